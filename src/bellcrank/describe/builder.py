@@ -174,7 +174,40 @@ class Builder(Checked):
         coordinates_of: BodyLike | None = None,
         small_translations: bool | Sequence[bool] = False,
     ) -> BodyHandle:
-        """Adds a body without rotation and without inertia; `translate` defaults to all three axes."""
+        """Add a body without rotation and without moments of inertia.
+
+        Parameters
+        ----------
+        name : str
+            Name of the body in formulas and results.
+        parent : BodyLike, optional
+            The body that carries it. Default: the ground.
+        label : str, optional
+            Description shown in listings and plots. Default: the name.
+        mass : ScalarLike, optional
+            Mass, in the mass unit of the system. Default: a parameter named after the body.
+        translate : AxesLike, default (1, 2, 3)
+            Directions of translation in the parent, in order: "x", "y", "z" (or 1, 2, 3) or three components.
+        joint_at : TripleLike, default (0, 0, 0)
+            Position in the parent with all coordinates zero, in its axes (length).
+        coordinates_of : BodyLike, optional
+            The body in whose axes `joint_at` is given. Default: the parent.
+        small_translations : bool or sequence of bool, default False
+            Are the translations small, of first order?
+
+        Returns
+        -------
+        BodyHandle
+            The body, as of `add_body`.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("projectile")
+        >>> ball = s.add_point_mass("ball", translate=("x", "z"), mass=0.5)
+        >>> s.equations().coordinates
+        [q(ball, 1), q(ball, 2)]
+        """
         return self.add_body(
             name, parent, label=label, mass=mass, inertia=0, translate=translate, joint_at=joint_at,
             coordinates_of=coordinates_of, small_translations=small_translations,
@@ -329,10 +362,36 @@ class Builder(Checked):
         label: str | None = None,
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
-        """A cable, belt or tendon through two or more points, on which it slides without friction.
+        """Add a cable, belt or tendon through two or more points, on which it slides without friction.
 
-        `tension` pulls together where it is positive: "max(0, k*(x - x0) + c*v)" is a cable that may go slack. x is the
-        length of the whole cable, x0 its nominal value, v its rate.
+        Parameters
+        ----------
+        name : str
+            Name of the cable.
+        tension : ScalarLike
+            Tension (force); positive pulls the points together. The formula may contain `dummies`: the length x of the
+            whole cable, its value x0 in the reference configuration, and its time derivative v.
+        through : sequence of PointLike
+            The points in order, two or more.
+        label : str, optional
+            Description. Default: the name.
+        dummies : tuple of str, default ("x", "x0", "v")
+            Names of length, length in the reference configuration and speed in the tension.
+
+        Returns
+        -------
+        ForceHandle
+            The cable, for `bc.fm`.
+
+        Examples
+        --------
+        A cable that may go slack.
+
+        >>> import bellcrank as bc
+        >>> s = bc.System("hoist")
+        >>> load = s.add_point_mass("load", translate="z", joint_at=(0, 0, 2), mass=5)
+        >>> s.add_cable("rope", tension="max(0, k*(x - x0) + c*v)", through=("o", load.origin)).name
+        'rope'
         """
         if not isinstance(through, tuple | list) or len(through) < 2:
             self._problem(f"cable '{name}': through={through!r} must be two or more points.")
@@ -448,9 +507,35 @@ class Builder(Checked):
     ) -> None:
         """Close a kinematic loop by a joint between two points of different bodies.
 
-        `kind` is "revolute", "prismatic", "cylindrical", "universal" or "planar" (with `axis`, a vector fixed in the
-        body of the first point), "spherical", or "distance" (`length`, by default that of the reference
-        configuration). Without a kind, the points do not move apart along `directions`.
+        Parameters
+        ----------
+        name : str
+            Name of the joint in messages, reactions and residuals.
+        kind : str, optional
+            "revolute", "prismatic", "cylindrical", "universal" or "planar" (with `axis`), "spherical", or "distance".
+            Without a kind, the points do not move apart along `directions`.
+        between : sequence of two PointLike
+            The two points.
+        axis : VectorLike, optional
+            Axis of the joint, or normal of a planar one: a vector fixed in the body of the first point.
+        length : ScalarLike, optional
+            Distance of the points of a "distance" joint (length). Default: that in the reference configuration.
+        directions : sequence of VectorLike, default ()
+            Directions along which the points coincide, if there is no `kind`.
+        label : str, optional
+            Description. Default: the name.
+
+        Examples
+        --------
+        A pendulum in Cartesian coordinates: one of two speeds is independent.
+
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> ball = s.add_point_mass("ball", translate=("x", "z"), joint_at=(0, 0, -1), mass=2)
+        >>> s.add_loop_joint("rod", "distance", between=("o", ball.origin))
+        >>> eom = s.equations()
+        >>> len(eom.speeds), len(eom.independent_speeds)
+        (2, 1)
         """
         if isinstance(between, str) or not isinstance(between, Sequence) or len(between) != 2:
             self._problem(f"loop joint '{name}': between={between!r:.60} must be two points.")
@@ -534,9 +619,25 @@ class Builder(Checked):
         return Symbol(record.name, "parameter")
 
     def set_defaults(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        """Set default values of parameters: numbers in user units, or text with a unit (`l="10 mm"`).
+        """Set default values of parameters. `equations` warns of names that no formula contains.
 
-        `equations` reports names that no formula contains."""
+        Parameters
+        ----------
+        values : mapping, optional
+            Values by name, for names that are no Python words: numbers in user units, or text with a unit ("10 mm").
+        **more : float or str
+            The same as keywords.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass="m", inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+        >>> s.set_defaults({"m": "500 gram"}, k=50)
+        >>> s.equations().compile(backend="python").parameter_values()
+        [50.0, 0.5]
+        """
         for name, value in {**mapping(values, "set_defaults"), **more}.items():
             self._set_default(self._parameter(name), value)
 
@@ -564,7 +665,26 @@ class Builder(Checked):
         record.value = float(own.from_equation(given.to_equation(number)))
 
     def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
-        """Units of parameters: dimension words ("F/L") or real units ("N/mm")."""
+        """Set units of parameters. Units that are not set are found from the formulas.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            Units by name: dimension words ("F/L") or units ("N/mm").
+        **more : str
+            The same as keywords.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+        >>> s.set_units(k="N/mm")
+        >>> s.set_defaults(k=50)
+        >>> s.equations().compile(backend="python").parameter_values()
+        [50000.0]
+        """
         for name, text in {**mapping(values, "set_units"), **more}.items():
             record = self._parameter(name)
             record.units = text
@@ -572,17 +692,75 @@ class Builder(Checked):
                 self._convert(record)
 
     def set_labels(self, values: Mapping[str, str] | None = None, **more: str) -> None:
-        """What parameters mean, in words."""
+        """Set descriptions of parameters for listings, plots and files.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            Descriptions by name of the parameter.
+        **more : str
+            The same as keywords.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> k = s.add_parameter("k", 50, units="N/m")
+        >>> s.set_labels(k="stiffness of the spring")
+        """
         for name, text in {**mapping(values, "set_labels"), **more}.items():
             self._parameter(name).label = text
 
     def require_positive(self, *names: str) -> None:
-        """Parameters that make no sense unless they are positive: a run with another value is rejected."""
+        """Declare parameters that must be positive: another value raises an error when a run starts.
+
+        Parameters
+        ----------
+        *names : str
+            Names of the parameters.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass="m", inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+        >>> s.require_positive("m", "k")
+        >>> s.set_defaults(m=2, k=-50)
+        >>> s.equations().compile(backend="python").simulate(1, step=0.1)
+        Traceback (most recent call last):
+            ...
+        bellcrank.errors.ModelError: model 'oscillator' has 1 problem
+          1. parameter 'k' is -50; it must be positive
+        """
         for name in names:
             self._parameter(name).positive = True
 
     def expr(self, text: str) -> Expr | Formula:
-        """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
+        """Read a formula.
+
+        Parameters
+        ----------
+        text : str
+            The formula, such as "k*q(rod)". Unknown names become parameters.
+
+        Returns
+        -------
+        Expr or Formula
+            The expression; a formula that `equations` reads later if it contains vectors or velocities.
+
+        Raises
+        ------
+        ExpressionError
+            If the text is no formula.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> 2 * s.expr("k*x0")
+        2*k*x0
+        """
         scope = Scope(self.description)
         for record in self.description.bodies:
             scope.by_body[record.name] = states_of(record)
@@ -590,7 +768,25 @@ class Builder(Checked):
         return Formula(syntax) if _needs_machine(syntax) else scope.scalar(syntax)
 
     def define(self, name: str, expression: ScalarLike | Table) -> None:
-        """Names a scalar for later text."""
+        """Name a scalar or a table for use in formulas.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        expression : ScalarLike or Table
+            What the name means; of a table (`bc.table`), the name is a function of one or two arguments.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(1, 1, 1))
+        >>> s.define("rise", "1 - cos(q(rod))")
+        >>> s.add_output("height", "0.5*rise", units="m")
+        >>> s.equations().compile(backend="python").outputs(0, [3.141592653589793], [0])
+        {'height': 1.0}
+        """
         name_of(name, "definition")
         if isinstance(expression, Table):
             self.description.tables[name] = expression.named(name)
@@ -669,15 +865,41 @@ class Builder(Checked):
         c: str | None = None,
         fortran: str | None = None,
     ) -> None:
-        """Declares a user function.
+        """Declare a user function, written in Python, C or Fortran.
 
-        Without `returns` it is a function in formulas, called with as many arguments as named here. With `returns`,
-        these names are variables that the routine sets, and `arguments` are the expressions it is called with. With
-        `memory`, the routine gets an array of that length as last argument, which keeps its values between steps.
+        Parameters
+        ----------
+        name : str
+            Name of the function.
+        arguments : sequence, default ()
+            Without `returns`, the names of its arguments: formulas call it with as many. With `returns`, the
+            expressions it is called with.
+        returns : str or sequence of str, optional
+            Names that the function sets, for use in formulas. Default: its value stands where a formula calls it.
+        memory : int, optional
+            Length of an array that the function receives as last argument and that keeps its values between steps.
+        when : {"derivatives", "update", "output", "init", "input", "echo"}, default "derivatives"
+            When it is called: in every evaluation, once per step, for outputs only, once per run, after parameters have
+            been read (it sets further ones), or when the echo of a run is written (it adds values).
+        python : callable, optional
+            The function, for runs in Python and in compiled programs. Arguments and values are in equation units.
+        c : str, optional
+            Its source text in C.
+        fortran : str, optional
+            Its source text in Fortran.
 
-        `when` it is called: with "derivatives"; once per step ("update"), once per run ("init"), or for "output"
-        alone; at "input", when the parameters have been read, of which it gives further ones; or when the "echo" is
-        written, to which it gives values.
+        Examples
+        --------
+        A spring that becomes stiffer.
+
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.add_external("law", arguments=("x",), python=lambda x: 50 * x + 200 * x**3)
+        >>> spring = s.add_force("spring", magnitude="-law(x)", direction=s.inertial.x, at=mass.origin)
+        >>> qdot, udot = s.equations().compile(backend="python").derivatives(0, [1], [0])
+        >>> udot.tolist()
+        [-125.0]
         """
         name_of(name, "external")
         called = f"external '{name}'"
@@ -762,11 +984,43 @@ class Builder(Checked):
         self.description.output_groups.extend(name_of(g, "group of outputs") for g in groups)
 
     def small(self, *what: Any) -> None:
-        """Declares coordinates, speeds, variables or parameters small, of first order."""
+        """Declare quantities small, of first order. Terms of an order of at least `small_threshold` above the leading
+        one are dropped from the equations.
+
+        Parameters
+        ----------
+        *what : str or Expr
+            Coordinates, speeds, inputs or parameters, by name or as expressions.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(1, 1, 1), cm=(0, 0, -1))
+        >>> s.add_gravity((0, 0, -1), g=10)
+        >>> s.small(rod.q[1], rod.u[1])
+        >>> s.equations().forces
+        [-10*q(rod)]
+        """
         self.description.small.extend(what)
 
     def large(self, *what: Any) -> None:
-        """Declares parameters large: of order -1, so that large times small is not small."""
+        """Declare parameters large, of order -1: large times small is not small.
+
+        Parameters
+        ----------
+        *what : str or Expr
+            Parameters, by name or as expressions.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("car")
+        >>> mass = s.add_body("mass", translate="x", mass="m", inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+        >>> s.small(mass.q[1])
+        >>> s.large("k")
+        """
         self.description.large.extend(what)
 
     @property
@@ -789,9 +1043,36 @@ class Builder(Checked):
         stop: bool = False,
         direction: Crossing = 0,
     ) -> None:
-        """Adds an event that every run looks for, and every program written: `when` crosses zero, from below
-        (`direction=1`), from above (-1) or either way (0), or is a comparison that becomes true. `action` sets states
-        and parameters, {"u(ball)": "-e*u(ball)"}; `stop` ends the run."""
+        """Add an event that belongs to the model: every run and every exported program looks for it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the event in `run.events`.
+        when : ScalarLike
+            An expression that crosses zero, or a comparison that becomes true. Values in user units.
+        action : mapping, optional
+            New values of states and parameters, as formulas over the values before the event, in user units.
+        stop : bool, default False
+            Does the event end the run?
+        direction : {-1, 0, 1}, default 0
+            Crossings that count: from below (1), from above (-1) or both (0).
+
+        Raises
+        ------
+        ModelError
+            If another event has the name.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> s.add_event("bounce", ball.q[1], direction=-1, action={"u(ball)": "-0.8*u(ball)"})
+        >>> run = s.equations().compile().simulate(2, step=0.1, initial={"q(ball)": 1, "u(ball)": "-1 m/s"})
+        >>> run["u(ball)"][[0, -1]].tolist()
+        [-1.0, 0.8]
+        """
         events = self.description.run.events
         if any(e.name == name for e in events):
             raise ModelError(f"there are two events with the name {name!r}", self.name)
