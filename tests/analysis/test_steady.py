@@ -231,6 +231,19 @@ def test_values_of_inputs_and_parameters_can_be_given(bike):
 
 
 @pytest.mark.campaign
+def test_parameters_without_a_default_are_given_to_analyses():
+    s = bc.System("oscillator")
+    mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    s.add_force("spring", magnitude="push - k*x", direction=s.inertial.x, at=mass.origin)
+    sim = s.equations().compile(backend="python")
+    given = {"push": 10, "k": 50}
+    assert sim.equilibrium(parameters=given)["q(mass)"] == pytest.approx(0.2, abs=1e-12)
+    np.testing.assert_allclose(sim.linearize(parameters=given).A, [[0, 1], [-25, 0]])
+    assert sim.equilibria("push", [5, 10], parameters={"k": 50})["q(mass)"] == pytest.approx([0.1, 0.2], abs=1e-12)
+    with pytest.raises(bc.ModelError, match="no value is given for 1 parameter: 'k'"):
+        sim.equilibrium(parameters={"push": 10})
+
+
 def test_the_bicycle_along_its_speed():
     """Published eigenvalues from a locus over the forward speed, as a state and as an output."""
     sim = example("whipple_bicycle").compile(backend="python")

@@ -46,7 +46,9 @@ def parameters_of(
     loaded: Loaded, symbols: Sequence[Symbol], given: Mapping[str, float | str] | None = None
 ) -> list[float]:
     """Values in equation units of parameters that need not occur in the equations of motion."""
-    known = dict(zip(loaded.program.parameters, loaded.parameter_values(given), strict=True))
+    own = loaded.program.parameters
+    needed = given is not None or not set(symbols).isdisjoint(own)  # others may have no default, and need none here
+    known = dict(zip(own, loaded.parameter_values(given), strict=True)) if needed else {}
     override = loaded.interface.keyed(given, DECLARED, "parameters")
     idle = {x.key: x for x in loaded.interface.idle}
     values = []
