@@ -69,14 +69,51 @@ class System(Builder):
         accuracy: float | None = None,
         extend: bool = False,
     ) -> LinkageJoint:
-        """Carries a body by a linkage: its joint to `base` has the travel of the wheel centre as coordinate.
+        """Add a linkage, such as a suspension, as one joint whose coordinate is the travel of the wheel centre.
 
-        `carrier` is a body added with parent=base and no degree of freedom of its own; `at` (m) is where the origin of
-        the hard points lies in the base, whose axes they share. exact=False looks poses up in a table made for
-        `accuracy` (m, rad; 1e-8, with a second input 1e-6 over 60 mm of rack or 0.15 rad of roll to either side); a
-        `Table` may be given instead of a Linkage. `rack` is a body that slides in the base along the linkage's rack
-        axis, or the rack travel as a formula over time, inputs and parameters (twice differentiable); it may be shared
-        by two linkages. Outside its range an exact joint, and a table unless `extend`, ends the run.
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+        linkage : Linkage or Table
+            The linkage (`bc.linkage.load`), or a table made of one.
+        base : BodyLike, optional
+            The body to which the linkage is mounted. Default: the ground.
+        carrier : BodyLike
+            The wheel carrier: a body added with `parent=base` and no degree of freedom of its own.
+        exact : bool, default True
+            False looks poses up in a table.
+        rack : BodyLike or ScalarLike, optional
+            A body that slides in the base along the rack axis, or the rack travel (length) as a formula of time, inputs
+            and parameters, twice differentiable. Two linkages may share it. Default: the rack is fixed.
+        at : sequence of float, default (0, 0, 0)
+            Position of the origin of the hard points in the base, in m. Their axes are those of the base.
+        accuracy : float, optional
+            Accuracy of the table in m and rad. Default: 1e-8; with a rack or roll as second input 1e-6, over 60 mm of
+            rack or 0.15 rad of roll to either side.
+        extend : bool, default False
+            True extrapolates a table outside its range, with a warning. Otherwise the run ends there.
+
+        Returns
+        -------
+        LinkageJoint
+            The joint: `joint.q` is its travel, `joint.point(name)` a hard point, `joint.link(name)` a link as a body;
+            `joint.add_spring(...)` adds a spring.
+
+        Raises
+        ------
+        ModelError
+            If the carrier is no body, has degrees of freedom or a linkage already, or if the linkage has no rack.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("corner", axes="ISO 8855")
+        >>> wheel = s.add_body("wheel", mass=38, inertia=(0.9, 1.4, 0.9), cm=(0, 0.765, 0.3))
+        >>> front = bc.linkage.load(bc.linkage.shipped("double_wishbone"))
+        >>> joint = s.add_linkage("front", front, carrier=wheel)
+        >>> joint.q
+        q(wheel)
         """
         from bellcrank.describe.linkage_joint import add_linkage
 
@@ -92,11 +129,40 @@ class System(Builder):
         damping: Any = None,
         label: str | None = None,
     ) -> None:
-        """Add six springs and dampers between the body of `at` and `against` (default: the ground), without preload.
+        """Add six springs and dampers between two bodies, without preload.
 
-        `stiffness` and `damping`: six values, three along and three about the axes of `against`, or six rows of six
-        (force, then moment, over deflection and rotation vector); numbers, or formulas of parameters. Rotations may be
-        large: the moment is the derivative of an energy. Loads are called <name>.f1 to f3 and <name>.m1 to m3.
+        Rotations may be large: the moment is the derivative of an energy.
+
+        Parameters
+        ----------
+        name : str
+            Name of the bushing. Its loads are <name>.f1 to <name>.f3 and <name>.m1 to <name>.m3.
+        at : PointLike
+            Its position: a point of the first body.
+        against : BodyLike, optional
+            The second body, in whose axes stiffness and damping are given. Default: the ground.
+        stiffness : sequence or matrix
+            Six values, three along the axes (force per length) and three about them (moment per rad), or a symmetric
+            matrix of 6 x 6; numbers, or formulas of parameters.
+        damping : sequence or matrix, optional
+            The same for damping (force times time per length, moment times time per rad). Default: none.
+        label : str, optional
+            Description. Default: "bushing" and the name.
+
+        Raises
+        ------
+        ModelError
+            If a value is missing or negative, if the stiffness is not symmetric, or if both bodies are the same.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("engine mount")
+        >>> engine = s.add_body("engine", translate="z", mass=150, inertia=0)
+        >>> s.add_bushing("mount", at=engine.origin, stiffness=(0, 0, 2e5, 0, 0, 0), damping=(0, 0, 800, 0, 0, 0))
+        >>> qdot, udot = s.equations().compile(backend="python").derivatives(0, [0.015], [0])
+        >>> round(float(udot[0]), 6)
+        -20.0
         """
         from bellcrank.describe.bushing import add_bushing
 
@@ -115,31 +181,102 @@ class System(Builder):
         label: str | None = None,
         file: Any = None,
     ) -> None:
-        """Give a body (None: the ground) a shape in pictures and pages; equations do not know of it.
+        """Give a body a shape for pictures, animations and pages. Equations do not depend on it.
 
-        `label`, else `name`, is shown where the pointer is on it.
-        `kind`: "box" (`size`: three lengths along its axes, or one), "cylinder" (radius, length), "sphere" (radius),
-        "line" (thickness; `at`: its points) or "mesh" (what the lengths of the STL file `file` are multiplied with).
-        Its middle is `at`, in the body's axes, and its own third axis points along `axis` ("x", "y", "z" or
-        three components). Lengths may be formulas of parameters; `color` is "#rrggbb" or a plain name. A body without
-        shapes is drawn as rods from joint to joint and a ball at its mass centre.
+        A body without shapes is drawn as rods from joint to joint and a ball at its center of mass.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of the shape, shown where the pointer is on it unless `label` is given.
+        body : BodyLike or None
+            The body; None is the ground.
+        kind : {"box", "cylinder", "sphere", "line", "mesh"}
+            The shape.
+        size : ScalarLike or sequence, optional
+            Box: three lengths along its axes, or one; cylinder: radius and length; sphere: radius; line: thickness;
+            mesh: factor of the lengths in the file. Numbers or formulas of parameters. Default: chosen by Bellcrank.
+        at : TripleLike, default (0, 0, 0)
+            Middle of the shape in the body, in its axes (length); of a line, its points.
+        axis : AxisLike, optional
+            Direction in the body of the third axis of the shape: "x", "y", "z" or three components. Default: "z".
+        color : str, optional
+            "#rrggbb" or a name such as "red". Default: chosen by Bellcrank.
+        label : str, optional
+            Description. Default: the name.
+        file : str or Path, optional
+            STL file of a mesh.
+
+        Raises
+        ------
+        ModelError
+            If a mesh has no file or the file cannot be read.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
+        >>> s.add_shape(body=rod, kind="cylinder", size=(0.02, 1), at=(0, 0, -0.5), color="silver")
         """
         from bellcrank.describe.shapes import add_shape
 
         add_shape(self, body, kind, size, at, axis, color, label or name, file)
 
     def add_attitude(self, name: str | None = None, *, body: BodyLike) -> None:
-        """Channels of a body, in deg: yaw, pitch, roll (turns about its axes z, y, x, one after another), side_slip of
-        its mass centre, yaw_rate, and its forward speed. `name` stands before them (default: that of the body and a
-        dot)."""
+        """Add outputs for the attitude of a body: yaw, pitch and roll (deg), yaw_rate (deg/s), forward speed, and
+        side_slip of its center of mass (deg).
+
+        The angles are rotations about the axes z, y and x, in this order.
+
+        Parameters
+        ----------
+        name : str, optional
+            Prefix of the channels. Default: the name of the body and a dot.
+        body : BodyLike
+            The body, whose axis x points forward.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("car")
+        >>> car = s.add_body("car", translate=("x", "y"), rotate="z", mass=1500, inertia=(500, 2500, 2500))
+        >>> s.add_attitude(body=car)
+        >>> s.equations().outputs
+        ['car.yaw', 'car.pitch', 'car.roll', 'car.yaw_rate', 'car.speed', 'car.side_slip']
+        """
         from bellcrank.describe.attitude import add_attitude
 
         add_attitude(self, body, name)
 
     def add_wheel_angles(self, name: str | None = None, *, wheel: BodyLike, side: Side | None = None) -> None:
-        """Channels of a wheel that turns about its axis 2, in deg: slip_angle of its centre (from its heading to its
-        velocity, about z), and inclination (about its heading); with `side`, "left" or "right", camber in its place,
-        positive with the top outwards. `name` stands before them (default: that of the wheel and a dot)."""
+        """Add outputs for the angles of a wheel that rotates about its axis y, in deg: slip_angle and inclination.
+
+        The slip angle of its center is that from its heading to its velocity, about axis z.
+
+        Parameters
+        ----------
+        name : str, optional
+            Prefix of the channels. Default: the name of the wheel and a dot.
+        wheel : BodyLike
+            The wheel.
+        side : {"left", "right"}, optional
+            Side of the vehicle. With it, camber takes the place of the inclination, positive with the top outwards.
+
+        Raises
+        ------
+        ModelError
+            If `side` is unknown or `wheel` is no body.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("wheel")
+        >>> wheel = s.add_body("wheel", translate=("x", "y"), rotate="y", mass=20, inertia=(1, 2, 1))
+        >>> s.add_wheel_angles(wheel=wheel, side="left")
+        >>> s.equations().outputs
+        ['wheel.slip_angle', 'wheel.camber']
+        """
         from bellcrank.describe.attitude import add_wheel_angles
 
         add_wheel_angles(self, wheel, side, name)
@@ -158,17 +295,56 @@ class System(Builder):
         wheel: BodyLike | None = None,
         below: StartBelowGround = "raise",
     ) -> Contact | RigidContact:
-        """Set a wheel of this `radius` about the point `at` on a terrain of `bc.terrain`.
+        """Add a wheel that runs on the ground.
 
-        `tyre` says how it gives way. While it touches the ground, `rolling_resistance` (force times time per length)
-        brakes it in proportion to its speed along the ground and `drive` (a force) pushes it forward. A tyre with slip
-        (`bc.Slip`) acts on `wheel`, the body that turns about its second axis: rolling resistance is then a moment on
-        it, and it is driven and braked by moments. A tyre of `bc.tyres` (`bc.tyres.read("file.tir")`) acts on `wheel`
-        too, with its own radius, load and rolling resistance (docs/tyres.md); `radius` is then omitted.
-        Without a tyre the wheel is rigid: at an impact its normal speed is reversed and multiplied by the first number
-        of `restitution`, its slip multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls
-        without slipping; without it the wheel's own turning is omitted. A wheel that starts below ground is moved up
-        with a warning, or an error (`below="error"`).
+        Parameters
+        ----------
+        name : str
+            Name of the contact; it begins the names of its channels.
+        at : PointLike or BodyLike
+            Center of the wheel.
+        radius : ScalarLike, optional
+            Radius of the wheel (length). Omit it if the tyre has its own (`bc.tyres`).
+        terrain : Ground
+            The ground, of `bc.terrain`.
+        tyre : Tyre or tyre model, optional
+            A spring and damper (`bc.Tyre`, whose `slip` gives forces along the ground), or a tyre of `bc.tyres`, such
+            as `bc.tyres.read("file.tir")`. Default: the wheel is rigid; it bounces, then rolls.
+        restitution : pair of float, default (0, 0)
+            Of a rigid wheel, at an impact: factors of the reversed normal speed (0 to 1) and of the slip (-1 to 1).
+        rolling_resistance : ScalarLike, default 0
+            Braking force per speed along the ground (force times time per length). With slip it acts as a moment on
+            `wheel`. Tyres of `bc.tyres` have their own.
+        drive : ScalarLike, default 0
+            Force that pushes the wheel forward while it touches the ground. Tyres with slip are driven by moments on
+            `wheel`.
+        wheel : BodyLike, optional
+            The body that rotates about its axis y. Tyres with slip need it. Without it, the rotation of a rigid wheel
+            is neglected.
+        below : {"raise", "error"}, default "raise"
+            What happens to a rigid wheel that starts below ground: it is moved up with a warning, or an error is
+            raised.
+
+        Returns
+        -------
+        Contact or RigidContact
+            The contact. `contact.load`, `.depth`, `.stored` and `.speed` of a tyre are names for formulas: normal
+            force, deflection, energy of the springs, and speed of the center along the ground.
+
+        Raises
+        ------
+        ModelError
+            If an argument is missing, wrong, or not allowed for this kind of tyre.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("wheel", axes="ISO 8855")
+        >>> hub = s.add_point_mass("hub", translate=("x", "z"), mass=20)
+        >>> tyre = bc.Tyre(stiffness=2e5, damping=100)
+        >>> contact = s.add_contact("tyre", at=hub, radius=0.3, terrain=bc.terrain.flat(), tyre=tyre)
+        >>> contact.load
+        'tyre_load'
         """
         from bellcrank.describe.contacts import add_contact
         from bellcrank.describe.rigid_contact import add_rigid_contact
@@ -187,9 +363,39 @@ class System(Builder):
         title: str | None = None,
         guess: Mapping[Any, float | str] | None = None,
     ) -> Any:
-        """Draws the machine where its run starts, or with other initial values and parameters (user units).
+        """Draw the system in its initial state.
 
-        Saves a picture (.png, .svg, .pdf) when a path is given; returns the matplotlib figure.
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture: .png, .svg, .pdf or .jpg. Default: none is written.
+        initial : mapping, optional
+            Initial values by state, in user units or as text ("30 deg"). Default: those of `System.set_run`.
+        parameters : mapping, optional
+            Values of parameters by name, in user units. Default: their defaults.
+        title : str, optional
+            Title. Default: the name of the system.
+        guess : mapping, optional
+            Values by state from which the assembly of closed loops starts, and which it may change.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        ModelError
+            If the description has mistakes, or if a loop cannot be closed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
+        >>> figure = s.picture(initial={"q(rod)": "30 deg"}, title="a pendulum")
+        >>> figure.get_suptitle()
+        'a pendulum'
         """
         from bellcrank.run.body_motion import at_start, drawn
         from bellcrank.scene.picture import draw_scene
