@@ -33,10 +33,31 @@ if TYPE_CHECKING:
 
 
 class Simulation(Analyses):
-    """A model ready to run. Values at this boundary are in user units, except for `derivatives`.
+    """A model that is ready to run, made by `Equations.compile`.
 
-    `backend` says whether the model is compiled ("c") or runs in Python; `notes` reports it in words. It never changes:
-    any number of threads may evaluate and run it at the same time.
+    Values are in user units unless a method says otherwise. A simulation never changes: any number of threads may
+    evaluate and run it at the same time.
+
+    Parameters
+    ----------
+    equations : Equations
+        The equations of motion.
+    backend, external, speed : optional
+        As of `Equations.compile`.
+
+    Attributes
+    ----------
+    backend : str
+        How the model runs: "c", "wasm" or "python". `notes` describes it.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> sim = s.equations().compile(backend="python")
+    >>> sim.backend
+    'python'
     """
 
     def __init__(self, equations: Any, backend: Backend, external: Mapping[str, Any], speed: Speed = "auto") -> None:
@@ -70,11 +91,50 @@ class Simulation(Analyses):
         return self.loaded.notes()
 
     def describe(self) -> str:
-        """Parameters, inputs, states and outputs with labels, user units and equation values."""
+        """List parameters, inputs, states and outputs with labels, values, user units and equation units.
+
+        Returns
+        -------
+        str
+            The tables as text.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> "q(mass)" in s.equations().compile(backend="python").describe()
+        True
+        """
         return describe(self.interface)
 
     def parameter_values(self, given: Mapping[str, float | str] | None = None) -> list[float]:
-        """All parameters in equation units; `given` (user units) overrides the defaults."""
+        """Return all parameters in equation units (rad, consistent units).
+
+        Parameters
+        ----------
+        given : mapping, optional
+            Values by name that replace defaults: numbers in user units, or text with a unit.
+
+        Returns
+        -------
+        list of float
+            Values in the order of `eom.parameters`.
+
+        Raises
+        ------
+        ModelError
+            If a parameter has no value, or if a name is unknown.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+        >>> s.equations().compile(backend="python").parameter_values({"k": "3 N/mm"})
+        [3000.0]
+        """
         return list(self.loaded.parameter_values(given))
 
     def assemble(
@@ -116,38 +176,163 @@ class Simulation(Analyses):
     def derivatives(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`.
+        """Evaluate the time derivatives of a state, in equation units (rad, consistent units).
 
         In a singular configuration of closed loops, constraints that vanish there are omitted.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        q : array_like
+            Coordinates in the order of `eom.coordinates`, in equation units.
+        u : array_like
+            Speeds in the order of `eom.speeds`, in equation units.
+        parameters, inputs : mapping, optional
+            Values by name in user units, as of `simulate`.
+
+        Returns
+        -------
+        (ndarray, ndarray)
+            q' and u'.
+
+        Raises
+        ------
+        RunError
+            If a derivative is not finite.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
+        >>> qdot, udot = s.equations().compile(backend="python").derivatives(0, [1], [3])
+        >>> qdot.tolist(), udot.tolist()
+        ([3.0], [-25.0])
         """
         return evaluate.rates(self.loaded, t, q, u, parameters, inputs)
 
     def rhs(self, *, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
-        """f(t, x, out=None) -> x' for integrators of others, parameters and inputs (user units) bound once.
+        """Return the time derivatives as a function f(t, x) for your own integrator.
 
-        x = [q, u] as `assemble` returns them, user-defined states of the model among the coordinates q:
-        `f.state_names`. All in equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx;
-        `f.address` a compiled function for `scipy.LowLevelCallable` and the like.
+        Parameters
+        ----------
+        parameters, inputs : mapping, optional
+            Values by name in user units, as of `simulate`; they are read once.
+
+        Returns
+        -------
+        Rhs
+            `f(t, x, out=None)` returns x' for x = [q, u] in the order of `f.state_names`, in equation units
+            (`f.units`). `f.jacobian(t, x)` is df/dx, `f.address` a compiled function for `scipy.LowLevelCallable`.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
+        >>> f = s.equations().compile(backend="python").rhs()
+        >>> f.state_names, f(0, [1, 3]).tolist()
+        (('q(mass)', 'u(mass)'), [3.0, -25.0])
         """
         return rhs_of(self.loaded, parameters, inputs)
 
     def outputs(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
-        """Output channels in user units at a state given in equation units."""
+        """Evaluate all outputs at a state.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        q, u : array_like
+            Coordinates and speeds in equation units, as of `derivatives`.
+        parameters, inputs : mapping, optional
+            Values by name in user units, as of `simulate`.
+
+        Returns
+        -------
+        dict
+            Values by output, in user units.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.add_output("travel", mass.q[1], units="mm")
+        >>> s.equations().compile(backend="python").outputs(0, [0.25], [0])
+        {'travel': 250.0}
+        """
         return evaluate.outputs(self.loaded, t, q, u, parameters, inputs)
 
     def echo(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
-        """What user functions give to the echo of a run that starts there (when="echo"), in equation units."""
+        """Evaluate what user functions add to the echo of a run (`add_external(when="echo")`), in equation units.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        q, u : array_like
+            Coordinates and speeds in equation units, as of `derivatives`.
+        parameters, inputs : mapping, optional
+            Values by name in user units, as of `simulate`.
+
+        Returns
+        -------
+        dict
+            Values by name.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.add_external("weigh", arguments=(2,), returns="weight", when="echo", python=lambda m: 10 * m)
+        >>> s.equations().compile(backend="python").echo(0, [0], [0])
+        {'weight': 20.0}
+        """
         return evaluate.echo(self.loaded, t, q, u, parameters, inputs)
 
     def multipliers(
         self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
-        """lambda of M u' = f + J' lambda by constraint row, in equation units (`eom.constraint_rows`);
-        with redundant rows the smallest. Rows of one name are `name`, `name (2)`, `name (3)` in their order."""
+        """Evaluate the Lagrange multipliers: lambda of M u' = f + J' lambda, in equation units.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        q, u : array_like
+            Coordinates and speeds in equation units, as of `derivatives`.
+        parameters, inputs : mapping, optional
+            Values by name in user units, as of `simulate`.
+
+        Returns
+        -------
+        dict
+            Values by constraint equation (`eom.constraint_rows`); equal names are numbered: "name", "name (2)". With
+            redundant equations, those of smallest norm.
+
+        Examples
+        --------
+        A mass of 2 kg (20 N) on a rod of 1 m, whose constraint equation is x^2 + z^2 - 1 = 0, with a gradient of length
+        2.
+
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> ball = s.add_point_mass("ball", translate=("x", "z"), joint_at=(0, 0, -1), mass=2)
+        >>> s.add_gravity((0, 0, -1), g=10)
+        >>> s.add_loop_joint("rod", "distance", between=("o", ball.origin))
+        >>> sim = s.equations().compile(backend="python")
+        >>> [abs(round(x, 6)) for x in sim.multipliers(0, [0, 0], [0, 0]).values()]
+        [10.0]
+        """
         return evaluate.multipliers(self.loaded, t, q, u, parameters, inputs)
 
     def simulate(
@@ -257,10 +442,33 @@ class Simulation(Analyses):
         guess: Mapping[Any, float | str] | None = None,
         dae: DaeMethod | Dae | None = None,
     ) -> Stepper:
-        """The model to be taken step by step from Python: `set` inputs, take a `step`, read `t`, `state`, `outputs`.
+        """Start a run that you advance step by step, with inputs that you may change between steps.
 
-        Arguments as of `simulate`; the method has a fixed step, and steps are bit-identical to those of `simulate`.
-        Events are handled by the caller.
+        Steps are bit-identical to those of `simulate`.
+
+        Parameters
+        ----------
+        step, parameters, initial, inputs, method, t_start, start, events, guess, dae : optional
+            As of `simulate`. The method has a fixed step. `stepper.events` lists the events that occurred.
+
+        Returns
+        -------
+        Stepper
+            `set(name=value)` sets inputs, `step(n=1)` takes steps; `t`, `state` and `outputs` are time in s and values
+            by name in user units. `save()` and `restore(saved)` go back to an earlier time.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("cart")
+        >>> cart = s.add_body("cart", translate="x", mass=2, inertia=0)
+        >>> push = s.add_input("push", units="N", default=0)
+        >>> motor = s.add_force("motor", magnitude=push, direction=s.inertial.x, at=cart.origin)
+        >>> stepper = s.equations().compile(backend="python").stepper(0.5)
+        >>> stepper.set(push=4)
+        >>> stepper.step(2)
+        >>> stepper.t, stepper.state["u(cart)"]
+        (1.0, 2.0)
         """
         values = with_guess(initial, guess)
         return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, events, dae)
@@ -278,8 +486,35 @@ class Simulation(Analyses):
         seed: int = 0,
         guess: Mapping[Any, float | str] | None = None,
     ) -> Steppers:
-        """n runs to be taken step by step together, on all cores: as `stepper`, with an array over the runs in place of
-        every number. Values may be arrays or distributions too, as of `simulate_many`.
+        """Start n runs that you advance together step by step, on all cores.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of runs. Default: the length of the arrays given.
+        step, method, t_start : optional
+            As of `stepper`.
+        parameters, initial, inputs : mapping, optional
+            As of `stepper`; each value may be an array over runs or a distribution, as of `simulate_many`.
+        seed : int, default 0
+            Seed of the distributions.
+        guess : mapping, optional
+            Values by state from which the assembly of closed loops starts.
+
+        Returns
+        -------
+        Steppers
+            As `Stepper`, with an array over the runs in place of every number. `problems` lists runs that failed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> steppers = s.equations().compile().steppers(step=0.5, initial={"u(mass)": [1, 2, 3]})
+        >>> steppers.step(2)
+        >>> steppers.state["q(mass)"].tolist()
+        [1.0, 2.0, 3.0]
         """
         from bellcrank.many.steppers import steppers
 
@@ -310,14 +545,57 @@ class Simulation(Analyses):
         guess: Mapping[Any, float | str] | None = None,
         dae: DaeMethod | Dae | None = None,
     ) -> Many:
-        """Runs the model n times on all cores, with values that vary from run to run.
+        """Run the model n times on all cores, with values that vary from run to run.
 
-        Every value is a number (or signal) that all runs share, an array over runs, or a distribution:
-        `bc.random.uniform(a, b)`, `bc.random.normal(mean, deviation)`, `bc.random.log_uniform(a, b)`, drawn together by
-        `sampling` ("latin-hypercube", "sobol", "halton", "random") with a `seed`. `channels` are those whose histories
-        are kept, of every `output_every`-th step; `metrics` are computed during the runs, `{"az": ["rms", "max",
-        "percentile(95)"]}`, of the same rows. `rtol`, `atol`, `events`, `stop`, `dae` and `guess` (numbers that all
-        runs share) as of `simulate`. A run that stops leaves the others alone; `many.ended` says why.
+        A value is a number or signal that all runs share, an array over runs, or a distribution: `bc.random.uniform(a,
+        b)`, `bc.random.normal(mean, deviation)`, `bc.random.log_uniform(a, b)`.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of runs. Default: the length of the arrays given.
+        parameters, initial, inputs : mapping, optional
+            Values by name, as of `simulate`, numbers, arrays or distributions.
+        t_end, step, method, rtol, atol, events, stop, progress, dae : optional
+            As of `simulate`.
+        channels : str or iterable of str, optional
+            Channels whose histories are kept. Default: all, or none if `metrics` are given.
+        output_every : int, optional
+            Keep every n-th step only; metrics use the same samples.
+        metrics : mapping, optional
+            Metrics by channel, computed during the runs: `{"az": ["rms", "max", "percentile(95)"]}`.
+        backend : {"auto", "lanes", "cores", "cuda"}, default "auto"
+            SIMD lanes on all cores, one run after another on each core, or a GPU.
+        precision : {"double", "single"}, default "double"
+            Precision of lanes and GPU.
+        sampling : {"latin-hypercube", "sobol", "halton", "random"}, default "latin-hypercube"
+            How values are drawn from distributions.
+        seed : int, default 0
+            Seed of the distributions.
+        guess : mapping, optional
+            Values by state, shared by all runs, from which the assembly of closed loops starts.
+
+        Returns
+        -------
+        Many
+            `many["az"]` is an array of runs by times, `many.metrics["az"]["rms"]` an array over runs, in user units.
+            `many.ended` describes how each run ended; a run that fails does not affect others.
+
+        Raises
+        ------
+        ModelError
+            If a name or value is wrong, or if the backend does not support the model.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> s.add_gravity((0, 0, -1), g="g")
+        >>> sim = s.equations().compile()
+        >>> many = sim.simulate_many(parameters={"g": [1, 2]}, t_end=1, step=0.5, metrics={"q(ball)": ["min"]})
+        >>> many.metrics["q(ball)"]["min"].tolist()
+        [-0.5, -1.0]
         """
         from bellcrank.many.many import simulate_many
 
