@@ -80,8 +80,8 @@ def test_unknown_names_list_what_there_is():
         sim.power_spectrum("az", {"z_road": 1.0}, [1.0, 2.0], by="guess")
     with pytest.raises(bc.ModelError, match="of='speed' is not known"):
         bc.Equations(sim.derived).jacobian(of="speed")
-    with pytest.raises(bc.ModelError, match=r"by='z_roda': no state, input or parameter.*'z_road'"):
-        bc.Equations(sim.derived).jacobian(by=["z_roda"])
+    with pytest.raises(bc.ModelError, match=r"wrt='z_roda': no state, input or parameter.*'z_road'"):
+        bc.Equations(sim.derived).jacobian(wrt="z_roda")
 
 
 def test_more_equations_than_unknowns_are_counted():
@@ -167,5 +167,5 @@ def test_a_matrix_that_cannot_be_written_out_is_an_error(monkeypatch):
     eom = s.equations()
     assert eom.jacobian().rates == () and len(eom.jacobian().columns) == 8
     monkeypatch.setattr("bellcrank.analysis.jacobian.WRITTEN_OUT", 50)
-    with pytest.raises(bc.ModelError, match=r"8 rows and 8 columns .* fewer columns \(by=\)"):
+    with pytest.raises(bc.ModelError, match=r"8 rows and 8 columns .* fewer columns \(wrt=\)"):
         eom.jacobian()

@@ -104,7 +104,7 @@ def test_printed_slopes_agree_in_c_and_python(tmp_path):
     from tests.models import random_state
 
     eom = example("double_pendulum")
-    slopes = eom.jacobian(of=["rates", "outputs"], by=[*eom.coordinates, *eom.speeds, "la", "massb"])
+    slopes = eom.jacobian(of=["rates", "outputs"], wrt=[*eom.coordinates, *eom.speeds, "la", "massb"])
     sim = eom.compile(backend="python")
     known = dict(zip(eom.program.parameters, sim.parameter_values(), strict=True))
     p = [known[s] for s in slopes.program.parameters]

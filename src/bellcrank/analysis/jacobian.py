@@ -97,24 +97,24 @@ class Slopes:
         return path
 
 
-def jacobian_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None, mode: str) -> Slopes:
+def jacobian_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None, mode: str) -> Slopes:
     """The whole matrix of a model as a program, or an error where that would be too large."""
-    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, by)
+    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, wrt)
     size = written_out_size(derived.results, groups, columns)
     if size > WRITTEN_OUT:
         rows = len(derived.results.rows(*groups))
         raise ModelError(
             f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations, and "
-            f"{WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with sim.linearize() or "
+            f"{WRITTEN_OUT} can be written out. Ask for fewer columns (wrt=), or evaluate it with sim.linearize() or "
             "sim.rhs().jacobian().",
             derived.name,
         )
     return derive_slopes(derived.program, derived.results, groups, columns, mode)
 
 
-def gradient_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None) -> Slopes:
+def gradient_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None) -> Slopes:
     """The gradient of a weighted sum of a model's results as a program."""
-    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, by)
+    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, wrt)
     return derive_gradient(derived.program, derived.results, groups, columns)
 
 
@@ -127,18 +127,17 @@ def groups_of(of: str | Sequence[str], model: str) -> list[str]:
     return groups
 
 
-def columns_of(interface: Interface, by: Sequence[Any] | None) -> list[Symbol]:
+def columns_of(interface: Interface, wrt: Sequence[Any] | None) -> list[Symbol]:
     """The symbols of names: of all states, if none are given."""
-    if by is None:
+    if wrt is None:
         return [x.symbol for x in interface.states if x.symbol is not None]
     kinds, found = ("coordinate", "speed", "input", "parameter", "entered"), []
-    for given in by:
+    for given in [wrt] if isinstance(wrt, str) else wrt:
         quantity = interface.get(given, kinds)
         if quantity is None or quantity.symbol is None:
-            name, listed = str(given), [x.name for x in interface.all(kinds)]
-            raise ModelError(
-                f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", interface.model
-            )
+            name = str(given)
+            near = did_you_mean(name, [x.name for x in interface.all(kinds)])
+            raise ModelError(f"wrt={name!r}: no state, input or parameter has that name.{near}", interface.model)
         found.append(quantity.symbol)
     return found
 

@@ -141,23 +141,29 @@ class Equations(Checked):
         return {} if loops is None else dict(zip(numbered(loops.positions), loops.g, strict=True))
 
     def jacobian(
-        self, of: Sequence[JacobianOf] = ("rates",), *, by: Sequence[Any] | None = None, mode: JacobianMode = "cheapest"
+        self,
+        of: JacobianOf | Sequence[JacobianOf] = ("rates",),
+        *,
+        wrt: Sequence[Any] | str | None = None,
+        mode: JacobianMode = "cheapest",
     ) -> Slopes:
         """Exact derivatives as a program: of rates, outputs, positions or speeds (rows of constraints), by any symbols.
 
-        `by`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The
+        `wrt`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The
         result counts its operations and is written in C or Python like the model itself. A matrix that is too large to
         be written out is an error.
         """
         from bellcrank.analysis.jacobian import jacobian_of  # most models are never differentiated
 
-        return jacobian_of(self.derived, of, by, mode)
+        return jacobian_of(self.derived, of, wrt, mode)
 
-    def gradient(self, of: Sequence[JacobianOf] = ("rates",), *, by: Sequence[Any] | None = None) -> Slopes:
+    def gradient(
+        self, of: JacobianOf | Sequence[JacobianOf] = ("rates",), *, wrt: Sequence[Any] | str | None = None
+    ) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
         from bellcrank.analysis.jacobian import gradient_of
 
-        return gradient_of(self.derived, of, by)
+        return gradient_of(self.derived, of, wrt)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published
