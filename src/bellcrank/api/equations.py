@@ -39,10 +39,37 @@ if TYPE_CHECKING:
 
 
 class Equations(Checked):
-    """Equations of motion of a system.
+    """Equations of motion of a system, derived by `System.equations`.
 
-    `coordinates` and `speeds` list the states in order; `mass_matrix` and `forces` are M and f of M u' = f in those
-    speeds; `constraints` the removed speeds with what replaces them; `notes` what was ignored.
+    Parameters
+    ----------
+    derived : Derived
+        The derivation.
+    recipe : tuple, optional
+        What another process derives them from.
+
+    Attributes
+    ----------
+    coordinates, speeds : list
+        The states q and u, in order. `independent_speeds` is a set that determines the others.
+    parameters, inputs, outputs : list of str
+        Names of what the equations use and give.
+    mass_matrix, forces : list
+        M and f of M u' = f, as expressions.
+    constraints : list
+        The speeds that constraints determine, each with its relation.
+    notes : list of str
+        Remarks, such as constraints that were ignored.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass="m", inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+    >>> eom = s.equations()
+    >>> eom.mass_matrix, eom.forces
+    ([[m]], [-k*q(mass)])
     """
 
     internals = ("analysis", "derived", "how", "program", "quantities")
@@ -147,11 +174,38 @@ class Equations(Checked):
         wrt: Sequence[Any] | str | None = None,
         mode: JacobianMode = "cheapest",
     ) -> Slopes:
-        """Exact derivatives as a program: of rates, outputs, positions or speeds (rows of constraints), by any symbols.
+        """Derive a Jacobian as a program, by exact differentiation.
 
-        `wrt`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The
-        result counts its operations and is written in C or Python like the model itself. A matrix that is too large to
-        be written out is an error.
+        Parameters
+        ----------
+        of : str or sequence of str, default ("rates",)
+            What is differentiated: "rates" (time derivatives of the states), "outputs", "positions" or "speeds"
+            (constraint equations).
+        wrt : str or sequence, optional
+            States, inputs and parameters, by name or as symbols: the columns. Default: all states.
+        mode : {"forward", "reverse", "cheapest"}, default "cheapest"
+            Direction of differentiation.
+
+        Returns
+        -------
+        Slopes
+            The program: `rows` and `columns` name the entries, `operation_count()` its cost; `write("c", directory)` or
+            `write("python", directory)` writes its source. Values are in equation units.
+
+        Raises
+        ------
+        ModelError
+            If a name is unknown, or if the matrix is too large to be written out.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+        >>> found = s.equations().jacobian(wrt=["k", mass.q[1]])
+        >>> found.rows, found.columns
+        (("q(mass)'", "u(mass)'"), (k, q(mass)))
         """
         from bellcrank.analysis.jacobian import jacobian_of  # most models are never differentiated
 
@@ -160,31 +214,111 @@ class Equations(Checked):
     def gradient(
         self, of: JacobianOf | Sequence[JacobianOf] = ("rates",), *, wrt: Sequence[Any] | str | None = None
     ) -> Slopes:
-        """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
+        """Derive the gradient of a weighted sum of results as a program (reverse mode). The weights are its inputs.
+
+        Parameters
+        ----------
+        of : str or sequence of str, default ("rates",)
+            The results, as of `jacobian`.
+        wrt : str or sequence, optional
+            States, inputs and parameters. Default: all states.
+
+        Returns
+        -------
+        Slopes
+            The program, as of `jacobian`, with one row.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+        >>> s.equations().gradient(wrt="k").columns
+        (k,)
+        """
         from bellcrank.analysis.jacobian import gradient_of
 
         return gradient_of(self.derived, of, wrt)
 
     def operation_count(self) -> dict[str, Any]:
-        """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published
-        rule. What linkages take inside (a look-up, or one Newton iteration) stands apart in `routines`."""
+        """Count the operations of one evaluation of all time derivatives.
+
+        Returns
+        -------
+        dict
+            "add", "multiply", "divide", "function" and "total"; "classic" by the published rule, "per_step" for work
+            done once per step. Operations inside linkages (a table look-up or one Newton iteration) are listed in
+            "routines".
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> spring = s.add_force("spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin)
+        >>> s.equations().operation_count()["total"]
+        3
+        """
         counted = self.program.count.as_dict(self.program.per_step)
         inside = routine_operations(self.program)
         return {**counted, "routines": inside} if inside else counted
 
     def summary(self) -> str:
-        """A few lines: degrees of freedom, operations, how derived, seconds."""
+        """Summarize the equations in a few lines: degrees of freedom, operations, method and time of derivation.
+
+        Returns
+        -------
+        str
+            The lines.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> print(s.equations().summary().splitlines()[0])
+        mass: 1 body, 1 coordinate, 1 independent speed
+        """
         return summary(self.derived)
 
     def describe(self) -> str:
-        """Parameters, inputs, states and outputs with values, units and labels."""
+        """List parameters, inputs, states and outputs with values, units and labels.
+
+        Returns
+        -------
+        str
+            The tables as text.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> "q(mass)" in s.equations().describe()
+        True
+        """
         return describe(self.interface)
 
     def __repr__(self) -> str:
         return self.summary()
 
     def latex(self) -> str:
-        """Rates of all states in LaTeX, intermediate results named."""
+        """Write the time derivatives of all states in LaTeX, with intermediate results.
+
+        Returns
+        -------
+        str
+            The text, for display mode.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> "u_{mass}" in s.equations().latex()
+        True
+        """
         from bellcrank.view.latex import program_latex
 
         return program_latex(self.program)
@@ -209,12 +343,45 @@ class Equations(Checked):
         stop: Iterable[str] | str | None = (),
         dae: DaeMethod | Dae | None = None,
     ) -> Path:
-        """Writes a stand-alone program in "c", "fortran" or "python" (fixed steps): source, Makefile, default input.
+        """Write a program of the model: source, Makefile and default input.
 
-        With `purpose="embedded"`, C that a controller or test rig calls step by step, in "double" or "single"
-        `precision`; with "simulink", the same with an S-function. `events` and `stop` as of `simulate`: what a program
-        in C or Fortran watches and does; `dae` as there: how it keeps constraints.
-        Returns the path of the file with the equations.
+        Parameters
+        ----------
+        language : {"c", "fortran", "python"}
+            Language of the program.
+        directory : str or Path
+            Folder of the files; it is made if necessary.
+        purpose : {"program", "embedded", "simulink"}, default "program"
+            A program that runs alone, C that a controller or test rig calls step by step, or the same as an S-function.
+        precision : {"double", "single"}, default "double"
+            Precision of embedded C.
+        events, stop : optional
+            Events that programs in C and Fortran look for, as of `simulate`, besides those of the model.
+        dae : str or Dae, optional
+            How programs in C and Fortran keep constraints, as of `simulate`.
+
+        Returns
+        -------
+        Path
+            The file with the equations.
+
+        Raises
+        ------
+        ModelError
+            If the options do not go together or the language does not support the model.
+        BuildError
+            If the files cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.set_run(t_end=1, step=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(s.equations().write("c", folder).name)
+        model.c
         """
         from bellcrank.export.programs import write_program
 
@@ -230,11 +397,42 @@ class Equations(Checked):
         run: Any = None,
         modes: Any = None,
     ) -> Any:
-        """A live page: the model running in the browser, in one file that needs nothing else.
+        """Make a live page: the model runs in the browser, in one file that needs nothing else.
 
-        Written to a file when a path is given; a notebook shows what is returned. `sliders`: parameters that stand
-        first, as names or {name: (low, high)}, also for inputs; `plots`: names of channels. `run`: a run of the model
-        that the page plays, too; `modes`: a linear model (of `linearize`) whose modes it shows.
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file. Default: none is written; a notebook shows what is returned.
+        sliders : sequence or mapping, optional
+            Parameters and inputs with sliders at the top, by name, or {name: (low, high)} in user units. Default:
+            chosen by Bellcrank.
+        plots : str or sequence of str, optional
+            Channels that are plotted. Default: chosen by Bellcrank.
+        title : str, optional
+            Title. Default: the name of the system.
+        run : Run, optional
+            A run of the model that the page plays, too.
+        modes : LinearModel, optional
+            A linear model (of `linearize`) whose modes the page shows.
+
+        Returns
+        -------
+        Page
+            The page, with its `path`.
+
+        Raises
+        ------
+        ModelError
+            If a name is unknown, or if the model has user functions that a browser cannot run.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.set_run(t_end=1, step=0.1)
+        >>> s.equations().page(title="A mass").title
+        'A mass'
         """
         from bellcrank.export.page.page import live_page
 
@@ -249,10 +447,43 @@ class Equations(Checked):
         platforms: Platform | Sequence[Platform] = "host",
         dae: DaeMethod | Dae | None = None,
     ) -> Path:
-        """Writes a functional mock-up unit by FMI 2 or 3: model exchange and co-simulation in one file.
+        """Write a functional mock-up unit (FMU) for model exchange and co-simulation, in one file.
 
-        `platforms`: "host" for this machine, "all" or names (x86_64-linux ...) by the package ziglang, "sources" for
-        none. `dae`: how constraints are kept, as in `simulate`. With `dae` or rigid wheels, co-simulation alone.
+        Parameters
+        ----------
+        path : str or Path
+            The file, *.fmu.
+        fmi : {2, 3}, default 2
+            Version of FMI.
+        platforms : str or sequence of str, default "host"
+            "host" for this computer, "sources" for source code only, "all", or names such as "x86_64-linux". Platforms
+            other than the host need the package ziglang.
+        dae : str or Dae, optional
+            How constraints are kept, as of `simulate`. With `dae` or rigid wheels the FMU has co-simulation only.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ModelError
+            If the model cannot be exported.
+        BuildError
+            If the file cannot be written or compiled.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.set_run(t_end=1, step=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(s.equations().write_fmu(Path(folder) / "mass.fmu", platforms="sources").name)
+        mass.fmu
         """
         from bellcrank.export.fmu.write import write_fmu
 

@@ -448,8 +448,10 @@ class Simulation(Analyses):
 
         Parameters
         ----------
-        step, parameters, initial, inputs, method, t_start, start, events, guess, dae : optional
-            As of `simulate`. The method has a fixed step. `stepper.events` lists the events that occurred.
+        step, parameters, initial, inputs, method, t_start, start, guess, dae : optional
+            As of `simulate`. The method has a fixed step.
+        events : None
+            Not supported: events belong to the model (`System.add_event`). `stepper.events` lists those that occurred.
 
         Returns
         -------

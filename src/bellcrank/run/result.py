@@ -183,14 +183,44 @@ class Run(Listed, Shown):
         return self.plot()
 
     def to_pandas(self) -> Any:
-        """A DataFrame over time (needs pandas)."""
+        """Return all channels as a DataFrame over time. Needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each channel, in user units (`frame.attrs["units"]`), over the time in s.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> run.to_pandas()["q(mass)"].tolist()
+        [0.0, 1.5, 3.0]
+        """
         pandas = optional_package("pandas", "files")
         frame = pandas.DataFrame(self.channels, index=pandas.Index(self.time, name="t"))
         frame.attrs["units"] = dict(self.units)
         return frame
 
     def to_xarray(self) -> Any:
-        """A Dataset over time with units and labels as attributes (needs xarray)."""
+        """Return all channels as a Dataset over time, with units and labels as attributes. Needs xarray.
+
+        Returns
+        -------
+        xarray.Dataset
+            A variable for each channel, in user units, over the time `t` in s.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> run.to_xarray()["q(mass)"].attrs["units"]
+        'm'
+        """
         xarray = optional_package("xarray", "files")
         units, labels = self.units, self.labels
         words = {name: {"units": units.get(name, ""), "long_name": labels.get(name, name)} for name in self.channels}
@@ -218,6 +248,18 @@ class Run(Listed, Shown):
         ------
         RunError
             If the ending is unknown or the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(bc.read(run.save(Path(folder) / "mass.csv"))["q(mass)"].tolist())
+        [0.0, 1.5, 3.0]
         """
         if not isinstance(path, str | Path):
             raise RunError(f"cannot save to {path!r}: a path is needed")
@@ -241,10 +283,39 @@ class Run(Listed, Shown):
         path: str | Path | None = None,
         **options: Any,
     ) -> Any:
-        """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure.
+        """Plot channels over time, with one panel for each unit.
 
-        `against` names a channel for the horizontal axis; `others` are runs drawn over this one, distinguished by
-        `names`.
+        Parameters
+        ----------
+        *channels : str
+            Names of channels. Default: the outputs, or the states if there are none, at most six curves.
+        against : str, optional
+            Channel on the horizontal axis. Default: time.
+        others : sequence of Run, default ()
+            Runs that are drawn over this one.
+        path : str or Path, optional
+            File of the plot: .png, .svg or .pdf, or .html for an interactive page. Default: none is written.
+        **options : Any
+            `title`, and `names`, the names of all runs for the legend.
+
+        Returns
+        -------
+        matplotlib.figure.Figure or None
+            The figure; None for a page.
+
+        Raises
+        ------
+        RunError
+            If a channel is unknown or the file cannot be written.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+        >>> len(run.plot("q(mass)", "u(mass)", title="a mass").axes)
+        2
         """
         from bellcrank.run.draw import draw
 
@@ -261,7 +332,36 @@ class Run(Listed, Shown):
         return self.moved()
 
     def picture(self, path: str | Path | None = None, *, at: Any = None, title: str | None = None) -> Any:
-        """Draws the mechanism at times `at` (s; default: six over the run), next to each other. Returns the figure."""
+        """Draw the mechanism at several times, next to each other.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture: .png, .svg, .pdf or .jpg. Default: none is written.
+        at : float or sequence of float, optional
+            Times in s, at most twelve. Default: six over the run.
+        title : str, optional
+            Title. Default: the name of the model.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        RunError
+            If the run comes from a file, or if a time is outside the run.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
+        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(rod)": 3})
+        >>> [axes.get_title() for axes in run.picture(at=[0, 1]).axes]
+        ['t = 0 s', 't = 1 s']
+        """
         from bellcrank.scene.picture import draw_scene, frames_at
 
         m = self.motion
@@ -276,11 +376,43 @@ class Run(Listed, Shown):
         title: str | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Path:
-        """Writes an animation of the mechanism (.gif, or .mp4 where there is ffmpeg), `speed` seconds of the run per
-        second; or a page (.html) that plays the run, with plots.
+        """Write an animation of the mechanism, or a page that plays the run with plots.
 
-        Unless reported it goes in real time, or takes six seconds where that would be too short or too long. `progress`
-        is called with the share done.
+        Parameters
+        ----------
+        path : str or Path
+            The file: .gif, .mp4 (needs ffmpeg) or .html.
+        fps : float, default 25
+            Frames per second of an animation.
+        speed : float, optional
+            Seconds of the run per second of the animation. Default: 1, real time; an animation that would last less
+            than 2 s or more than 20 s takes 6 s.
+        title : str, optional
+            Title. Default: the name of the model.
+        progress : callable, optional
+            Called with the fraction done, from 0 to 1.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        RunError
+            If the run comes from a file, or if the animation cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
+        >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(rod)": 3})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(run.animate(Path(folder) / "pendulum.html").name)
+        pendulum.html
         """
         from bellcrank.scene.animate import animate_scene
 
