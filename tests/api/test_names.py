@@ -154,6 +154,7 @@ def test_a_parameter_file_names_what_has_no_effect(tmp_path):
     ("add", "told"),
     [
         (lambda s, b: s.add_force("f", magnitude=1, direction="n1", at=b.cm), r"the unit vector is written \[n1\]"),
+        (lambda s, b: s.add_force("f", magnitude=1, direction="b.x", at=b.cm), r"the unit vector is written \[b\.x\]"),
         (lambda s, b: s.add_force("f", magnitude=1, direction=3, at=b.cm), r"axes of the ground are written \[n1\]"),
         (lambda s, b: s.add_gravity("down"), r"axes of the ground are written \[n1\]"),
         (
@@ -163,15 +164,25 @@ def test_a_parameter_file_names_what_has_no_effect(tmp_path):
         (lambda s, b: s.add_output("x", "dot(pos(b), [n1])"), "It is a body, with the points 'b.origin', 'b.cm' and"),
         (lambda s, b: s.add_body("c", rotate=3, mass=1, inertia=0.2), r"its one moment three times: \(i, i, i\)"),
         (lambda s, b: s.add_output("x", "k*q(b)"), "no value is given for 1 parameter: 'k'"),
+        (lambda s, b: s.add_output("x", bc.table([0, 1], [0, 1])("q(b)")), r"write 'tab\(q\(b\)\)' in a formula"),
+        (lambda s, b: s.add_constraint("q(b) - 1"), "0 degrees of freedom: 1 constraint equation for 1 speed"),
     ],
 )
 def test_what_was_meant_is_told(add, told):
     """A name in the wrong place: how a direction, a point or a moment of inertia is written."""
     s = bc.System("m", units="mks")
     b = s.add_body("b", rotate=3, mass=1, inertia=(1, 1, 1))
-    add(s, b)
     with pytest.raises(bc.ModelError, match=told):
+        add(s, b)
         s.equations().compile(backend="python").simulate()
+
+
+def test_a_misspelled_parameter_is_reported_before_a_missing_one():
+    s = bc.System("m", units="mks")
+    s.add_body("b", rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_output("x", "stiffness*q(b)")
+    with pytest.raises(bc.ModelError, match=r"parameters=\{'stifness': ...\}: .* Did you mean 'stiffness'"):
+        s.equations().compile(backend="python").simulate(parameters={"stifness": 2})
 
 
 def test_a_warning_of_a_model_points_at_the_line_that_derives_it():

@@ -15,9 +15,10 @@ from bellcrank.library.vehicles.key_list import markdown
 from tests.fmus import fmpy
 from tests.models import needs_compiler, rarely
 from tests.node import unpacked
+from website import command_line
 
 ROOT = Path(__file__).parents[2]
-SESSIONS = {"constraints": 30, "dae_methods": 15, "linkages": 25}  # least numbers of examples
+SESSIONS = {"constraints": 30, "dae_methods": 15, "linkages": 25, "messages": 40}  # least numbers of examples
 
 
 @pytest.fixture
@@ -110,6 +111,10 @@ def test_cars(folder, capsys):
 
 def test_keys_of_cars():
     assert text_of("car_keys") == markdown(), "write it: bellcrank car keys --markdown > docs/car_keys.md"
+
+
+def test_command_line():
+    assert text_of("command_line") == command_line.page(), "write it: python -m website.command_line"
 
 
 @pytest.mark.campaign

@@ -63,7 +63,9 @@ def test_two_lengths_of_one_rod_contradict():
 
 
 def test_no_freedom_left_lists_the_rows():
-    with pytest.raises(bc.ModelError, match=r"0 degrees of freedom: 3 .* all 3 speeds \('pin, direction 1'"):
+    with pytest.raises(
+        bc.ModelError, match=r"0 degrees of freedom: 3 constraint equations for 3 speeds \('pin, direction 1'"
+    ):
         linkage(lambda s: s.add_constraint("q(a) - q(c) - 0.1")).equations()
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from bellcrank.derive.loop_choice import FindPlace, drawn_scales, look_at
 from bellcrank.dynamics.accelerations import reduced_system
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, counted
 from bellcrank.expr import ZERO, Expr, Symbol, partial
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
@@ -53,9 +53,10 @@ def program_loops(analysis: Analysis, quantities: Quantities, find: FindPlace) -
 
 def _rigid(used: Sequence[Row]) -> str:
     listed = ", ".join(row.text for row in used)
+    equations, speeds = counted(len(used), "constraint equation"), counted(len(used), "speed")
     return (
-        f"the model has 0 degrees of freedom: {len(used)} constraint equations determine all {len(used)} speeds"
-        f" ({listed}), and none of them prescribes a motion. Remove one, or drive one with a formula of t or an input."
+        f"the model has 0 degrees of freedom: {equations} for {speeds} ({listed}). None prescribes a motion: "
+        "remove one, or drive one with a formula of t or an input."
     )
 
 

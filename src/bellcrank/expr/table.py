@@ -69,6 +69,11 @@ class Table:
             raise ModelError(f"table '{self.name}' takes {len(self.axes)} arguments, {len(args)} given")
         if any(isinstance(a, Expr) for a in args):
             return Func(self.name, tuple(operand(a) for a in args), self)  # type: ignore[misc]
+        if any(isinstance(a, str) for a in args):
+            raise ModelError(
+                f"table '{self.name}' takes numbers and expressions, not text: name it with s.define('tab', table) and "
+                f"write 'tab({', '.join(map(str, args))})' in a formula"
+            )
         return self.value(*args)
 
     def value(self, *args: float) -> float:

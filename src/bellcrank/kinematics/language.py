@@ -114,7 +114,7 @@ class Language(Scope):
     def _meant(self, node: Syntax) -> str:
         """How a unit vector is written, where one seems to be meant."""
         text = str(node.args[0]) if node.op == "name" else ""
-        if text[:-1] in self.bodies and text[-1:] in ("1", "2", "3"):
+        if text[:-1].removesuffix(".") in self.bodies and text[-1:] in ("1", "2", "3", "x", "y", "z"):
             return f"; the unit vector is written [{text}]"
         return "; axes of the ground are written [n1], [n2], [n3] or as three components"
 

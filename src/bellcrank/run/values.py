@@ -77,14 +77,14 @@ def given_parameters(interface: Interface, given: Mapping[str, float | str] | No
             refused.append(f"parameter '{p.name}' is {found:g}; it must be positive")
     if refused:
         raise ModelError(refused, interface.model)
+    if override:  # a misspelled name may be the reason that a value is missing
+        check_parameters(interface, override)
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(
             f"no value is given for {counted(len(missing), 'parameter')}: {listed}. Use set_defaults() or parameters=.",
             interface.model,
         )
-    if override:
-        check_parameters(interface, override)
     return values
 
 
