@@ -27,7 +27,8 @@ def surface_pieces(t: Table) -> np.ndarray:
     nodes = np.linspace(0.0, 1.0, n)
     inverse = np.linalg.inv(np.vander(nodes, increasing=True))
     x, y = (np.array(a) for a in t.axes)
-    points_x, points_y = (a[:-1, None] + np.diff(a)[:, None] * nodes for a in (x, y))
+    # in order, though rounded: cells end where the next ones begin
+    points_x, points_y = (a[:-1, None] * (1 - nodes) + a[1:, None] * nodes for a in (x, y))
     original = Table(t.name, t.axes, t.values, t.order, (0, 0))
     values = original._spline_2(points_x.ravel(), points_y.ravel(), grid=True)
     values = values.reshape(len(x) - 1, n, len(y) - 1, n)
