@@ -17,14 +17,17 @@ class Kept(bc.System):
     keeps = True
 
 
-def corner(k=20000.0, arm=0.3, python=None):
+LAW = bc.table([-1, 0, 1], [-2, 0, 3])
+
+
+def corner(k=20000.0, arm=0.3, python=None, law=LAW):
     """A wheel on a linkage, with a table, a state and a user's function."""
     s = Kept("corner", axes="ISO 8855")
     chain = load(shipped("trailing_arm"))
     wheel = s.add_body("wheel", mass=40, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
     s.add_linkage("front", chain, carrier=wheel)
     s.add_body("pendulum", rotate=2, mass="m", joint_at=(arm, 0, 0), cm=(0, 0, -0.2), inertia=(0.1, 0.1, 0.1))
-    s.define("law", bc.table([-1, 0, 1], [-2, 0, 3]))
+    s.define("law", law)
     s.add_gravity()
     s.add_force("spring", magnitude="-k*(x - x0) - 500*v", direction=s.inertial[3], at=wheel.cm)
     s.add_state("z", rate="law(q(wheel)) - z", units="1")
@@ -91,6 +94,24 @@ def test_a_kept_model_is_the_derived_one_and_takes_other_values(cache, derived):
     plain.add_body("b", translate=1, mass=1)
     plain.equations()
     assert len([*cache.glob("model-*")]) == 2  # others are not kept
+
+
+def test_a_kept_model_takes_other_tables(cache, derived, monkeypatch):
+    """Up to a number of points; two names of one table are not two tables."""
+    other = bc.table([-1, -0.2, 0.1, 1], [-2, 1, 0, 3])
+    channels(corner())
+    found = channels(corner(law=other))
+    assert len(derived) == 1
+    monkeypatch.setenv("BELLCRANK_CACHE", str(cache / "afresh"))
+    assert (channels(corner(law=other)) == found).all() and not (channels(corner()) == found).all()
+    assert len(derived) == 2
+    described = corner(), corner()
+    for s, second in zip(described, (LAW, bc.table([-1, 0, 1], [-2, 0, 3])), strict=True):
+        s.define("again", second)
+    assert len({content.content_of(s.description) for s in described}) == 2
+    cubic, wider = bc.table(range(5), range(5), order=3), bc.table(range(9), range(9))
+    known = {content.content_of(corner(law=x).description) for x in (LAW, other, cubic, wider)}
+    assert len(known) == 3
 
 
 def test_equations_of_a_kept_model_say_the_same(cache):

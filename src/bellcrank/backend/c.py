@@ -20,6 +20,7 @@ from bellcrank.backend.tiers import builds_of
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.sources import Sources
+from bellcrank.emit.c.tables import table_numbers
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import AS_WRITTEN, BEST, Options
 from bellcrank.errors import BuildError, warn
@@ -92,6 +93,7 @@ class CModel:
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         own = all(c.function is None or c.routine.formulas is not None for c in calls)
+        tables = table_numbers(program.tables) if own and program.tables else None  # code of users is loaded once
 
         def write() -> str:
             from bellcrank.emit.c.source import c_sources  # most programs are found as text and library
@@ -101,17 +103,20 @@ class CModel:
                     program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
                     looks=True, assembles=not dae, extra={} if dae else inertia_functions(program),
                     halves=own,  # code of users is compiled once: it may have variables of its own
+                    table_data=tables is not None,
                 ).text()  # fmt: skip
 
         kept = program.content and own and not rigid
         how = f"{program.content} {options!r} {self._outside!r} {dae} {stiff}"
         sources = Sources.read(kept_text(how, write) if kept else write())
         self.source, foreign_libraries = sources.of("unity"), []
+        if tables is not None:
+            self.source += f"/* numbers of tables: {tables.digest} */\n"
         if foreign:
             from bellcrank.backend.fortran import fortran_library
 
             foreign_libraries = [fortran_library(foreign, program.name)]
-        builds = builds_of(sources, compiler, speed, foreign_libraries, own, flags, linked=_can_be_linked(program))
+        builds = builds_of(sources, compiler, speed, foreign_libraries, own, flags, _can_be_linked(program), tables)
         place = {routine: i for i, routine in enumerate(program.routines)}
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)

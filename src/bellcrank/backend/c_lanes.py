@@ -10,6 +10,7 @@ from bellcrank.backend.compiler import Compiler, lanes_flags, load_source
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.emit.c.methods import method_number
+from bellcrank.emit.c.tables import table_numbers
 from bellcrank.emit.number import Number
 from bellcrank.numeric.run_spec import RunSpec
 from bellcrank.program.program import Program
@@ -19,8 +20,10 @@ class Lanes:
     """A program compiled to run several runs in lanes, in some numbers; `count` says how many."""
 
     def __init__(self, program: Program, compiler: Compiler, number: Number, events: EventsText | None = None) -> None:
-        source = lanes_source(program, number=number, events=events)
-        self.library = load_source(source, compiler, lanes_flags(compiler, len(source)))
+        own = all(r.formulas is not None for r in program.externals)  # code of users is loaded once
+        tables = table_numbers(program.tables) if program.tables and own else None
+        source = lanes_source(program, number=number, events=events, table_data=tables is not None)
+        self.library = load_source(source, compiler, lanes_flags(compiler, len(source)), (), own, tables)
         check_batch(self.library)
         self.library.lane_count.restype = ctypes.c_int64
         self.library.run_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]

@@ -98,6 +98,13 @@ def kept(key: str, make: Callable[[Path], Path], folder: Path | None = None, nam
     return place / name
 
 
+@contextmanager
+def copied(path: Path) -> Iterator[Path]:
+    """A copy of a file of the cache, next to its folder, for as long as it is needed."""
+    with _build(path.parent.parent) as work:
+        yield Path(shutil.copyfile(path, work / path.name))
+
+
 def kept_text(content: str, write: Callable[[], str]) -> str:
     """A text that follows from some content, from the cache or written now."""
     key, folder = f"{MODEL}text-{_digest(content.encode())}", usable_folder()

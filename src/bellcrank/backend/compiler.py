@@ -15,15 +15,17 @@ import shutil
 import sys
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from bellcrank.backend.cache import discard, found, kept, usable_folder
+from bellcrank.backend.cache import copied, discard, found, kept, usable_folder
 from bellcrank.backend.processes import LIMIT, Aside, TooLong, run_program, seconds_for_compilers
 from bellcrank.choices import Speed, choices_of
 from bellcrank.emit.c.halves import HALF, has_halves
+from bellcrank.emit.c.tables import SET, TableNumbers
 from bellcrank.errors import BuildError, warn
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
@@ -259,18 +261,24 @@ def _in_halves(start: Sequence[str], code: Path, library: Path, libraries: Seque
     return ["sh", "-c", f"{two} & {one} || {{ wait $!; exit 1; }}; wait $! && {joined}"]
 
 
-def load(path: Path, own: bool = False) -> ctypes.CDLL:
+def load(path: Path, own: bool = False, tables: TableNumbers | None = None) -> ctypes.CDLL:
     """The library, loaded. One that holds code of our `own` alone is unloaded when nothing refers to it any more.
 
     ctypes keeps a library as long as one of its functions is known, so nothing can call it then. Code of users stays:
-    it may have started threads or left functions with others.
+    it may have started threads or left functions with others. A library whose `tables` are data is loaded from a copy
+    of its own: from one file, every model would get the same variables.
     """
     try:
-        library = ctypes.CDLL(str(path))
+        with nullcontext(path) if tables is None else copied(path) as file:
+            library = ctypes.CDLL(str(file))
     except OSError as error:
         raise BuildError(f"the compiled model {path} cannot be loaded: {error}") from None
     if own and hasattr(_ctypes, "dlclose"):
         weakref.finalize(library, _ctypes.dlclose, library._handle).atexit = False
+    if tables is not None:
+        for name in SET:
+            if hasattr(library, name):
+                getattr(library, name)(*(ctypes.c_void_p(x.ctypes.data) for x in (tables.sizes, tables.numbers)))
     return library
 
 
@@ -280,27 +288,34 @@ def load_source(
     flags: Sequence[str] | None = None,
     linked: Sequence[Path] = (),
     own: bool = False,
+    tables: TableNumbers | None = None,
 ) -> ctypes.CDLL:
     """The library of a source, compiled if need be."""
     flags = default_flags(compiler, length=len(source)) if flags is None else flags
     key = digest(source, compiler, (*flags, *map(str, linked)))
-    return load_kept(key, lambda work: compile_source(source, work, compiler, flags, "c", linked), own)
+    return load_kept(key, lambda work: compile_source(source, work, compiler, flags, "c", linked), own, None, tables)
 
 
-def load_kept(key: str, make: Callable[[Path], Path], own: bool = False, folder: Path | None = None) -> ctypes.CDLL:
+def load_kept(
+    key: str,
+    make: Callable[[Path], Path],
+    own: bool = False,
+    folder: Path | None = None,
+    tables: TableNumbers | None = None,
+) -> ctypes.CDLL:
     """The library of a key, loaded from the cache or made now. One that cannot be loaded does not stay there: it is
     made once more."""
     folder = usable_folder() if folder is None else folder
     path = found(key, folder)
     if path is not None:
         try:
-            return load(path, own)
+            return load(path, own, tables)
         except BuildError as error:
             warn(f"{error}; it is removed and made again")
             discard(key, folder)
     path = kept(key, make, folder)
     try:
-        return load(path, own)
+        return load(path, own, tables)
     except BuildError:
         discard(key, folder)
         raise

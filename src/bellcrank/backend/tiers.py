@@ -32,6 +32,7 @@ from bellcrank.backend.compiler import (
 from bellcrank.backend.libraries import Builds, Libraries, Library
 from bellcrank.backend.processes import Aside, Ended
 from bellcrank.emit.c.sources import Sources
+from bellcrank.emit.c.tables import TableNumbers
 from bellcrank.errors import BuildError
 from bellcrank.kernel.text import Kernel
 
@@ -48,15 +49,17 @@ def builds_of(
     own: bool = False,
     flags: Sequence[str] | None = None,
     linked: bool = True,
+    tables: TableNumbers | None = None,
 ) -> Builds:
     """The libraries of a program; with a `speed` of "auto" one that is soon ready, until a faster one is.
 
     Code of users is compiled once, since it may have variables of its own, and so is a source with `flags` of its own.
-    `foreign`: libraries that it needs; `own` as of `load`; not `linked`: the kernel is to be one text with it.
+    `foreign`: libraries that it needs; `own` as of `load`; not `linked`: the kernel is to be one text with it;
+    `tables`: numbers of those that are data.
     """
     small = len(sources.common) <= SMALL
-    whole = _Source(sources.of("unity"), compiler, foreign, own)
-    apart = _Source(sources.of("linked"), compiler, foreign, own, attached=True) if linked else whole
+    whole = _Source(sources.of("unity"), compiler, foreign, own, tables)
+    apart = _Source(sources.of("linked"), compiler, foreign, own, tables, attached=True) if linked else whole
     if flags is not None:
         return Builds(_settled(whole.library(speed, flags)))
     if speed in ("quick", "soon"):
@@ -88,15 +91,22 @@ class _Source:
     others. `attached`: its library is attached to the kernel."""
 
     def __init__(
-        self, text: str, compiler: Compiler, foreign: Sequence[Path], own: bool, attached: bool = False
+        self,
+        text: str,
+        compiler: Compiler,
+        foreign: Sequence[Path],
+        own: bool,
+        tables: TableNumbers | None,
+        attached: bool = False,
     ) -> None:
-        self.text, self.compiler, self.foreign, self._own = text, compiler, foreign, own
+        self.text, self.compiler, self.foreign, self._own, self._tables = text, compiler, foreign, own, tables
         self._attached, self._folder = attached, usable_folder()
 
     def library(self, speed: str, flags: Sequence[str] | None = None, name: str = "") -> Library:
         """The library, compiled if need be with fewer flags; it may have a name other than its speed."""
         flags = self._flags(speed) if flags is None else flags
-        return self._ready(load_source(self.text, self.compiler, flags, self.foreign, self._own), name or speed)
+        loaded = load_source(self.text, self.compiler, flags, self.foreign, self._own, self._tables)
+        return self._ready(loaded, name or speed)
 
     def known(self, speed: str) -> Library | None:
         """The library from the cache, if it is there."""
@@ -110,7 +120,7 @@ class _Source:
         def make(work: Path) -> Path:
             return compile_source(self.text, work, self.compiler, flags, linked=self.foreign, exactly=True, aside=aside)
 
-        return self._ready(load_kept(self._key(flags), make, True, self._folder), speed)
+        return self._ready(load_kept(self._key(flags), make, True, self._folder, self._tables), speed)
 
     def _ready(self, loaded: ctypes.CDLL, speed: str) -> Library:
         if self._attached:

@@ -1,8 +1,9 @@
 """The content of a description as a digest: equal for descriptions from which the same equations follow.
 
-Values of parameters and the settings of runs are omitted, as equations keep parameters as symbols; but for models with
-closed loops, whose derivation looks at numbers. An object says by `content()` what identifies it, where that is less
-than all it holds. What has no content that is known, such as a function of the user, raises `NotPortable`.
+Values of parameters, points of tables and the settings of runs are omitted, as equations keep parameters and tables as
+symbols; but for models with closed loops, whose derivation looks at numbers. An object says by `content()` what
+identifies it, where that is less than all it holds. What has no content that is known, such as a function of the user,
+raises `NotPortable`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from bellcrank.expr.flat import dump
 from bellcrank.expr.node import Expr
 from bellcrank.model.records import Description, ParameterRecord, RunRecord
 
+NONE: Mapping[int, str] = MappingProxyType({})
 OFTEN = frozenset((str, int, float, bool, type(None)))
 PLAIN = (str, int, float, bool, complex, bytes, Fraction, np.generic, type(None), type(...))
 
@@ -35,12 +37,24 @@ def content_of(description: Description, *more: Any) -> str:
     numbers = bool(description.loops or description.contacts) or any(
         c.eliminate is None for c in description.constraints
     )
-    return digest_of((description, more), numbers)
+    known = {} if numbers else {id(x): name for name, x in points_of(description).items()}
+    return digest_of((description, more), numbers, known)
 
 
-def digest_of(thing: Any, numbers: bool = True) -> str:
-    """The digest of any object, and of the installed package."""
-    return hashlib.sha256(_Walk(numbers).of((_installed(), thing))).hexdigest()
+def digest_of(thing: Any, numbers: bool = True, known: Mapping[int, str] = NONE) -> str:
+    """The digest of any object, and of the installed package; objects that are `known` are named, by their id."""
+    return hashlib.sha256(_Walk(numbers, known).of((_installed(), thing))).hexdigest()
+
+
+def points_of(description: Description) -> dict[str, Any]:
+    """Points and values of the tables of a description, by names that say what a program has to know of them. Those
+    that several tables share have one name."""
+    found: dict[int, tuple[str, Any]] = {}
+    for t in description.tables.values():
+        if t.defined:
+            for what, x in (("axes", t.axes), ("values", t.values)):
+                found.setdefault(id(x), (f"{what} {len(found)} {t.room}", x))
+    return dict(found.values())
 
 
 @lru_cache(maxsize=1)
@@ -60,8 +74,8 @@ class _Walk:
     """Digests of objects and all that they hold. Equal objects have equal ones, be they one object or two: what was
     read from the cache shares fewer objects than what was made here."""
 
-    def __init__(self, numbers: bool) -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: bool, known: Mapping[int, str] = NONE) -> None:
+        self._numbers, self._known = numbers, known
         self._found: dict[int, tuple[bytes, Any]] = {}  # the object too: an id is good as long as it lives
         self._open: dict[int, int] = {}  # what is being walked through
 
@@ -69,6 +83,8 @@ class _Walk:
         if type(thing) in OFTEN or isinstance(thing, PLAIN):
             return f"{type(thing).__name__} {thing!r}".encode("utf-8", "surrogatepass")
         key = id(thing)
+        if key in self._known:
+            return self._known[key].encode()
         if key in self._found:
             return self._found[key][0]
         if key in self._open:

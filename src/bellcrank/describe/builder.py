@@ -789,7 +789,7 @@ class Builder(Checked):
         """
         name_of(name, "definition")
         if isinstance(expression, Table):
-            self.description.tables[name] = expression.named(name)
+            self.description.tables[name] = expression.named(name, defined=name not in self.description.tables)
         else:
             self.description.definitions[name] = expression
 

@@ -15,7 +15,7 @@ def table_pieces(t: Table) -> list[float]:
 
 def spline_pieces(t: Table) -> np.ndarray:
     """Coefficients of the cubic pieces of a table of one argument, lowest power first: (pieces, 4)."""
-    c = t._spline_1.c  # highest power first: (powers, pieces)
+    c = t.powers  # highest first: (powers, pieces)
     pieces = np.zeros((c.shape[1], 4))
     pieces[:, : c.shape[0]] = c[::-1].T
     return pieces

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -19,16 +19,23 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.expr.node import Expr, Func, operand
 
+FEW = 8  # points, or less, for which every program has room
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A function of one or two arguments through given points; `derivative` counts differentiations per argument."""
+    """A function of one or two arguments through given points; `derivative` counts differentiations per argument.
+
+    `defined`: by a name of its model, which no other table there has. Equations and programs are then the same for
+    other points.
+    """
 
     name: str
     axes: tuple[tuple[float, ...], ...]
     values: tuple[Any, ...]
     order: int = 1
     derivative: tuple[int, ...] = (0,)
+    defined: bool = False
 
     varies = False
     returns: ClassVar[tuple[str, ...]] = ()
@@ -57,11 +64,20 @@ class Table:
     @cached_property
     def mark(self) -> str:
         """What distinguishes it from other tables of its name."""
-        content = repr((self.axes, self.values, self.order, self.derivative))
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        numbers = () if self.defined else (self.axes, self.values)
+        return hashlib.sha256(repr((*numbers, self.order, self.derivative)).encode()).hexdigest()[:16]
 
-    def named(self, name: str) -> Table:
-        return replace(self, name=name)
+    @property
+    def room(self) -> tuple[int, ...]:
+        """How many points along each axis a program has room for: at least as many as there are, a power of two."""
+        return tuple(max(FEW, 1 << (len(a) - 1).bit_length()) for a in self.axes)
+
+    def named(self, name: str, defined: bool) -> Table:
+        return replace(self, name=name, defined=defined)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what follows from the points, which may be others where it is loaded (`kept_models`)."""
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"_derivatives": self._derivatives}
 
     def __call__(self, *args: Any) -> Any:
         """A number for numbers, an expression for expressions."""
@@ -114,14 +130,21 @@ class Table:
             return value + slope * (x - inside) if n == 0 else slope
         return 0.0 if x != inside else value
 
+    @property
+    def powers(self) -> np.ndarray:
+        """Coefficients of the pieces of a table of one argument, highest power first."""
+        if self.order == 3:
+            found: np.ndarray = self._spline_1.c
+            return found
+        x, y = np.array(self.axes[0]), np.array(self.values)
+        return np.array([np.diff(y) / np.diff(x), y[:-1]])
+
     @cached_property
     def _spline_1(self) -> Any:
         from scipy.interpolate import CubicSpline, PPoly
 
-        x, y = np.array(self.axes[0]), np.array(self.values)
-        if self.order == 3:
-            return CubicSpline(x, y)
-        return PPoly(np.array([np.diff(y) / np.diff(x), y[:-1]]), x)
+        x = np.array(self.axes[0])
+        return CubicSpline(x, np.array(self.values)) if self.order == 3 else PPoly(self.powers, x)
 
     @cached_property
     def _spline_2(self) -> Any:

@@ -183,12 +183,14 @@ def lanes_source(
     longest: int = LONGEST,
     number: Number = DOUBLE,
     events: EventsText | None = None,
+    table_data: bool = False,
 ) -> str:
     """The program as C source that runs several runs in lanes, and looks for some events in them.
 
     What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
+    `table_data` as of `c_sources`.
     """
-    tables, calls = table_functions(program.tables), external_calls(program)
+    tables, calls = table_functions(program.tables, table_data), external_calls(program)
     alone = Functions(program, tables.names, calls, longest, DOUBLE)
     side = LaneFunctions(program, tables.names, calls, longest, LANES[number])
     functions = _in_vectors(program)

@@ -60,6 +60,7 @@ def c_sources(
     looks: bool = False,
     assembles: bool = False,
     halves: bool = False,
+    table_data: bool = False,
 ) -> Sources:
     """The program as C source. User functions named in `outside` are called back even if they are given in C.
 
@@ -69,11 +70,11 @@ def c_sources(
     be taken by one call. With `local`, nothing of it can be seen from outside: for a file that includes this one.
     Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps can be had, as events need
     them; with `assembles`, closed loops can be closed at a start. With `halves`, a long source can be compiled in
-    two of them.
+    two of them. With `table_data`, numbers of tables are not in the text: they are set when it is loaded.
     """
     parts = parts_of(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
     kernel, multipliers = Kernel(parts), dae and program.loops is not None
-    tables, calls = table_functions(program.tables), external_calls(program, outside)
+    tables, calls = table_functions(program.tables, table_data), external_calls(program, outside)
     twins = twins_of(program, calls) if options.side_by_side else {}
     printed = Functions(program, tables.names, {**calls, **twins}, longest, DOUBLE)
     further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}

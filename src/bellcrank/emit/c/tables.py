@@ -1,14 +1,25 @@
-"""Tables in C: static arrays and one small function for each; arrays of numbers."""
+"""Tables in C: arrays of numbers, and one small function for each table.
+
+Numbers stand in the text, or they are `data`: the text has room for points, whatever they are, and who loads the
+compiled program sets them (`table_numbers`) before anything else is called.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import count
+from math import prod
 
+import numpy as np
+
+from bellcrank.emit.c.halves import HALF
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.pieces import table_pieces
 from bellcrank.expr.table import Table
+
+SET = ("set_tables", "set_tables_2")  # sets the numbers of a library, or of each half of it
 
 
 @dataclass(frozen=True)
@@ -19,41 +30,116 @@ class TableFunctions:
     text: list[str]
 
 
-def table_functions(tables: Sequence[Table]) -> TableFunctions:
-    """A function for every table; tables over the same points share their arrays."""
+@dataclass(frozen=True)
+class TableNumbers:
+    """Of all tables of a program: how many points each axis has; points and pieces, in the room there is for them."""
+
+    sizes: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.sizes.tobytes() + self.numbers.tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Arrays:
+    """How C says how many points the axes of a table have, where these are, and where its pieces are."""
+
+    sizes: list[str]
+    points: list[str]
+    pieces: str
+
+
+def table_functions(tables: Sequence[Table], data: bool = False) -> TableFunctions:
+    """A function for every table; a table and its derivatives share their arrays."""
+    given = [*dict.fromkeys(t.given for t in tables)]
+    text = _empty(given) if data and given else []
+    arrays = dict(zip(given, _within(given) if data else map(_alone, given, count(1)), strict=True))
     names: dict[Table, str] = {}
-    text: list[str] = []
-    arrays: dict[tuple[Any, ...], int] = {}
+    for t in given if not data else ():
+        text += _written(t, arrays[t])
     for t in tables:
-        key = (t.axes, t.values, t.order)
-        if key not in arrays:
-            arrays[key] = len(arrays) + 1
-            text += _arrays(t, arrays[key])
-        number = arrays[key]
         names[t] = f"table_{identifier(t.name, [n[6:] for n in names.values()])}"
-        text += _function(t, names[t], number)
+        text += _function(t, names[t], arrays[t.given])
     return TableFunctions(names, text)
 
 
-def _arrays(t: Table, number: int) -> list[str]:
+def table_numbers(tables: Sequence[Table]) -> TableNumbers:
+    """What a program is given whose tables are data."""
+    given = [*dict.fromkeys(t.given for t in tables)]
+    numbers, at = np.zeros(sum(sum(_room(t)) for t in given)), 0
+    for t in given:
+        for values, room in zip((*t.axes, table_pieces(t)), _room(t), strict=True):
+            numbers[at : at + len(values)] = values
+            at += room
+    return TableNumbers(np.array([len(a) for t in given for a in t.axes], dtype=np.int64), numbers)
+
+
+# ---- numbers as data
+
+
+def _room(t: Table) -> list[int]:
+    """How many numbers there is room for: points of each axis, and pieces."""
+    return [*t.room, 4 ** len(t.axes) * prod(n - 1 for n in t.room)]
+
+
+def _within(given: Sequence[Table]) -> list[_Arrays]:
+    """Parts of the arrays of all numbers."""
+    found, size, at = list[_Arrays](), 0, 0
+    for t in given:
+        starts = []
+        for room in _room(t):
+            starts.append(f"table_numbers + {at}")
+            at += room
+        n = len(t.axes)
+        found.append(_Arrays([f"table_sizes[{size + i}]" for i in range(n)], starts[:n], starts[n]))
+        size += n
+    return found
+
+
+def _empty(given: Sequence[Table]) -> list[str]:
+    """Arrays of all numbers, and the function that sets them, in each half of a source."""
+    return [
+        f"static int64_t table_sizes[{sum(len(t.axes) for t in given)}];",
+        f"static real table_numbers[{sum(sum(_room(t)) for t in given)}];",
+        "",
+        f"#if {HALF} == 2",
+        f"#define {SET[0]} {SET[1]}",
+        "#endif",
+        f"EXPORT void {SET[0]}(const int64_t *sizes, const real *numbers)",
+        "{",
+        "    memcpy(table_sizes, sizes, sizeof table_sizes);",
+        "    memcpy(table_numbers, numbers, sizeof table_numbers);",
+        "}",
+        "",
+    ]
+
+
+# ---- numbers in the text
+
+
+def _alone(t: Table, number: int) -> _Arrays:
+    """Arrays of a table."""
+    points = [f"points_{number}{letter}" for letter in "xy"[: len(t.axes)]]
+    return _Arrays([str(len(a)) for a in t.axes], points, f"pieces_{number}")
+
+
+def _written(t: Table, arrays: _Arrays) -> list[str]:
     lines = [f"/* table {comment(t.name)}: points and {'cubic' if t.order == 3 else 'straight'} pieces */"]
+    for name, values in zip((*arrays.points, arrays.pieces), (*t.axes, table_pieces(t)), strict=True):
+        lines.append(number_list(name, [*map(float, values)], "real"))
+    return [*lines, ""]
+
+
+def _function(t: Table, name: str, arrays: _Arrays) -> list[str]:
     letters = "xy"[: len(t.axes)]
-    for letter, axis in zip(letters, t.axes, strict=True):
-        lines.append(_array(f"points_{number}{letter}", axis))
-    return [*lines, _array(f"pieces_{number}", table_pieces(t)), ""]
-
-
-def _array(name: str, values: Sequence[float]) -> str:
-    return number_list(name, [*map(float, values)], "real")
-
-
-def _function(t: Table, name: str, number: int) -> list[str]:
-    if len(t.axes) == 1:
-        call = f"spline_value({len(t.axes[0])}, points_{number}x, pieces_{number}, {t.derivative[0]}, x)"
-        return [f"static real {name}(real x)", "{", f"    return {call};", "}", ""]
-    (nx, ny), (dx, dy) = (len(a) for a in t.axes), t.derivative
-    call = f"surface_value({nx}, points_{number}x, {ny}, points_{number}y, pieces_{number}, {dx}, {dy}, x, y)"
-    return [f"static real {name}(real x, real y)", "{", f"    return {call};", "}", ""]
+    axes = [x for pair in zip(arrays.sizes, arrays.points, strict=True) for x in pair]
+    called = "spline_value" if len(t.axes) == 1 else "surface_value"
+    call = f"{called}({', '.join([*axes, arrays.pieces, *map(str, t.derivative), *letters])})"
+    return [
+        f"static real {name}({', '.join(f'real {letter}' for letter in letters)})", "{", f"    return {call};", "}", "",
+    ]  # fmt: skip
 
 
 def number_list(name: str, values: Sequence[float], kind: str) -> str:
