@@ -47,7 +47,8 @@ def bridged_blocks(
             continue
         parts = [x[np.ix_(rows, columns)] for x in J]
         if len(columns) - max(map(rank, parts)) == 1:
-            usual = max(_ratio(x, len(columns) - 1) for x in parts)
+            pattern = loops.acting[np.ix_(rows, columns)]
+            usual = max(usual_ratio(x, len(columns) - 1, pattern) for x in parts)
             found.append((tuple(rows), tuple(columns), tuple(places), usual))
     return tuple(found)
 
@@ -68,5 +69,6 @@ def _components(acting: np.ndarray) -> list[tuple[list[int], list[int]]]:
     return sorted((sorted(rows), sorted(columns)) for rows, columns in parts if columns)
 
 
-def _ratio(A: np.ndarray, rank: int) -> float:
-    return float(pivoted(np.column_stack([A, np.zeros(len(A))]), rank, 1.0, 0.0)[2])
+def usual_ratio(A: np.ndarray, rank: int, pattern: np.ndarray) -> float:
+    """The ratio of the last pivot to the first."""
+    return float(pivoted(np.column_stack([A, np.zeros(len(A))]), rank, 1.0, 0.0, pattern)[2])

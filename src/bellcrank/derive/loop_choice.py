@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bellcrank.derive.loop_blocks import bridged_blocks
+from bellcrank.derive.loop_blocks import bridged_blocks, usual_ratio
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate, symbols
 from bellcrank.kinematics.analysis import Analysis, Elimination
@@ -96,7 +96,8 @@ def look_at(
     G, J = _without_rounding(found, *place.usual_sizes(rows, analysis.kinematics), analysis.kinematics)
     scales = _scales(G, J)
     scaled = [x * np.outer(scales.rows, scales.columns) for x in J]
-    elimination, usual = _choice(analysis.loops, scaled, analysis.mechanism.speeds, scales.rank_v)
+    elimination = _choice(analysis.loops, scaled, analysis.mechanism.speeds, scales.rank_v)
+    usual = max(usual_ratio(x, scales.rank_v, loops.acting) for x in scaled)
     notes = []
     if scales.rank_v < len(rows):
         left = [r.text for r in rows if r not in elimination.used]
@@ -139,8 +140,9 @@ def drawn_scales(
         return None
     rank, found = len(known.used), _scales([], J)
     scaled = [x * np.outer(found.rows, found.columns) for x in J]
-    pattern = np.max(np.abs(scaled), axis=0, initial=0.0) > ACTING
-    usual = max(_order(x, rank, pattern, 1.0)[2] for x in scaled)
+    pattern = np.zeros(J[0].shape, dtype=bool)
+    pattern[tuple(zip(*places, strict=True))] = True
+    usual = max(usual_ratio(x, rank, pattern) for x in scaled)
     order = tuple((known.rows.index(r), list(speeds).index(u)) for r, u in zip(known.used, known.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
     return replace(found, rank_g=rank_g, rank_v=rank, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
@@ -171,20 +173,16 @@ def _sizes(x: np.ndarray) -> np.ndarray:
     return np.maximum(x, 1e-3 * x.max(initial=0.0)) if x.any() else np.ones_like(x)
 
 
-def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
-    """Rows and speeds of an elimination whose smallest pivot over all positions is large: the usual, else the cheapest.
-
-    Also returns the ratio of the last pivot to the first in the best position.
-    """
+def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> Elimination:
+    """Rows and speeds of an elimination whose smallest pivot over all positions is large: the usual, else the
+    cheapest."""
     kept = _independent(J, rank)
     inner = [x[kept] for x in J]
     pattern = np.max(np.abs(inner), axis=0, initial=0.0) > ACTING
-    usual = 0.0
     orders = {}  # rows and columns: smallest pivot, cost
     for x in inner:
         for share in SHARES:
-            rows, columns, ratio = _order(x, rank, pattern, share)
-            usual = max(usual, ratio if share == 1.0 else 0.0)
+            rows, columns = _order(x, rank, pattern, share)
             if len(rows) == rank:
                 orders[rows, columns] = _worst(inner, rows, columns), _fill(pattern, rows, columns)
     solved = dict(zip(known.used, known.pivots, strict=True))
@@ -196,7 +194,7 @@ def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], r
         good = {order: (cost, -worst) for order, (worst, cost) in orders.items() if worst >= GOOD * best}
         rows, columns = min(good, key=lambda order: good[order])
         kept, pivots = [kept[i] for i in rows], [speeds[j] for j in columns]
-    return Elimination(known.rows, tuple(known.rows[i] for i in kept), tuple(pivots)), usual
+    return Elimination(known.rows, tuple(known.rows[i] for i in kept), tuple(pivots))
 
 
 def _independent(J: list[np.ndarray], rank: int) -> list[int]:
@@ -208,30 +206,27 @@ def _independent(J: list[np.ndarray], rank: int) -> list[int]:
     return kept
 
 
-def _order(
-    J: np.ndarray, rank: int, pattern: np.ndarray, share: float
-) -> tuple[tuple[int, ...], tuple[int, ...], float]:
-    """Rows and columns in the order of elimination, and the ratio of the last pivot to the first.
+def _order(J: np.ndarray, rank: int, pattern: np.ndarray, share: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Rows and columns in the order of elimination.
 
     Of the pivots that are at least a fraction of the largest, the one that makes the fewest new entries in all rows is
     taken (after Markowitz); with a fraction of one this is full pivoting.
     """
     A, P = J.copy(), pattern.copy()
-    rows, columns, pivots = [], [], []
+    rows, columns = [], []
     for _ in range(rank):
         size = np.abs(A)
         new = np.outer(P.sum(axis=1) - 1, P.sum(axis=0) - 1)
         allowed = np.where(size >= share * size.max(), new - size / (size.max() or 1.0), np.inf)
         i, j = divmod(int(allowed.argmin()), A.shape[1])
-        pivots.append(size[i, j])
-        if pivots[-1] == 0.0:
+        if size[i, j] == 0.0:
             break
         A -= np.outer(A[:, j] / A[i, j], A[i])
         _eliminate(P, i, j)
         A[i], A[:, j] = 0.0, 0.0
         rows.append(i)
         columns.append(j)
-    return tuple(rows), tuple(columns), pivots[-1] / pivots[0] if pivots[0] else 0.0
+    return tuple(rows), tuple(columns)
 
 
 def _fill(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> int:

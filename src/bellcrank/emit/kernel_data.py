@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from bellcrank.expr import ZERO
-from bellcrank.numeric.projection import Block, Scales
+from bellcrank.expr import ZERO, Expr
+from bellcrank.numeric.projection import Block
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.structure import Elimination, costs, dependence, elimination
@@ -22,7 +22,7 @@ REAL_LISTS = (
 
 
 def model_data(program: Program, parts: Mapping[str, int]) -> Data:
-    """All that the kernel knows of a model besides its size, with the scales of closed loops (`scale_data`)."""
+    """All that the kernel knows of a model besides its size, without the rows of closed loops (`row_data`)."""
     data = unit_data(program.unit)
     loops = program.loops
     if loops is not None and (parts["HAS_LOOPS"] or parts["HAS_DAE"]):
@@ -48,10 +48,14 @@ def unit_data(unit: Sequence[int]) -> Data:
     return {"N_UNIT": len(unit), "UNIT_AT": [*unit]}
 
 
-def scale_data(scales: Scales, order: bool = True) -> Data:
-    """Numbers that bring the rows of loops to entries of about one, and the `order` of pivots: row and column of those
-    of `derivatives`."""
+def row_data(loops: Loops, order: bool = True) -> Data:
+    """Rows of loops: which entries of J and M are not zero in every position, numbers that bring J to entries of about
+    one, and the `order` of pivots: row and column of those of `derivatives`."""
+    scales = loops.scales
+    J, M = _places(loops.J), _places(loops.M)
     data: Data = {"USUAL_RATIO": float(scales.usual), "ROW_SCALE": scales.rows, "COLUMN_SCALE": scales.columns}
+    data |= {"ROW_AT": _starts(J), "ROW_COLUMN": [j for row in J for j in row]}
+    data |= {"MASS_AT": _starts(M), "MASS_COLUMN": [j for row in M for j in row]}
     pivots: Data = {"USUAL_ORDER": float(scales.usual_order), "N_ORDER": len(scales.order), "ORDER": [*scales.order]}
     return data | pivots if order else data
 
@@ -116,19 +120,21 @@ def _block_data(blocks: Sequence[Block]) -> Data:
 
 
 def _structure(loops: Loops) -> Data:
-    """Where entries of M and J stand that are not zero in every position: the first of each row of M, the columns of
-    each row of J, and those that two rows have both."""
-    M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
-    columns = [[j for j, x in enumerate(row) if x] for row in J]
-    pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
+    """What methods for differential-algebraic equations know of the rows besides: the first entry of each row of M
+    that is not zero in every position, and columns that two rows of J have both."""
+    columns, mass = _places(loops.J), _places(loops.M)
+    pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(columns)) for s in range(r + 1)]
     return {
-        "DIAGONAL": int(all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)),
-        "MASS_FROM": [row.index(True) if any(row) else i for i, row in enumerate(M)],
-        "ROW_AT": _starts(columns),
-        "ROW_COLUMN": [j for row in columns for j in row],
+        "DIAGONAL": int(all(j == i for i, row in enumerate(mass) for j in row)),
+        "MASS_FROM": [row[0] if row else i for i, row in enumerate(mass)],
         "PAIR_AT": _starts(pairs),
         "PAIR_COLUMN": [j for row in pairs for j in row],
     }
+
+
+def _places(rows: Sequence[Sequence[Expr]]) -> list[list[int]]:
+    """Columns of every row that are not zero in every position."""
+    return [[j for j, x in enumerate(row) if x is not ZERO] for row in rows]
 
 
 def _stiff_data(program: Program) -> Data:
@@ -149,4 +155,4 @@ def _stiff_data(program: Program) -> Data:
 
 
 def _starts(rows: Sequence[Sequence[int]]) -> list[int]:
-    return [sum(map(len, rows[:i])) for i in range(len(rows) + 1)]
+    return [0, *accumulate(map(len, rows))]

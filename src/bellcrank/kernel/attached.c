@@ -23,7 +23,8 @@ static const Model model = {
 #endif
 #if HAS_SYSTEM
     .n_g = N_G, .n_v = N_V, .n_rg = N_RG, .n_rv = N_RV, .n_paired = N_PAIRED, .speeds_are_rates = SPEEDS_ARE_RATES,
-    .usual_ratio = USUAL_RATIO, .row_scale = ROW_SCALE, .column_scale = COLUMN_SCALE,
+    .usual_ratio = USUAL_RATIO, .row_scale = ROW_SCALE, .column_scale = COLUMN_SCALE, .row_at = ROW_AT,
+    .row_column = ROW_COLUMN, .mass_at = MASS_AT, .mass_column = MASS_COLUMN,
     .closure = closure, .system_at = system_at, .coordinate_rates = coordinate_rates,
 #endif
 #if HAS_LOOPS
@@ -45,8 +46,7 @@ static const Model model = {
     .block_usual = BLOCK_USUAL,
 #endif
 #if HAS_DAE
-    .diagonal = DIAGONAL, .mass_from = MASS_FROM, .row_at = ROW_AT, .row_column = ROW_COLUMN, .pair_at = PAIR_AT,
-    .pair_column = PAIR_COLUMN,
+    .diagonal = DIAGONAL, .mass_from = MASS_FROM, .pair_at = PAIR_AT, .pair_column = PAIR_COLUMN,
 #endif
 #if HAS_STIFF
     .n_first = N_FIRST, .slopes_cost = SLOPES_COST, .factor_cost = FACTOR_COST, .solve_cost = SOLVE_COST,

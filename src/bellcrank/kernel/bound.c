@@ -33,7 +33,7 @@ static int rates_bound(GIVEN const Job *bound, int afresh, real t, const real *x
             *near = singular;
         if (afresh && singular) {
             memcpy(xdot, all, N_Q*sizeof *xdot);
-            reduced(HERE all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, SINGULAR, xdot + N_Q);
+            reduced(HERE all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, 0, xdot + N_Q);
             return externals.failed ? EXTERNAL_FAILED : FINISHED;
         }
     }

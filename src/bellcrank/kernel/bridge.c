@@ -68,24 +68,27 @@ static void scaled_block(GIVEN int b, const real *y, int speeds, real *z)
    may be NULL for zero. */
 static real block_basis(GIVEN int b, const real *J, const real *right, real *t, real *c)
 {
-    const int n = block_size(HERE b), m = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b], W = n + 1;
-    ARRAY(real, a, MOST_BLOCK_ROWS*(WIDEST + 1));
-    ARRAY(int, order, WIDEST);
-    int used;
+    const int n = block_size(HERE b), first = BLOCK_ROW_AT[b], m = BLOCK_ROW_AT[b + 1] - first, W = n + 1;
+    PIVOTS(P, MOST_BLOCK_ROWS, WIDEST);
+    ARRAY(real, T, WIDEST*WIDEST);
+    ARRAY(int, place, N_U);
+    memset(place, -1, N_U*sizeof *place);
+    for (int j = 0; j < n; j++)
+        place[BLOCK_U[BLOCK_AT[b] + j]] = j;
+    begin_pivots(&P, m, n);
     for (int i = 0; i < m; i++) {
-        const int row = BLOCK_ROW[BLOCK_ROW_AT[b] + i];
-        for (int j = 0; j < n; j++) {
-            const int column = BLOCK_U[BLOCK_AT[b] + j];
-            a[i*W + j] = J[row*N_U + column]*ROW_SCALE[row]*COLUMN_SCALE[column];
+        const int row = BLOCK_ROW[first + i];
+        for (int e = ROW_AT[row]; e < ROW_AT[row + 1]; e++) {
+            const int column = ROW_COLUMN[e], j = place[column];
+            if (j >= 0)
+                put_entry(&P, i, j, J[row*N_U + column]*ROW_SCALE[row]*COLUMN_SCALE[column]);
         }
-        a[i*W + n] = right ? right[row]*ROW_SCALE[row] : 0.0;
+        P.a[i*W + n] = right ? right[row]*ROW_SCALE[row] : 0.0;
     }
-    const real ratio = pivoted(m, n, n - 1, BLOCK_USUAL[b], 0.0, a, order, &used);
-    for (int i = 0; i < n; i++) {
-        const int taken = i < used && i < n - 1; /* used < n, which compilers do not see */
-        t[order[i]] = taken ? -a[i*W + used] : (real)(i == used);
-        c[order[i]] = taken ? a[i*W + n] : 0.0;
-    }
+    const real ratio = eliminate(&P, n - 1, BLOCK_USUAL[b], 0.0);
+    const int p = null_space(&P, T, c); /* one, or more where rows vanish */
+    for (int i = 0; i < n; i++)
+        t[i] = T[i*p];
     const real size = length(n, t);
     for (int i = 0; i < n; i++)
         t[i] /= size;
@@ -470,8 +473,8 @@ static void find_bridges(GIVEN Job *job, real t, const real *y, const real *J, r
             build_curve(HERE job, t, b, y, w);
 }
 
-/* Puts the equations of curves in the place of the rows of blocks that are on them; one of those follows from the
-   others. Returns how many blocks are, or whether branches miss each other. */
+/* Puts the equations of curves in the place of the rows of blocks that are on them: how every coordinate moves with the
+   one that moves most. Returns how many blocks are, or whether branches miss each other. */
 static int put_bridges(GIVEN const Job *job, const real *y, real *all)
 {
     ARRAY(real, z, WIDEST);
@@ -491,21 +494,24 @@ static int put_bridges(GIVEN const Job *job, const real *y, real *all)
         scaled_block(HERE b, y, 1, u);
         const real v = dot(n, bridge.share, u);
         on_curve(bridge, n, place_on(HERE job, b, y), Q, T, K);
-        int left_out = 0;
+        int leading = 0;
         for (int i = 1; i < n; i++)
-            if (fabs(bridge.share[i]) > fabs(bridge.share[left_out]))
-                left_out = i;
+            if (fabs(bridge.share[i]) > fabs(bridge.share[leading]))
+                leading = i;
+        const int *own = BLOCK_U + BLOCK_AT[b];
         for (int k = 0, i = 0; k < rows; k++, i++) {
             const int row = BLOCK_ROW[BLOCK_ROW_AT[b] + k];
-            i += i == left_out;
+            i += i == leading;
             memset(all + AT_J + row*N_U, 0, N_U*sizeof *all);
-            for (int j = 0; j < n && i < n; j++) {
-                const int column = BLOCK_U[BLOCK_AT[b] + j];
-                all[AT_J + row*N_U + column] = ((i == j) - T[i]*bridge.share[j])/(COLUMN_SCALE[column]*ROW_SCALE[row]);
-            }
-            all[AT_GAMMA + row] = i < n ? K[i]*v*v/ROW_SCALE[row] : 0.0;
-            all[AT_G + row] = i < n ? (z[i] - Q[i])/ROW_SCALE[row] : 0.0;
-            all[AT_V + row] = i < n ? (u[i] - T[i]*v)/ROW_SCALE[row] : 0.0;
+            all[AT_GAMMA + row] = all[AT_G + row] = all[AT_V + row] = 0.0;
+            if (i >= n)
+                continue;
+            const real by = T[i]/T[leading];
+            all[AT_J + row*N_U + own[i]] = 1.0/(COLUMN_SCALE[own[i]]*ROW_SCALE[row]);
+            all[AT_J + row*N_U + own[leading]] = -by/(COLUMN_SCALE[own[leading]]*ROW_SCALE[row]);
+            all[AT_GAMMA + row] = (K[i] - by*K[leading])*v*v/ROW_SCALE[row];
+            all[AT_G + row] = (z[i] - Q[i] - by*(z[leading] - Q[leading]))/ROW_SCALE[row];
+            all[AT_V + row] = (u[i] - by*u[leading])/ROW_SCALE[row];
         }
     }
     return count;

@@ -2,5 +2,5 @@
 static void constrained_rates(GIVEN const real *restrict mass, const real *restrict force, const real *restrict rows,
     const real *restrict right, real *restrict rates)
 {
-    rates[N_U] = reduced(HERE mass, force, rows, right, SINGULAR, rates);
+    rates[N_U] = reduced(HERE mass, force, rows, right, 0, rates);
 }

@@ -5,26 +5,12 @@
 #include "tables/half_explicit.h"
 
 /* T with J T = 0, N_U rows, and c with J c = right; returns the number of columns of T. */
-static int null_basis(GIVEN const real *restrict rows, const real *restrict right, real *restrict T, real *restrict c)
+static int basis_of(GIVEN const real *restrict rows, const real *restrict right, real *restrict T, real *restrict c)
 {
-    const int W = N_U + 1;
-    ARRAY(real, a, N_V*(N_U + 1));
-    ARRAY(int, order, N_U);
-    int used;
-    for (int i = 0; i < N_V; i++) {
-        for (int j = 0; j < N_U; j++)
-            a[i*W + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
-        a[i*W + N_U] = right[i]*ROW_SCALE[i];
-    }
-    pivoted(N_V, N_U, N_RV, USUAL_RATIO, SINGULAR, a, order, &used);
-    const int p = N_U - used;
-    for (int i = 0; i < N_U; i++) {
-        const int s = order[i];
-        for (int j = 0; j < p; j++)
-            T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (real)(i - used == j));
-        c[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
-    }
-    return p;
+    PIVOTS(P, N_V, N_U);
+    put_rows(HERE &P, rows, right, 0);
+    eliminate(&P, N_RV, USUAL_RATIO, SINGULAR);
+    return null_basis(HERE &P, T, c);
 }
 
 /* Solves A x = b by elimination with pivots from columns; x replaces b, NaN if A is singular. */
@@ -236,27 +222,16 @@ static void on_null_space(GIVEN const real *restrict all, const real *force, con
     ARRAY(real, rest, N_U);
     ARRAY(real, K, N_U*N_U);
     ARRAY(real, b, N_U);
-    const real *mass = all + AT_M;
-    const int p = null_basis(HERE rows ? rows : all + AT_J, right, T, c);
+    const int p = basis_of(HERE rows ? rows : all + AT_J, right, T, c);
     const real *L = rows ? left : T;
-    if (rows && null_basis(HERE all + AT_J, right, left, unused) != p) {
+    if (rows && basis_of(HERE all + AT_J, right, left, unused) != p) {
         for (int i = 0; i < N_U; i++)
             x[i] = NAN;
         return;
     }
-    for (int i = 0; i < N_U; i++) {
+    for (int i = 0; i < N_U; i++)
         rest[i] = force ? force[i] : 0.0;
-        for (int j = 0; j < p; j++)
-            MT[i*p + j] = 0.0;
-        for (int k = 0; k < N_U; k++) {
-            const real m = k <= i ? mass[i*(i + 1)/2 + k] : mass[k*(k + 1)/2 + i];
-            if (m == 0.0)
-                continue;
-            rest[i] -= m*c[k];
-            for (int j = 0; j < p; j++)
-                MT[i*p + j] += m*T[k*p + j];
-        }
-    }
+    by_inertia(HERE all + AT_M, p, T, c, MT, rest);
     for (int i = 0; i < p; i++) {
         b[i] = 0.0;
         for (int k = 0; k < N_U; k++)

@@ -99,6 +99,8 @@
 #define MASS_FROM (model->mass_from)
 #define ROW_AT (model->row_at)
 #define ROW_COLUMN (model->row_column)
+#define MASS_AT (model->mass_at)
+#define MASS_COLUMN (model->mass_column)
 #define PAIR_AT (model->pair_at)
 #define PAIR_COLUMN (model->pair_column)
 #define STATE_ORDER (model->state_order)

@@ -21,14 +21,15 @@ typedef struct Model {
     real usual_ratio, usual_order;
     const real *row_scale, *column_scale, *pivot_scale;
     const Entry *order;
+    const int *row_at, *row_column, *mass_at, *mass_column; /* entries of J and M that are not zero in every position */
     const int *corrected_q, *corrected_u, *side_of;
     Evaluated closure, system_at, coordinate_rates, correct_q, correct_u, sides, inertias;
     int32_t n_blocks, widest, most_block_rows;
     const int *block_at, *block_u, *block_q, *block_row_at, *block_row;
     const real *block_usual;
-    /* methods for differential-algebraic equations: which entries of M and J are not zero in every position */
+    /* methods for differential-algebraic equations: the first entry of each row of M, columns that two rows of J have */
     int32_t diagonal;
-    const int *mass_from, *row_at, *row_column, *pair_at, *pair_column;
+    const int *mass_from, *pair_at, *pair_column;
     /* stiff methods */
     int32_t n_first, n_slopes;
     real slopes_cost, factor_cost, solve_cost;

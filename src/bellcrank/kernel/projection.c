@@ -27,8 +27,8 @@ static int put_curves(GIVEN const Job *job, const real *y, real *all)
 }
 
 /* The same as `project` near a singular position: in the metric of M, in which errors across the branch do not become
-   errors along it, and over bridges. */
-static int project_near(GIVEN Job *job, real t, real *y, real *w)
+   errors along it, and over bridges. At the end of a step, how near it is to one is left in the job, too. */
+static int project_near(GIVEN Job *job, real t, real *y, real *w, int at_end)
 {
     ARRAY(real, all, N_SYSTEM);
     ARRAY(real, right, N_V);
@@ -36,42 +36,43 @@ static int project_near(GIVEN Job *job, real t, real *y, real *w)
     ARRAY(real, q, N_Q);
     real before = HUGE_VAL;
     job->moved = job->residual = 0.0;
+    if (CLOSURE_INPUTS && set_inputs(HERE job, t, w))
+        return INPUT_FAILED;
+    job->externals->live = 0;
     unit_sizes(HERE job, t, y, w);
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    job->ratio = pivot_ratio(HERE all + AT_J);
-    job->steady = steady_ratio(HERE all + AT_J);
     job->worst = 0;
     for (int i = 1; i < N_G; i++)
         if (fabs(all[AT_G + i]) > fabs(all[AT_G + job->worst]))
             job->worst = i;
     find_bridges(HERE job, t, y, all + AT_J, w);
-    int bridged = put_curves(HERE job, y, all);
-    if (!(job->ratio > SINGULAR) && !bridged)
-        return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
-    for (int n = 0; n < CORRECTIONS; n++) {
+    for (int n = 0;; n++) {
+        if (at_end && n <= 1) {
+            job->ratio = pivot_ratio(HERE all + AT_J);
+            job->steady = steady_ratio(HERE all + AT_J);
+        }
+        const int bridged = put_curves(HERE job, y, all);
         const real size = residual(HERE all);
-        if (size < TIGHT || (size >= before && size < CLOSED))
-            break;
+        const int closed = n == CORRECTIONS || size < TIGHT || (size >= before && size < CLOSED);
         before = size;
         memset(right, 0, N_V*sizeof *right);
         add_g(HERE all, 1.0, right);
-        reduced(HERE all + AT_M, NULL, all + AT_J, right, bridged ? VANISHING : SINGULAR, x);
+        const real ratio = reduced(HERE all + AT_M, NULL, all + AT_J, closed ? all + AT_V : right, bridged, x);
+        if (n == 0 && !(ratio > SINGULAR) && !bridged)
+            break;
+        if (closed) {
+            job->residual = size;
+            for (int j = 0; j < N_U; j++)
+                y[N_Q + j] -= x[j];
+            break;
+        }
         memcpy(q, y, N_Q*sizeof *q);
         shift(HERE job, t, q, x, -1.0, y, w);
         for (int j = 0; j < N_Q; j++)
             q[j] -= y[j];
         job->moved += length(N_Q, q);
         system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-        if (n == 0) {
-            job->ratio = pivot_ratio(HERE all + AT_J);
-            job->steady = steady_ratio(HERE all + AT_J);
-        }
-        bridged = put_curves(HERE job, y, all);
     }
-    job->residual = residual(HERE all);
-    reduced(HERE all + AT_M, NULL, all + AT_J, all + AT_V, bridged ? VANISHING : SINGULAR, x);
-    for (int j = 0; j < N_U; j++)
-        y[N_Q + j] -= x[j];
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
@@ -83,11 +84,11 @@ static int project(GIVEN Job *job, real t, real *y, real *w, real small)
     ARRAY(real, change, N_S + 1);
     real *q = y, *u = y + N_Q;
     const real *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
+    if (job->near)
+        return project_near(HERE job, t, y, w, 1);
     if (CLOSURE_INPUTS && set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     job->externals->live = 0;
-    if (job->near)
-        return project_near(HERE job, t, y, w);
     job->moved = job->residual = 0.0;
     closure(t, q, u, job->p, job->c, w, all, job->externals);
     job->ratio = pivot_ratio(HERE J);
@@ -144,7 +145,7 @@ static int wary_rates(GIVEN Job *job, real t, const real *y, real *k, real *w)
     ARRAY(real, state, N_S);
     memcpy(state, y, N_S*sizeof *state);
     if (job->near) {
-        const int live = job->externals->live, failed = project(HERE job, t, state, w, TIGHT);
+        const int live = job->externals->live, failed = project_near(HERE job, t, state, w, 0);
         if (failed)
             return failed;
         job->externals->live = live;
@@ -152,8 +153,7 @@ static int wary_rates(GIVEN Job *job, real t, const real *y, real *k, real *w)
     system_at(t, state, state + N_Q, job->p, job->c, w, all, job->externals);
     const int bridged = put_curves(HERE job, state, all);
     memcpy(k, all, N_Q*sizeof *k);
-    const real least = bridged ? VANISHING : SINGULAR;
-    const real ratio = reduced(HERE all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, least, k + N_Q);
+    const real ratio = reduced(HERE all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, bridged, k + N_Q);
     if (!(ratio > SINGULAR) && !bridged && job->n_past > 0)
         extrapolate(HERE job, t, k + N_Q);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;

@@ -76,7 +76,7 @@ SEEN(constrained_rates) void constrained_rates(const real *mass, const real *for
     const real *right, real *rates)
 {
     const Model *model = the_model;
-    rates[N_U] = reduced(model, the_room, mass, force, rows, right, SINGULAR, rates);
+    rates[N_U] = reduced(model, the_room, mass, force, rows, right, 0, rates);
 }
 #endif
 

@@ -1,8 +1,8 @@
 """Accelerations of a constrained system on the null space of its constraints, pivoted numerically.
 
-M u' = f + J' lambda with J u' = gamma: u' = T a + c, where J T = 0 and J c = gamma come from one elimination with full
-pivoting, and (T' M T) a = T' (f - M c). No inverse of M is needed, so links may be massless, and rows may repeat
-others. Generated Python contains the functions as they stand here.
+M u' = f + J' lambda with J u' = gamma: u' = T a + c, where J T = 0 and J c = gamma come from one elimination with
+pivots chosen at every configuration, and (T' M T) a = T' (f - M c). No inverse of M is needed, so links may be
+massless, and rows may repeat others. Generated Python contains the functions as they stand here.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -11,35 +11,44 @@ import numpy as np
 
 from .tuning import ELIMINATION
 
-SINGULAR, VANISHING = ELIMINATION.singular, ELIMINATION.vanishing
+SINGULAR, VANISHING, SPARSER = ELIMINATION.singular, ELIMINATION.vanishing, ELIMINATION.sparser
 
 
-def pivoted(A, rank, usual, least=SINGULAR):
-    """Eliminates the rows of A (the last column is a right-hand side) in place, largest pivots first.
+def pivoted(A, rank, usual, least=SINGULAR, pattern=None):
+    """Eliminates the rows of A (the last column is a right-hand side) in place, rows with the largest entries first.
 
     Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its
-    usual value. Rows whose pivots are not above `least` of that are omitted.
+    usual value. Rows whose pivots are not above `least` of that are omitted. `pattern`: entries that are not zero in
+    every configuration, without which all may be; of the pivots of a row that are not much smaller than the largest,
+    the one in the emptiest column is taken.
     """
     n = A.shape[1] - 1
+    P = np.ones((len(A), n), dtype=bool) if pattern is None else np.array(pattern)
     order = np.arange(n)
     first, ratio, used = 0.0, 1.0, 0
     for k in range(rank):
-        i, j = divmod(int(np.abs(A[k:, k:n]).argmax()), n - k)
-        i, j = i + k, j + k
-        pivot = abs(A[i, j])
-        first = first or pivot
-        ratio = pivot / (first * usual) if first else 0.0
+        size = np.abs(A[k:, k:n])
+        i = int(size.max(axis=1).argmax())
+        largest = size[i].max()
+        allowed = size[i] >= SPARSER * largest
+        holders = P[k:, k:].sum(axis=0)
+        allowed &= holders == holders[allowed].min(initial=len(A))
+        j = int(np.where(allowed, size[i], -1.0).argmax()) + k
+        i += k
+        first = first or largest
+        ratio = largest / (first * usual) if first else 0.0
         if not ratio > least:
             break
         if i != k:
-            A[[k, i]] = A[[i, k]]
+            A[[k, i]], P[[k, i]] = A[[i, k]], P[[i, k]]
         if j != k:
-            A[:, [k, j]] = A[:, [j, k]]
+            A[:, [k, j]], P[:, [k, j]] = A[:, [j, k]], P[:, [j, k]]
             order[[k, j]] = order[[j, k]]
         A[k] /= A[k, k]
         factor = A[:, k].copy()
         factor[k] = 0.0
         A -= factor[:, None] * A[k]
+        P[P[:, k]] |= P[k]
         used = k + 1
     return order, used, float(ratio)
 

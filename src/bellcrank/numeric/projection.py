@@ -143,6 +143,7 @@ class Closure:
     correction: RegularCorrection | None = None
     sides: Sides | None = None  # of directions that must point as drawn
     compiled: Compiled | None = None  # what assembles in place of what stands here
+    pattern: np.ndarray | None = None  # entries of J that are not zero in every configuration
 
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""
@@ -168,7 +169,8 @@ class Closure:
         if not J.size:
             return 1.0
         A = J * np.outer(self.scales.rows, self.scales.columns)
-        return float(pivoted(np.column_stack([A, np.zeros(len(A))]), self.scales.rank_v, self.scales.usual)[2])
+        A = np.column_stack([A, np.zeros(len(A))])
+        return float(pivoted(A, self.scales.rank_v, self.scales.usual, pattern=self.pattern)[2])
 
     def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
         """The nearest state that satisfies the constraints. In a singular configuration nothing is moved."""

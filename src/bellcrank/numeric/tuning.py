@@ -36,6 +36,7 @@ class Elimination:
     vanishing: float = _of(1e-12, "a scaled pivot in fixed order that is none", 0.75)
     dependent: float = _of(1e-15, "a pivot of a symmetric matrix that is none, against its largest entry", 1.0)
     tied: float = _of(1.0001, "ratio of two pivots above which the larger one goes first")
+    sparser: float = _of(0.5, "fraction of the largest entry of a row that a pivot in an emptier column has at least")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bellcrank.expr import Expr, Symbol
+import numpy as np
+
+from bellcrank.expr import ZERO, Expr, Symbol
 from bellcrank.numeric.projection import Scales
 from bellcrank.numeric.redundant import Sizes
 
@@ -58,6 +60,11 @@ class Loops:
     def paired(self) -> int:
         """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters have none."""
         return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+
+    @cached_property
+    def acting(self) -> np.ndarray:
+        """Which entries of J are not zero in every configuration."""
+        return np.array([[x is not ZERO for x in row] for row in self.J], dtype=bool).reshape(len(self.v), len(self.f))
 
     def sizes(self, n_q: int) -> Sizes:
         """How many numbers `system` gives, with n_q coordinates."""

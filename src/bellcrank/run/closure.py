@@ -54,7 +54,8 @@ def closure_of(
     n_q, n_u = len(program.coordinates), len(program.speeds)
     drawn = Sides(sides, loops.sided) if loops.sides else None
     assembler = None if compiled is None else compiled.assembler(p, known or c(), signals, spare)
-    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn, compiled=assembler)
+    scales, acting = loops.scales, loops.acting
+    return Closure(loops.names, loops.positions, n_q, n_u, function, scales, None, None, drawn, assembler, acting)
 
 
 class Closing:

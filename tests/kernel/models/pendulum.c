@@ -6,6 +6,7 @@
 enum { N_Q = 2, N_U = 2, N_S = 4, N_P = 0, N_C = 0, N_W = 0, N_I = 0, N_OUT = 1, N_G = 1, N_V = 1, N_RG = 1, N_RV = 1 };
 
 static const real ROW_SCALE[N_V] = {1.0}, COLUMN_SCALE[N_U] = {1.0, 1.0};
+static const int ROW_AT[N_V + 1] = {0, 2}, ROW_COLUMN[] = {0, 1}, MASS_AT[N_U + 1] = {0, 1, 2}, MASS_COLUMN[] = {0, 1};
 #define USUAL_RATIO 1.0
 #ifndef ATTACHED
 #include "pivoted.c"
@@ -66,8 +67,7 @@ enum { SPEEDS_ARE_RATES = 1, N_PAIRED = 1 };
 #if defined(HAS_DAE)
 #define HAS_ADAPTIVE 0
 enum { DIAGONAL = 1 };
-static const int MASS_FROM[N_U] = {0, 1}, ROW_AT[N_V + 1] = {0, 2}, ROW_COLUMN[] = {0, 1}, PAIR_AT[] = {0, 2},
-    PAIR_COLUMN[] = {0, 1};
+static const int MASS_FROM[N_U] = {0, 1}, PAIR_AT[] = {0, 2}, PAIR_COLUMN[] = {0, 1};
 #endif
 #include "parts.h"
 #ifdef ATTACHED

@@ -18,7 +18,7 @@ from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.source import routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
-from bellcrank.emit.kernel_data import correction_data, scale_data, size_data, unit_data
+from bellcrank.emit.kernel_data import correction_data, row_data, size_data, unit_data
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
@@ -79,7 +79,7 @@ def embedded_source(
     loops = program.loops
     solved = loops is not None or any(isinstance(s, Solve) for s in steps)
     kernel = Kernel({"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)})
-    null = [listed(scale_data(loops.scales)), kernel.take("pivoted.c", "null_space.c")] if loops is not None else []
+    null = [listed(row_data(loops)), kernel.take("pivoted.c", "null_space.c")] if loops is not None else []
     null += [kernel.take("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
     remembers = any(c.routine.memory for c in calls.values())
     room = "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""

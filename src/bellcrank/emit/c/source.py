@@ -23,7 +23,7 @@ from bellcrank.emit.c.runtime_files import head, runtime, sines
 from bellcrank.emit.c.sources import Sources
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.c.twins import Twin, called_together, twin_text, twins_of
-from bellcrank.emit.kernel_data import scale_data, size_data
+from bellcrank.emit.kernel_data import row_data, size_data
 from bellcrank.emit.linkages import routine_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
@@ -152,7 +152,7 @@ def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel
         parts.append(kernel.take("solve.c"))
     if p.loops is not None:
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
-        parts.append(listed(scale_data(p.loops.scales, accelerations or not multipliers)))
+        parts.append(listed(row_data(p.loops, accelerations or not multipliers)))
         parts += [kernel.take("pivoted.c", "null_space.c", "constrained_rates.c")] if accelerations else []
     return parts + table_helpers(p, kernel)
 

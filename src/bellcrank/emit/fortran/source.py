@@ -19,7 +19,7 @@ from bellcrank.emit.fortran.lines import fitted, wrapped
 from bellcrank.emit.fortran.routines import interfaces, texts
 from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.fortran.tables import table_function
-from bellcrank.emit.kernel_data import scale_data, size_data
+from bellcrank.emit.kernel_data import row_data, size_data
 from bellcrank.emit.linkages import routine_source, solves_equations
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.number import DOUBLE
@@ -113,7 +113,7 @@ def _loop_solvers(program: Program, reduces: bool, dae: bool, kernel: Kernel) ->
         return []
     more = reduces or not dae
     files = ("tables/elimination.h", *(["solve.c"] if more else [])), ("pivoted.c", *(["null_space.c"] if more else []))
-    texts = [kernel.take(*files[0]), listed(scale_data(program.loops.scales, more)), kernel.take(*files[1])]
+    texts = [kernel.take(*files[0]), listed(row_data(program.loops, more)), kernel.take(*files[1])]
     return [*texts, kernel.take("constrained_rates.c"), runtime("reduced.c")] if reduces else texts
 
 

@@ -17,7 +17,7 @@ from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.rigid import RigidWheel, wheel_data
 from bellcrank.emit.c.run import parts_of
 from bellcrank.emit.c.signals import NUMBERED
-from bellcrank.emit.kernel_data import REAL_LISTS, Value, bridge_room, model_data, scale_data, size_data
+from bellcrank.emit.kernel_data import REAL_LISTS, Value, bridge_room, model_data, row_data, size_data
 from bellcrank.emit.memory import SIZE
 from bellcrank.kernel.layout import Layout, layout_of
 from bellcrank.numeric.methods import DEFAULT
@@ -66,7 +66,7 @@ def model_values(
     """The fields of the table of a model: numbers, with those of its functions, and arrays."""
     data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
     if program.loops is not None:
-        data |= scale_data(program.loops.scales)
+        data |= row_data(program.loops)
     numbers, arrays = as_fields(data)
     numbers |= functions
     numbers |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}

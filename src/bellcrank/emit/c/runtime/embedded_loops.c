@@ -9,7 +9,7 @@ static int chosen_rates(Job *job, real t, const real *y, real *k, real *w)
     real all[N_SYSTEM];
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
     memcpy(k, all, N_Q*sizeof *k);
-    reduced(all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, SINGULAR, k + N_Q);
+    reduced(all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, 0, k + N_Q);
     return FINISHED;
 }
 
