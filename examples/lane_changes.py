@@ -28,8 +28,8 @@ def main(n=1000, exact=False):
         seed=1,
     )
     print(many)
-    for name, x in many.figures.items():
-        print(f"{name:16} {x.min():10.4g} {x.mean():10.4g} {x.max():10.4g} {many.figure_units[name]}")
+    for name, x in many.metric_values.items():
+        print(f"{name:16} {x.min():10.4g} {x.mean():10.4g} {x.max():10.4g} {many.metric_units[name]}")
     return many
 
 

@@ -26,8 +26,8 @@ def main(n=100_000):
         metrics={"Ay": ["max", "wd"], "r": ["final", "crossing(2)"]},
     )
     print(many)
-    for name, x in many.figures.items():
-        print(f"{name:14} {x.mean():10.4g} {many.figure_units[name]}")
+    for name, x in many.metric_values.items():
+        print(f"{name:14} {x.mean():10.4g} {many.metric_units[name]}")
     many.plot("Ay", "r", path="many_passenger_cars.png")
     whole, runs = time.perf_counter() - began, many.settings["seconds"]
     print(f"{whole:.1f} s of wall time, {runs:.1f} s of it for {n} runs ({many.settings['backend']})")

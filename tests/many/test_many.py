@@ -472,14 +472,14 @@ def test_a_run_that_cannot_begin_leaves_the_others_alone(way):
         usual = sim.interface.get(name, ("parameter",)).default
         for runs in ([impossible, usual, usual], [usual, impossible, usual]):
             many = sim.simulate_many(parameters={name: runs}, metrics={"q(a)" if sim is loop else "az": "max"}, **how)
-            figure = next(iter(many.figures.values()))
+            figure = next(iter(many.metric_values.values()))
             bad = runs.index(impossible)
             assert said in many.ended[bad] and np.isnan(figure[bad])
             assert [x for i, x in enumerate(many.ended) if i != bad] == ["finished"] * 2
             alone = sim.simulate_many(
                 parameters={name: [usual]}, metrics={"q(a)" if sim is loop else "az": "max"}, **how
             )
-            assert np.delete(figure, bad).tolist() == [next(iter(alone.figures.values()))[0]] * 2
+            assert np.delete(figure, bad).tolist() == [next(iter(alone.metric_values.values()))[0]] * 2
         with pytest.raises(bc.ModelError, match=said):
             sim.simulate_many(parameters={name: [impossible] * 2}, **how)
     with pytest.raises(bc.ModelError, match="no such parameter"):

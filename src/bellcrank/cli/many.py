@@ -144,7 +144,7 @@ def _figures(many: bc.Many) -> dict[str, Any]:
     """All figures, ready for JSON."""
     early = {i: text for i, text in enumerate(many.ended) if text != "finished"}
     shares: dict[str, Any] = {}
-    for name, x in many.figures.items():
+    for name, x in many.metric_values.items():
         known = x[np.isfinite(x)]
         found = [float(v) for v in (known.mean(), *np.percentile(known, PERCENTILES))] if len(known) else [None] * 4
         shares[name] = dict(zip(("mean", *(f"p{p}" for p in PERCENTILES)), found, strict=True))
@@ -164,7 +164,7 @@ def _text(equations: bc.Equations, many: bc.Many, f: dict[str, Any], args: Names
         *(["wrote", str(path)] for path in (args.out, args.plot) if path),
     ]
     shares = [
-        [name, *("-" if v is None else f"{v:.5g}" for v in s.values()), many.figure_units[name]]
+        [name, *("-" if v is None else f"{v:.5g}" for v in s.values()), many.metric_units[name]]
         for name, s in f["figures"].items()
     ]
     head = ["over the runs", "mean", *(f"{p} %" for p in PERCENTILES), "unit"]

@@ -22,10 +22,43 @@ SHOWN = 20  # runs in the table of a notebook
 
 @dataclass
 class Many(Shown):
-    """Results of many runs. `many["az"]` is an array, runs by times, in user units; `many.metrics["az"]["rms"]` has a
-    number for each run, and `many.ended` a message. `values` are those that vary, by name.
+    """Results of many runs, as `Simulation.simulate_many` returns them.
 
-    A run that stopped early has nan for the rows that it lacks; its metrics are those of the rows that it has.
+    A run that stopped early has nan for the samples that it lacks; its metrics are those of the samples that it has.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    time : ndarray
+        Times of the samples in s.
+    channels : dict
+        Arrays of runs by times, by channel in user units. `many["az"]` finds them, too.
+    metrics : dict
+        Arrays over runs by channel and metric: `many.metrics["az"]["rms"]`. `many.metric_values["az rms"]` and
+        `many.metric_units["az rms"]` have one name for both.
+    values : dict
+        Arrays over runs of the parameters, initial values and inputs that vary.
+    ended : list of str
+        How each run ended.
+    units, labels : dict
+        Units and descriptions by channel.
+    settings : dict
+        Method, step, backend and other settings.
+    notes : list of str
+        Remarks on the runs.
+    find_run : callable
+        What `many.run(number)` calls to repeat one run with all channels.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> sim = s.equations().compile()
+    >>> many = sim.simulate_many(initial={"u(mass)": [1, 2]}, t_end=1, step=0.5, channels="q(mass)")
+    >>> many["q(mass)"].tolist()
+    [[0.0, 0.5, 1.0], [0.0, 1.0, 2.0]]
     """
 
     name: str
@@ -59,9 +92,8 @@ class Many(Shown):
         return len(self.ended)
 
     def __repr__(self) -> str:
-        figures = sum(map(len, self.metrics.values()))
         kept = f"{counted(len(self.channels), 'channel')} of {counted(len(self.time), 'row')}"
-        kept += f", {counted(figures, 'metric')}"
+        kept += f", {counted(len(self.metric_values), 'metric')}"
         early = len(self) - self.ended.count("finished")
         return f"Many({self.name!r}: {counted(len(self), 'run')}; {kept}{f'; {early} ended early' if early else ''})"
 
@@ -72,21 +104,21 @@ class Many(Shown):
         return self.find_run(number % len(self))
 
     @property
-    def figures(self) -> dict[str, np.ndarray]:
-        """Metrics by channel and kind in one word: "az rms"."""
+    def metric_values(self) -> dict[str, np.ndarray]:
+        """Metrics by channel and kind as one name: "az rms"."""
         return {f"{name} {word}": x for name, of in self.metrics.items() for word, x in of.items()}
 
     @property
-    def figure_units(self) -> dict[str, str]:
-        """Their units."""
+    def metric_units(self) -> dict[str, str]:
+        """Their units, by the same names."""
         listed = [(name, word) for name, of in self.metrics.items() for word in of]
         return {f"{n} {w}": "s" if w.startswith("crossing") else self.units.get(n, "") for n, w in listed}
 
     def table(self) -> Table:
         """A row for each run: what varies, its metrics, how it ended."""
-        units = {**self.units, **self.figure_units}
+        units = {**self.units, **self.metric_units}
         columns = [Column("run", list(range(len(self))))]
-        for name, x in {**self.values, **self.figures}.items():
+        for name, x in {**self.values, **self.metric_values}.items():
             columns.append(Column(name, x.tolist(), units.get(name, ""), self.labels.get(name, name)))
         return Table(self.name, (*columns, Column("ended", self.ended)))
 
@@ -121,8 +153,8 @@ class Many(Shown):
             return {"units": units.get(name, ""), "long_name": labels.get(name, name)}
 
         data: dict[str, Any] = {name: (("run", "t"), x, words(name)) for name, x in self.channels.items()}
-        for name, x in self.figures.items():
-            data[name] = ("run", x, {"units": self.figure_units[name]})
+        for name, x in self.metric_values.items():
+            data[name] = ("run", x, {"units": self.metric_units[name]})
         data["ended"] = ("run", np.array(self.ended, dtype=object))
         coordinates: dict[str, Any] = {"run": np.arange(len(self)), "t": ("t", self.time, {"units": "s"})}
         taken = {*data, *coordinates}
