@@ -194,12 +194,61 @@ def positive_numbers() -> list[tuple[Kind, int, str]]:
 
 
 def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
-    """`before` until t = at, then `before + height`."""
+    """Make a step.
+
+    Parameters
+    ----------
+    at : float, default 0.0
+        Time of the step in s.
+    height : float, default 1.0
+        Height, in the unit of the input.
+    before : float, default 0.0
+        Value before the step, in the unit of the input.
+
+    Returns
+    -------
+    Signal
+        A function of time.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> f = bc.signals.step(at=1, height=5)
+    >>> f(0.5), f(1)
+    (0.0, 5.0)
+    """
     return KINDS["step"].signal(at, height, before)
 
 
 def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signal:
-    """Zero until `start`, then rising by `slope` per second until `end`, then constant."""
+    """Make a ramp: zero, then a constant rate, then constant.
+
+    Parameters
+    ----------
+    start : float, default 0.0
+        Time in s at which it begins to rise.
+    slope : float, default 1.0
+        Rate, in the unit of the input per s.
+    end : float, default inf
+        Time in s at which it stops rising.
+
+    Returns
+    -------
+    Signal
+        A function of time.
+
+    Raises
+    ------
+    RunError
+        If `end` is before `start`.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> f = bc.signals.ramp(start=1, slope=2, end=3)
+    >>> f(2), f(5)
+    (2.0, 4.0)
+    """
     found = KINDS["ramp"].signal(start, slope, end)
     if found.numbers[2] < found.numbers[0]:
         raise RunError(f"ramp: end={end!r} s is before start={start!r} s")
@@ -207,24 +256,108 @@ def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signa
 
 
 def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0) -> Signal:
-    """amplitude * sin(2 pi frequency (t - start) + phase) from `start` on; frequency in Hz, phase in rad."""
+    """Make a sine: amplitude * sin(2 pi frequency (t - start) + phase), zero before `start`.
+
+    Parameters
+    ----------
+    amplitude : float, default 1.0
+        Amplitude, in the unit of the input.
+    frequency : float, default 1.0
+        Frequency in Hz.
+    phase : float, default 0.0
+        Phase in rad.
+    start : float, default 0.0
+        Begin in s.
+
+    Returns
+    -------
+    Signal
+        A function of time.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.signals.sine(amplitude=2, frequency=0.25)(1.0)
+    2.0
+    """
     return KINDS["sine"].signal(amplitude, frequency, phase, start)
 
 
 def chirp(
     amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: float = 10.0, start: float = 0.0
 ) -> Signal:
-    """A sine whose frequency grows linearly from f0 to f1 (Hz) within `duration`, and stays at f1 after it."""
+    """Make a sine whose frequency changes linearly; after `duration` it stays at `f1`.
+
+    Parameters
+    ----------
+    amplitude : float, default 1.0
+        Amplitude, in the unit of the input.
+    f0, f1 : float, default 0.1 and 10.0
+        First and last frequency in Hz.
+    duration : float, default 10.0
+        Time of the change in s.
+    start : float, default 0.0
+        Begin in s.
+
+    Returns
+    -------
+    Signal
+        A function of time.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.signals.chirp(amplitude=2, f0=0, f1=1, duration=1)(0.0)
+    0.0
+    """
     return KINDS["chirp"].signal(amplitude, f0, f1, duration, start)
 
 
 def pulse(start: float = 0.0, width: float = 1.0, height: float = 1.0) -> Signal:
-    """Zero but for one smooth bump of `height` from `start` on, `width` seconds wide: height*(1 - cos)/2."""
+    """Make one smooth pulse: height (1 - cos)/2.
+
+    Parameters
+    ----------
+    start : float, default 0.0
+        Begin in s.
+    width : float, default 1.0
+        Duration in s.
+    height : float, default 1.0
+        Height, in the unit of the input.
+
+    Returns
+    -------
+    Signal
+        A function of time.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.signals.pulse(width=2, height=3)(1.0)
+    3.0
+    """
     return KINDS["pulse"].signal(start, width, height)
 
 
 def constant(value: float) -> Signal:
-    """The same at all times."""
+    """Make a constant signal.
+
+    Parameters
+    ----------
+    value : float
+        Its value, in the unit of the input.
+
+    Returns
+    -------
+    Signal
+        A function of time.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.signals.constant(3)(10.0)
+    3.0
+    """
     return KINDS["constant"].signal(value)
 
 
@@ -235,7 +368,33 @@ def made(kind: str, **numbers: float) -> Signal:
 
 
 def sampled(times: Sequence[float], values: Sequence[float], name: str = "input") -> Signal:
-    """Straight lines between samples; asked outside its times it is an error."""
+    """Make a signal of samples, with straight lines between them.
+
+    Parameters
+    ----------
+    times : sequence of float
+        Times in s, increasing.
+    values : sequence of float
+        Values, in the unit of the input.
+    name : str, default "input"
+        Name in messages.
+
+    Returns
+    -------
+    Signal
+        A function of time. Outside the times it raises RunError.
+
+    Raises
+    ------
+    RunError
+        If the times do not increase or do not match the values.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.signals.sampled([0, 1, 2], [0, 10, 0])(0.5)
+    5.0
+    """
     x, y = reals(times), reals(values)
     if x is None or y is None:
         raise RunError(

@@ -20,10 +20,35 @@ REFERENCE = 0.1  # cycles/m
 
 
 def road_spectrum(road: RoadClass | float, speed: float, *, waviness: float = 2.0) -> Density:
-    """Density of road height (m^2/Hz): class "A" to "H" of ISO 8608, or G_d(0.1 cycles/m) in m^3; speed in m/s.
+    """Return the spectral density of road height, for `power_spectrum`.
 
-    G_d(n) = G_d(n0) (n/n0)^-waviness over spatial frequency n; with n = f/speed the density in time is
-    G_d(f/speed)/speed.
+    The density is G_d(n) = G_d(n0) (n/n0)^-waviness over the spatial frequency n, with n0 = 0.1 cycles/m. At constant
+    speed the density in time is G_d(f/speed)/speed.
+
+    Parameters
+    ----------
+    road : {"A" ... "H"} or float
+        Class of ISO 8608, or G_d(n0) in m^3.
+    speed : float
+        Speed in m/s.
+    waviness : float, default 2.0
+        Exponent.
+
+    Returns
+    -------
+    callable
+        Density in m^2/Hz as a function of the frequency in Hz.
+
+    Raises
+    ------
+    ModelError
+        If the class is unknown or a value is not positive.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> float(bc.road_spectrum(16e-6, speed=10)(1.0))
+    1.6e-06
     """
     if isinstance(road, str):
         if road.upper() not in ROUGHNESS:

@@ -26,7 +26,38 @@ which is imported for such a file alone."""
 
 
 def load_model(path: str | Path, **arguments: Any) -> System:
-    """The System of a deck, car file, or model(**arguments) of a Python file: trusted code that imports its folder."""
+    """Load a model from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A Python file with a function `model()` that returns a System, a car file (.toml) or an AUTOSIM deck (.lsp).
+        Python files are executed: load those you trust.
+    **arguments : Any
+        Arguments of `model()`, or of the reader of the file.
+
+    Returns
+    -------
+    System
+        The model.
+
+    Raises
+    ------
+    ModelError
+        If there is no such file, or if it is no model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "empty.py"
+    ...     lines = "import bellcrank as bc", "def model(name='empty'):", "    return bc.System(name)"
+    ...     written = path.write_text(chr(10).join(lines))
+    ...     print(bc.load_model(path, name="mine"))
+    System('mine': 0 bodies, 0 forces, 0 constraints)
+    """
     if not isinstance(path, str | Path):
         raise ModelError(f"load_model({path!r:.60}): give the path of a model file")
     path = Path(path)
@@ -53,7 +84,38 @@ def load_model(path: str | Path, **arguments: Any) -> System:
 
 
 def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, Any]:
-    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is reported at once."""
+    """Read a parameter file as arguments of `simulate`.
+
+    Parameters
+    ----------
+    equations : Equations
+        Equations of the model.
+    pars : ParsFile, str or Path
+        The file (.par, .echo), or what `bc.read` returned.
+
+    Returns
+    -------
+    dict
+        Arguments: `sim.simulate(**settings)`.
+
+    Raises
+    ------
+    ModelError
+        If the file has mistakes: all of them are listed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "run.par"
+    ...     written = path.write_text(chr(10).join(["PARSFILE", "STOPT 3", "END"]))
+    ...     print(bc.settings_of(s.equations(), path)["t_end"])
+    3.0
+    """
     return read_settings(setup_of(equations.derived), pars)
 
 

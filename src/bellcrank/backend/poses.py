@@ -141,6 +141,32 @@ def _table(c: CompiledLinkage, table: Table) -> str:
 
 
 def compile_linkage(linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
-    """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`. With `extend=True`
-    a table continues straight outside its nodes, which `pose.extended` reports."""
+    """Compile a linkage or table to C, to evaluate many poses.
+
+    Parameters
+    ----------
+    linkage : Linkage or Table
+        The linkage (`bc.linkage.load`) or its table.
+    links : sequence of str, default ()
+        Links whose poses are wanted besides that of the carrier.
+    extend : bool, default False
+        True extrapolates a table linearly outside its range; `pose.extended` reports it.
+
+    Returns
+    -------
+    CompiledLinkage
+        `solve(travel)` returns poses; travel in m.
+
+    Raises
+    ------
+    BuildError
+        If the compiler fails.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> front = bc.linkage.load(bc.linkage.shipped("trailing_arm"))
+    >>> bc.compile_linkage(front).solve(0.0) is not None
+    True
+    """
     return CompiledLinkage(linkage, links=links, extend=extend)

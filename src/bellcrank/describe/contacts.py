@@ -27,11 +27,24 @@ from bellcrank.units import unit_system
 
 @dataclass(frozen=True)
 class Tyre:
-    """A tyre that gives way: spring (force per length) and damper (force times time per length), each a number or an
-    expression.
+    """A tyre with a spring and a damper, for `System.add_contact`.
 
     The spring acts along the normal of the ground and has a potential; the damper never makes the ground pull.
-    `slip`: forces along the ground (`bc.Slip`); without it a tyre glides.
+
+    Parameters
+    ----------
+    stiffness : ScalarLike
+        Stiffness (force per length).
+    damping : ScalarLike, default 0
+        Damping (force times time per length).
+    slip : Slip or tyre model, optional
+        Forces along the ground. Default: none; the tyre slides without friction.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.Tyre(stiffness=2e5, damping="c_tyre").slip is None
+    True
     """
 
     stiffness: Any

@@ -23,13 +23,38 @@ def event(
     stop: bool = False,
     name: str = "",
 ) -> GivenEvent:
-    """An event for `simulate(events=[...])`; `System.add_event` describes one that belongs to the model.
+    """Describe an event for `simulate(events=[...])`. `System.add_event` adds one to the model.
 
-    `expression` crosses zero, from below (`direction=1`), from above (-1), or either way (0); or it is a comparison
-    that becomes true (with -1: no longer is).
+    Parameters
+    ----------
+    expression : ScalarLike
+        An expression that crosses zero, or a comparison that becomes true, of states, outputs, inputs, parameters and
+        t in user units.
+    direction : {-1, 0, 1}, default 0
+        Crossings that count: from below (1), from above (-1) or both (0). With -1, a comparison counts when it becomes
+        false.
+    action : mapping, optional
+        New values of states and parameters, as formulas over the values before the event, in user units.
+    stop : bool, default False
+        Does the event end the run?
+    name : str, optional
+        Name of the event. Default: the expression.
 
-    `action` sets states and parameters: `{"u(ball)": "-e*u(ball)"}`. All its formulas take the values before it. `stop`
-    ends the run. Formulas are over states, outputs, inputs, parameters and t, in user units.
+    Returns
+    -------
+    GivenEvent
+        The event.
+
+    Raises
+    ------
+    ModelError
+        If a formula cannot be read or the direction is wrong.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.event("q(ball)", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce").name
+    'bounce'
     """
     if isinstance(direction, bool) or real(direction) not in (-1, 0, 1):
         raise ModelError(f"event: direction={displayed(direction)} must be -1, 0 or 1")

@@ -118,9 +118,29 @@ class DeflectionLaw(ABC):
 
 @dataclass(frozen=True)
 class Slip(DeflectionLaw):
-    """How a tyre holds the road: a force in proportion to slip, up to the friction circle.
+    """Forces of a tyre along the ground: proportional to slip, up to the friction circle. For `bc.Tyre(slip=...)`.
 
-    Its values are those of `DeflectionLaw`.
+    Parameters
+    ----------
+    longitudinal : ScalarLike
+        Longitudinal slip stiffness (force per slip).
+    cornering : ScalarLike, optional
+        Cornering stiffness (force per rad). Default: none, a wheel in a plane.
+    relaxation : ScalarLike or pair, default 0.3
+        Relaxation length (length), or those along and across the wheel.
+    friction : ScalarLike, default 1.0
+        Coefficient of friction.
+    per_load : bool, default False
+        Are both stiffnesses divided by the load (1 and 1/rad)?
+    damping : ScalarLike, default 0.004
+        Time constant of the damping of the material in s.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> slip = bc.Slip(longitudinal=60e3, cornering=45e3, friction=0.9)
+    >>> bc.Tyre(2e5, 500, slip).slip.friction
+    0.9
     """
 
     def share(self, elastic: str, limit: str) -> str:

@@ -19,17 +19,47 @@ LARGEST = 200  # terms; an expression that would have more when multiplied out s
 
 
 def expand(given: Any) -> Any:
-    """Products and whole powers of sums multiplied out, terms collected, sin^2 + cos^2 removed.
+    """Multiply out products and powers of sums, collect terms and replace sin^2 + cos^2 by 1.
 
-    Takes an expression, or lists of them such as a mass matrix, and gives the same.
+    Parameters
+    ----------
+    given : Expr, list or tuple
+        An expression, or lists of them such as a mass matrix.
+
+    Returns
+    -------
+    Expr, list or tuple
+        The same, expanded.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("any")
+    >>> bc.expand(s.expr("(a + b)**2 - a**2 - 2*a*b"))
+    b**2
     """
     return _each(given, calculus.expand)
 
 
 def simplify(given: Any) -> Any:
-    """The shortest of the known forms: as it is, or multiplied out, so that terms that cancel go.
+    """Choose the shortest known form of an expression: as it is, or expanded. Long expressions stay as they are.
 
-    Takes an expression, or lists of them such as a mass matrix, and gives the same. Long expressions stay as they are.
+    Parameters
+    ----------
+    given : Expr, list or tuple
+        An expression, or lists of them such as a mass matrix.
+
+    Returns
+    -------
+    Expr, list or tuple
+        The same, simplified.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("any")
+    >>> bc.simplify(s.expr("a*(b + c) - a*b"))
+    a*c
     """
     return _each(given, _shortest)
 

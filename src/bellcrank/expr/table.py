@@ -181,7 +181,42 @@ class Table:
 
 
 def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "table") -> Table:
-    """table(x, y[, order]) for y(x); table(x, y, z[, order]) for z(x, y) with z[i][j] at (x[i], y[j])."""
+    """Make a table of one or two arguments, for formulas (`System.define`) and inputs.
+
+    Parameters
+    ----------
+    x : sequence of float
+        Points of the first argument, increasing.
+    y : sequence
+        Values at x; with a third sequence, points of the second argument.
+    *more : sequence or int
+        Values z[i][j] at (x[i], y[j]), and the order.
+    order : {1, 3}, default 1
+        Straight lines or cubic splines.
+    name : str, default "table"
+        Name in messages.
+
+    Returns
+    -------
+    Table
+        The table. Outside its range it is extrapolated linearly, with a warning.
+
+    Raises
+    ------
+    ModelError
+        If the points do not increase or the values do not match them.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("bump stop")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> s.define("stop", bc.table([0, 0.01, 0.02], [0, 100, 1000]))
+    >>> force = s.add_force("force", magnitude="-stop(x)", direction=s.inertial.x, at=mass.origin)
+    >>> qdot, udot = s.equations().compile(backend="python").derivatives(0, [0.015], [0])
+    >>> round(float(udot[0]), 6)
+    -275.0
+    """
     rest = list(more)
     if rest and isinstance(rest[-1], int):
         order = rest.pop()

@@ -34,17 +34,68 @@ def _plain(x: Any) -> Any:
 
 
 def uniform(low: float, high: float) -> Spread:
-    """A value between two others for every run, in the unit of what it is given for."""
+    """Describe a uniform distribution, for `simulate_many`.
+
+    Parameters
+    ----------
+    low, high : float
+        Limits, in the unit of what it is given for.
+
+    Returns
+    -------
+    Spread
+        The distribution.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.random.uniform(14e3, 20e3)
+    Spread(kind='uniform', numbers=(14000.0, 20000.0))
+    """
     return Spread("uniform", (low, high))
 
 
 def log_uniform(low: float, high: float) -> Spread:
-    """A value between two others for every run, all orders of magnitude alike."""
+    """Describe a distribution whose logarithm is uniform, for `simulate_many`.
+
+    Parameters
+    ----------
+    low, high : float
+        Limits, positive, in the unit of what it is given for.
+
+    Returns
+    -------
+    Spread
+        The distribution.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.random.log_uniform(1.0, 100.0)
+    Spread(kind='log-uniform', numbers=(1.0, 100.0))
+    """
     return Spread("log-uniform", (low, high))
 
 
 def normal(mean: float, deviation: float) -> Spread:
-    """A value of a normal distribution for every run: its mean and standard deviation."""
+    """Describe a normal distribution, for `simulate_many`.
+
+    Parameters
+    ----------
+    mean, deviation : float
+        Mean and standard deviation, in the unit of what it is given for.
+
+    Returns
+    -------
+    Spread
+        The distribution.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.random.normal(1000.0, 80.0)
+    Spread(kind='normal', numbers=(1000.0, 80.0))
+    """
     return Spread("normal", (mean, deviation))
 
 

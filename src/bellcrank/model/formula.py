@@ -102,27 +102,114 @@ SCALAR: dict[str, Callable[..., Any]] = {name: _scalar_function(name) for name i
 
 
 def dot(a: Any, b: Any) -> Formula:
-    """Scalar product of two vectors."""
+    """Return the scalar product of two vectors.
+
+    Parameters
+    ----------
+    a, b : VectorLike
+        The vectors.
+
+    Returns
+    -------
+    Formula
+        The product, in the product of their units.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.dot("[n3]", bc.pos("tip"))
+    dot([n3], pos(tip))
+    """
     return call("dot", a, b)
 
 
 def cross(a: Any, b: Any) -> Formula:
-    """Vector product."""
+    """Return the vector product of two vectors.
+
+    Parameters
+    ----------
+    a, b : VectorLike
+        The vectors.
+
+    Returns
+    -------
+    Formula
+        The vector a x b.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.cross("[n1]", "[n2]")
+    cross([n1], [n2])
+    """
     return call("cross", a, b)
 
 
 def angle(a: Any, b: Any, about: Any = None) -> Formula:
-    """Angle from a to b, positive about the third direction."""
+    """Return the angle from one vector to another.
+
+    Parameters
+    ----------
+    a, b : VectorLike
+        The vectors.
+    about : VectorLike, optional
+        Axis about which the angle is positive, from -pi to pi. Default: the angle has no sign, from 0 to pi.
+
+    Returns
+    -------
+    Formula
+        The angle: rad in equations, shown in the angle unit of the system.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.angle("[n1]", "[car1]", "[n3]")
+    angle([n1], [car1], [n3])
+    """
     return call("angle", a, b) if about is None else call("angle", a, b, about)
 
 
 def direction(v: Any) -> Formula:
-    """Unit vector along v."""
+    """Return the unit vector along a vector.
+
+    Parameters
+    ----------
+    v : VectorLike
+        The vector. Its length must not be zero.
+
+    Returns
+    -------
+    Formula
+        The unit vector.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.direction(bc.vel("hub"))
+    direction(vel(hub))
+    """
     return call("direction", v)
 
 
 def magnitude(v: Any) -> Formula:
-    """Length of a vector."""
+    """Return the length of a vector; `norm` is another name.
+
+    Parameters
+    ----------
+    v : VectorLike
+        The vector.
+
+    Returns
+    -------
+    Formula
+        Its length, in its unit.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.magnitude(bc.vel("hub"))
+    magnitude(vel(hub))
+    """
     return call("magnitude", v)
 
 
@@ -130,40 +217,184 @@ norm = magnitude
 
 
 def project(v: Any, normal: Any) -> Formula:
-    """v without its part along `normal`."""
+    """Project a vector onto a plane.
+
+    Parameters
+    ----------
+    v : VectorLike
+        The vector.
+    normal : VectorLike
+        Normal of the plane.
+
+    Returns
+    -------
+    Formula
+        The vector without its part along `normal`.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.project("[car1]", "[n3]")
+    project([car1], [n3])
+    """
     return call("project", v, normal)
 
 
 def pos(p: Any, r: Any = None) -> Formula:
-    """Vector to point p from r (default: the fixed origin)."""
+    """Return the position of a point.
+
+    Parameters
+    ----------
+    p : PointLike
+        The point.
+    r : PointLike, optional
+        The point from which it is measured. Default: the fixed origin.
+
+    Returns
+    -------
+    Formula
+        The vector from r to p (length).
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.pos("tip", "hub")
+    pos(tip, hub)
+    """
     return call("pos", p) if r is None else call("pos", p, r)
 
 
 def vel(p: Any, r: Any = None) -> Formula:
-    """Absolute velocity of point p, or relative to the velocity of r."""
+    """Return the velocity of a point.
+
+    Parameters
+    ----------
+    p : PointLike
+        The point.
+    r : PointLike, optional
+        A point whose velocity is subtracted. Default: none; the velocity is absolute.
+
+    Returns
+    -------
+    Formula
+        The vector (length per time).
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.dot(bc.vel("tip"), "[n1]")
+    dot(vel(tip), [n1])
+    """
     return call("vel", p) if r is None else call("vel", p, r)
 
 
 def rot(b: Any) -> Formula:
-    """Absolute angular velocity of a body."""
+    """Return the absolute angular velocity of a body.
+
+    Parameters
+    ----------
+    b : BodyLike
+        The body.
+
+    Returns
+    -------
+    Formula
+        The vector (angle per time).
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.dot(bc.rot("car"), "[n3]")
+    dot(rot(car), [n3])
+    """
     return call("rot", b)
 
 
 def dxdt(e: Any) -> Formula:
-    """Time derivative of a scalar or vector."""
+    """Return the time derivative of a scalar or vector, in the inertial frame.
+
+    Parameters
+    ----------
+    e : ScalarLike or VectorLike
+        What is differentiated.
+
+    Returns
+    -------
+    Formula
+        The derivative, in its unit per s.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.dxdt(bc.vel("tip"))
+    dxdt(vel(tip))
+    """
     return call("dxdt", e)
 
 
 def partial(e: Any, x: Any) -> Formula:
-    """Partial derivative of a scalar with respect to a symbol."""
+    """Return the partial derivative of a scalar.
+
+    Parameters
+    ----------
+    e : ScalarLike
+        What is differentiated.
+    x : ScalarLike
+        The coordinate, speed, input or parameter.
+
+    Returns
+    -------
+    Formula
+        The derivative.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.partial("rise", "q(rod)")
+    partial(rise, q(rod))
+    """
     return call("partial", e, x)
 
 
 def nominal(e: Any) -> Formula:
-    """The value with all coordinates and speeds at zero."""
+    """Return the value of an expression in the reference configuration, with all coordinates and speeds zero.
+
+    Parameters
+    ----------
+    e : ScalarLike
+        The expression.
+
+    Returns
+    -------
+    Formula
+        Its value, a constant.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.nominal(bc.magnitude(bc.pos("tip", "hub")))
+    nominal(magnitude(pos(tip, hub)))
+    """
     return call("nominal", e)
 
 
 def fm(force: Any) -> Formula:
-    """Magnitude of a force or moment."""
+    """Return the magnitude of a force or moment.
+
+    Parameters
+    ----------
+    force : ForceHandle or str
+        The force or moment.
+
+    Returns
+    -------
+    Formula
+        Its magnitude (force, or force times length).
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.fm("spring")
+    fm(spring)
+    """
     return call("fm", force)

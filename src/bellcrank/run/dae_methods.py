@@ -31,14 +31,33 @@ WITH_BASE: tuple[DaeMethod, ...] = ("projection", "stabilised", "post")
 
 @dataclass(frozen=True)
 class Dae:
-    """A method that keeps constraints in a run, with its settings.
+    """A method that keeps constraints in a run, with its settings, for `simulate(dae=...)`.
 
-    `alpha`, `beta` (1/s): of "baumgarte", J u' = gamma - 2 alpha v - beta^2 g. `gamma` (1/s): of "stabilised".
-    `base`: what the methods "projection", "stabilised" and "post" correct: "index-1", the accelerations with
-    multipliers, or "free fall", those without, which is wrong and there to show what comes of it. `metric`: of
-    "projection", in which corrections are smallest: "cheapest" moves dependent coordinates alone where it can, "mass"
-    all of them. "minimal" integrates independent coordinates and speeds alone: the others follow from the constraints
-    at every stage.
+    Parameters
+    ----------
+    method : str, default "projection"
+        "projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit", or "minimal", which integrates
+        independent coordinates and speeds only (docs/dae_methods.md).
+    alpha, beta : float, default 10.0
+        Of "baumgarte", in 1/s: J u' = gamma - 2 alpha v - beta^2 g.
+    gamma : float, default 10.0
+        Of "stabilised", in 1/s.
+    base : {"index-1", "free fall"}, default "index-1"
+        Accelerations that "projection", "stabilised" and "post" correct: with multipliers, or without, which is wrong
+        and shows the effect.
+    metric : {"cheapest", "mass"}, default "cheapest"
+        Of "projection": corrections move dependent coordinates where possible, or all of them.
+
+    Raises
+    ------
+    ModelError
+        If a choice is unknown or a value is negative.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.Dae("baumgarte", alpha=20, beta=20).alpha
+    20
     """
 
     method: DaeMethod = "projection"

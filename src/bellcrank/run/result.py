@@ -431,7 +431,34 @@ class Run(Listed, Shown):
 
 @checked
 def read(path: str | Path) -> Run | ParsFile:
-    """What a file holds: a run (.csv, .erd, .parquet, .nc ...) or the lines of a parameter file (.par, .echo)."""
+    """Read a run or a parameter file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Its ending names the format: .csv, .erd, .json, .mat, .mf4, .nc, .parquet; or .par, .echo.
+
+    Returns
+    -------
+    Run or ParsFile
+        The run, or the lines of a parameter file.
+
+    Raises
+    ------
+    RunError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "data.csv"
+    ...     written = path.write_text(chr(10).join(["t,x", "0,1", "1,2"]))
+    ...     print(bc.read(path)["x"].tolist())
+    [1.0, 2.0]
+    """
     if Path(path).suffix.lower() in (".par", ".echo"):
         return read_parsfile(path)
     return read_run(path)

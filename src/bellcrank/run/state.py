@@ -14,10 +14,24 @@ from bellcrank.units import unit_system
 
 
 class State(tuple[np.ndarray, np.ndarray]):
-    """A state of a model in equation units (rad, consistent units): `q, u = state`, or by name.
+    """A state of a model in equation units (rad, consistent units), as `Simulation.assemble` returns it.
 
-    `state["q(arm)"]` is one value, `state.units["q(arm)"]` its unit, `np.asarray(state)` the array [q, u]. A state is
-    accepted wherever (q, u) is, and as x by the function of `Simulation.rhs`.
+    A state is accepted wherever (q, u) is, and as x by the function of `Simulation.rhs`.
+
+    Parameters
+    ----------
+    q, u : ndarray
+        Coordinates and speeds: `q, u = state`. `np.asarray(state)` is the array [q, u].
+    units : mapping
+        Units by name of the state, coordinates first: `state.units["q(arm)"]`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> state = bc.State(np.array([0.5]), np.array([2.0]), {"q(arm)": "rad", "u(arm)": "rad/s"})
+    >>> state["u(arm)"], np.asarray(state).tolist()
+    (2.0, [0.5, 2.0])
     """
 
     units: Mapping[str, str]

@@ -108,13 +108,47 @@ def compare(
     inputs: Mapping[str, Any] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Runs a model with constraints by several methods; settings as of `simulate`.
+    """Compare methods that keep constraints, by runs of one model.
 
-    The reference is the default method with an eighth of the step. `horizons` (s): until when drift is reported, by
-    default t_end/100, t_end/10 and t_end. `free_fall` adds the methods that correct accelerations without
-    multipliers. `limits=False` does not look for the largest stable step: the largest one for which a run finishes,
-    stays within a tenth of the span of its coordinates from the constraints, with speeds within three times those of
-    the reference.
+    The reference is the default method with an eighth of the step.
+
+    Parameters
+    ----------
+    model : System or Equations
+        A model with constraints.
+    t_end, step, method, parameters, initial, inputs, progress : optional
+        The run, as of `simulate`, with a fixed step.
+    methods : sequence of str or Dae, optional
+        Methods. Default: all.
+    horizons : sequence of float, optional
+        Times in s until which drift is reported. Default: t_end/100, t_end/10 and t_end.
+    free_fall : bool, default False
+        Add methods that correct accelerations without multipliers.
+    limits : bool, default True
+        Find the largest stable step of each method.
+    backend : str, default "auto"
+        As of `Equations.compile`.
+
+    Returns
+    -------
+    Comparison
+        A row for each method: `found.rows`, `found["projection"]`, `print(found)`, `found.plot()`.
+
+    Raises
+    ------
+    ModelError
+        If the model has no constraints.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("pendulum")
+    >>> ball = s.add_point_mass("ball", translate=("x", "z"), joint_at=(0, 0, -1), mass=2)
+    >>> s.add_gravity((0, 0, -1))
+    >>> s.add_loop_joint("rod", "distance", between=("o", ball.origin))
+    >>> found = bc.compare(s, t_end=0.1, step=0.01, methods=["projection", "baumgarte"], limits=False)
+    >>> [row.name for row in found.rows]
+    ['projection', 'baumgarte']
     """
     if not isinstance(model, System | Equations):
         raise ModelError(

@@ -177,9 +177,43 @@ class Study:
 
 
 def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
-    """The study of a TOML file, or of a mapping with the same content; its model is derived, and it is checked by it.
+    """Read a study: a plan of many runs of one model.
 
-    `folder` is where files named by the study are looked for, by default that of the study file. Faults are reported in
-    one `ModelError`.
+    Parameters
+    ----------
+    source : str, Path or mapping
+        A TOML file, or a mapping with the same content.
+    folder : str or Path, optional
+        Folder of the files that the study names. Default: that of the study.
+
+    Returns
+    -------
+    Study
+        The study; its model is derived and the plan is checked.
+
+    Raises
+    ------
+    ModelError
+        If the study has mistakes: all of them are listed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> lines = [
+    ...     "import bellcrank as bc",
+    ...     "def model():",
+    ...     "    s = bc.System('ball')",
+    ...     "    s.add_point_mass('ball', translate='z', mass=1)",
+    ...     "    s.add_gravity((0, 0, -1))",
+    ...     "    return s",
+    ... ]
+    >>> plan = {"name": "fall", "model": {"file": "ball.py"}, "run": {"t_end": 1, "step": 0.1}}
+    >>> plan |= {"grid": {"g": [5, 10]}, "measures": {"depth": {"kind": "min", "of": "q(ball)"}}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "ball.py").write_text(chr(10).join(lines))
+    ...     print(bc.read_study(plan, folder))
+    Study('fall': 2 runs of ball.py)
     """
     return Study.checked(*read_definition(source, folder))

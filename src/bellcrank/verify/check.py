@@ -48,10 +48,45 @@ def check(
     backend: Backend | None = None,
     run: bool = True,
 ) -> Report:
-    """Checks the equations of a system (derived here unless given) against an independent evaluation of it.
+    """Check the equations of a system against an independent evaluation at random states.
 
-    `parameters` (user units) replace defaults. `run=False` omits what needs a run: energy, momentum, loops that
-    stay closed. A hand-led derivation has no description: its own steps are checked in numbers (`verify.kane`).
+    Parameters
+    ----------
+    system : System or Derivation
+        The system. Derivations by hand (`bc.kane`) are checked step by step.
+    states : int, default 20
+        Number of random states.
+    seed : int, default 0
+        Seed of the random states.
+    equations : Equations, optional
+        Equations of the system. Default: they are derived.
+    parameters : mapping, optional
+        Values by name in user units that replace defaults.
+    solve : str, default "auto"
+        As of `System.equations`.
+    backend : str, optional
+        As of `Equations.compile`.
+    run : bool, default True
+        False omits checks that need a run: energy, momentum, loops that stay closed.
+
+    Returns
+    -------
+    Report
+        `report.passed`, and `print(report)` for all properties with their limits.
+
+    Raises
+    ------
+    ModelError
+        If the description has mistakes.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
+    >>> bc.check(s, states=3, run=False, backend="python").passed
+    True
     """
     if isinstance(system, Derivation | KaneEquations):
         return check_derivation(system, states, seed, parameters, backend)

@@ -18,8 +18,23 @@ from bellcrank.vector.basis import NULL, scale3
 
 @dataclass(frozen=True)
 class Screw:
-    """A screw, as joint= of a body: it turns about `axis` (1, 2, 3 or three components, the same in parent and body)
-    and moves along it by `pitch`, a length, in every turn; a negative pitch is a left-hand thread."""
+    """A screw joint, for `add_body(joint=...)`.
+
+    Parameters
+    ----------
+    pitch : ScalarLike
+        Travel per revolution (length); a negative one is a left-hand thread.
+    axis : AxisLike, default 3
+        Axis: 1, 2, 3 or three components, the same in parent and body.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("nut")
+    >>> nut = s.add_body("nut", joint=bc.Screw(pitch="2 mm", axis=3), mass=0.1, inertia=(1e-6, 1e-6, 1e-6))
+    >>> s.equations().coordinates
+    [q(nut)]
+    """
 
     pitch: Any
     axis: Any = 3
