@@ -21,7 +21,7 @@ def items():
             if not name.startswith("_") and name not in kind.internals:
                 yield f"{kind.__name__}.{name}", method
     yield from ((kind.__name__, kind) for kind in RECORDS)
-    for module in (bc, bc.signals, bc.random):
+    for module in (bc, bc.linkage, bc.random, bc.signals, bc.terrain):
         for name in dir(module) if module is bc else module.__all__:
             if inspect.isfunction(item := getattr(module, name)) and name[0] != "_" and name not in SCALAR:
                 yield f"{module.__name__}.{name}", item

@@ -142,15 +142,56 @@ def _of(name: str, starts: Sequence[float], pieces: Sequence[Sequence[float]]) -
 
 
 def flat(height: float = 0.0) -> Terrain:
-    """Level ground."""
+    """Make level ground. Lengths of terrains are in the length unit of the model.
+
+    Parameters
+    ----------
+    height : float, default 0.0
+        Height (length).
+
+    Returns
+    -------
+    Terrain
+        The ground.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> float(bc.terrain.flat(0.1).height(7.0))
+    0.1
+    """
     return _of("flat", [], [_line(0.0, _finite(height, "flat", "height"))])
 
 
 def ramp(slope: float, start: float | None = None, length: float | None = None, height: float = 0.0) -> Terrain:
-    """An inclined plane of the given slope (rise over run).
+    """Make an inclined plane, or a ramp between two levels.
 
-    Without `start` it is a plane with the given height at x = 0; with it the ground is level at `height` before
-    `start`; after `length` along x, if given, it is level again.
+    Parameters
+    ----------
+    slope : float
+        Rise over run.
+    start : float, optional
+        Position x (length) before which the ground is level. Default: none; a plane.
+    length : float, optional
+        Length along x (length), after which the ground is level again. Default: none.
+    height : float, default 0.0
+        Height before `start`; of a plane, at x = 0.
+
+    Returns
+    -------
+    Terrain
+        The ground.
+
+    Raises
+    ------
+    ModelError
+        If `length` is given without `start`, or if a value is not finite.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> float(bc.terrain.ramp(0.5, start=10, length=2).height(20.0))
+    1.0
     """
     slope, height = _finite(slope, "ramp", "slope"), _finite(height, "ramp", "height")
     if start is None:
@@ -165,7 +206,29 @@ def ramp(slope: float, start: float | None = None, length: float | None = None, 
 
 
 def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -> Terrain:
-    """A hill height/2 (1 - cos(2 pi (x - start)/length)) on level ground; by default van Iwaarden's test 4."""
+    """Make a hill, height/2 (1 - cos(2 pi (x - start)/length)), on level ground. The defaults are van Iwaarden's test
+    4.
+
+    Parameters
+    ----------
+    start : float, default 5.0
+        Position x of its foot (length).
+    length : float, default 4 pi
+        Length along x (length).
+    height : float, default 1.0
+        Height (length).
+
+    Returns
+    -------
+    Terrain
+        The ground.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> float(bc.terrain.hill(start=0, length=10, height=2).height(5.0))
+    2.0
+    """
     x, length = _finite(start, "hill", "start"), _finite(length, "hill", "length", positive=True)
     half = _finite(height, "hill", "height") / 2
     return _of("hill", [x, x + length], [_line(x, 0.0), _bump(x, length, half), _line(x + length, 0.0)])
@@ -176,13 +239,47 @@ def _bump(x: float, length: float, half: float) -> list[float]:
 
 
 def cosine(amplitude: float, wave_number: float, height: float = 0.0) -> Terrain:
-    """height + amplitude cos(wave_number x): a washboard, or the hollow of van Iwaarden's test 8."""
+    """Make wavy ground: height + amplitude cos(wave_number x).
+
+    Parameters
+    ----------
+    amplitude : float
+        Amplitude (length).
+    wave_number : float
+        Wave number in rad per length.
+    height : float, default 0.0
+        Mean height (length).
+
+    Returns
+    -------
+    Terrain
+        The ground.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> float(bc.terrain.cosine(0.02, 6.28).height(0.0))
+    0.02
+    """
     a, w = _finite(amplitude, "cosine", "amplitude"), _finite(wave_number, "cosine", "wave_number", positive=True)
     return _of("cosine", [], [[0.0, _finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]])
 
 
 def course() -> Terrain:
-    """Test course of van Iwaarden (2003), eq. (1.27): ski jump, drops of 0.5 m at x = 25 and 35, hill, long slope."""
+    """Make the test course of van Iwaarden (2003), eq. (1.27): ski jump, drops of 0.5 m at x = 25 m and 35 m, hill,
+    slope.
+
+    Returns
+    -------
+    Terrain
+        The ground.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> float(bc.terrain.course().height(22.0))
+    0.2
+    """
     end = 50 + 8 * math.pi
     starts = [20.0, 25.0, 35.0, 50.0, end, 80.0]
     pieces = [
@@ -193,9 +290,34 @@ def course() -> Terrain:
 
 
 def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = "profile") -> Terrain:
-    """Ground through measured points: straight lines (order 1) or a cubic spline (3); level outside its ends.
+    """Make ground through measured points; it is level outside its ends.
 
-    x must not decrease; the same x twice is a jump in height (order 1). Points without height (NaN) are rejected.
+    Parameters
+    ----------
+    x : sequence of float
+        Positions (length), not decreasing; the same position twice is a step (order 1).
+    h : sequence of float
+        Heights (length).
+    order : {1, 3}, default 1
+        Straight lines or a cubic spline.
+    name : str, default "profile"
+        Name in messages.
+
+    Returns
+    -------
+    Terrain
+        The ground.
+
+    Raises
+    ------
+    ModelError
+        If positions decrease, or if a value is missing or not finite.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> float(bc.terrain.profile([0, 1, 2], [0, 0.1, 0]).height(0.5))
+    0.05
     """
     xs, hs = _points(x, h)
     if order == 3:
@@ -265,13 +387,38 @@ def iso8608(
     wavelengths: tuple[float, float] | None = None,
     waviness: float = 2.0,
 ) -> Terrain:
-    """A random road of a class "A" to "H" of ISO 8608, or of G_d(n0) given in m^3, n0 = 0.1 cycles/m; lengths in m.
+    """Make a random road of a class of ISO 8608.
 
-    Displacement spectrum G_d(n) = G_d(n0) (n/n0)^-waviness, one-sided, for wavelengths from the longest to the
-    shortest of `wavelengths` (default: length/4 or 100 m, whichever is shorter, to 4 spacings). G_d(n0) is the
-    geometric mean of the class: 16e-6 m^3 for A, four times more with each letter (C: 256e-6 m^3). Amplitudes of the
-    lines are those of a Gaussian process, phases random; the same seed gives the same road. Cubic spline through
-    points every `spacing`; level before 0 and after `length`, reached within one spacing.
+    The displacement spectrum is G_d(n) = G_d(n0) (n/n0)^-waviness, one-sided, with n0 = 0.1 cycles/m. G_d(n0) is the
+    geometric mean of the class: 16e-6 m^3 for A, four times more with each letter. The road is a Gaussian process, a
+    cubic spline through points every `spacing`, level before 0 and after `length`.
+
+    Parameters
+    ----------
+    road : {"A" ... "H"} or float, default "C"
+        Class, or G_d(n0) in m^3.
+    seed : int
+        Seed: the same seed gives the same road.
+    length : float, default 1000.0
+        Length in m.
+    spacing : float, default 0.25
+        Distance of the points in m.
+    wavelengths : pair of float, optional
+        Longest and shortest wavelength in m. Default: a quarter of the length, at most 100 m, and four spacings.
+    waviness : float, default 2.0
+        Exponent of the spectrum.
+
+    Returns
+    -------
+    Terrain
+        The ground.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> road = bc.terrain.iso8608("B", seed=1, length=100)
+    >>> abs(float(road.height(50.0))) < 0.1
+    True
     """
     x, h = _rough(road, seed, length, spacing, wavelengths, waviness)
     return profile(x.tolist(), h.tolist(), order=3, name=f"ISO 8608 {road}")
@@ -286,11 +433,30 @@ def iso8608_tracks(
     spacing: float = 0.25,
     wavelengths: tuple[float, float] | None = None,
 ) -> tuple[Terrain, Terrain]:
-    """Left and right track of a random road, `track` apart: the left one is that of `iso8608`, with the same arguments.
+    """Make the left and right track of a random road. The left one is that of `iso8608` with the same arguments.
 
     The road is isotropic with waviness 2, for which both tracks have the coherence g(n) = 2 pi n b K1(2 pi n b), K1 the
     modified Bessel function (Kamash & Robson 1978, The application of isotropy in road surface modelling, J. Sound and
     Vibration 57, 89-100): the right track is g times the left plus sqrt(1 - g^2) times another road, line by line.
+
+    Parameters
+    ----------
+    road, seed, length, spacing, wavelengths : optional
+        As of `iso8608`.
+    track : float, default 1.5
+        Distance b of the tracks in m.
+
+    Returns
+    -------
+    (Terrain, Terrain)
+        Left and right ground.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> left, right = bc.terrain.iso8608_tracks("B", seed=1, length=100)
+    >>> float(left.height(50.0)) == float(bc.terrain.iso8608("B", seed=1, length=100).height(50.0))
+    True
     """
     from scipy.special import k1
 
@@ -348,9 +514,35 @@ def _roughness(road: str | float) -> float:
 
 
 def grid(x: Any, y: Any, h: Any, outside: str = "level", name: str = "grid") -> Surface:
-    """Ground through heights h[i][j] over evenly spaced x[i] and y[j], both growing, with continuous slopes.
+    """Make ground through heights over a grid, with continuous slopes.
 
-    Outside its edges the ground is "level", or continues with the "slope" of the edge.
+    Parameters
+    ----------
+    x, y : sequence of float
+        Positions (length), increasing by even steps.
+    h : array_like
+        Heights h[i][j] at (x[i], y[j]) (length).
+    outside : {"level", "slope"}, default "level"
+        Outside its edges the ground is level, or continues with the slope of the edge.
+    name : str, default "grid"
+        Name in messages.
+
+    Returns
+    -------
+    Surface
+        The ground.
+
+    Raises
+    ------
+    ModelError
+        If the positions are not even, or if the heights do not match them.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> ground = bc.terrain.grid([0, 1, 2], [0, 1], [[0, 0], [0.1, 0.1], [0.2, 0.2]])
+    >>> round(float(ground.height(1.0, 0.5)), 6)
+    0.1
     """
     axes = []
     for letter, given in (("x", x), ("y", y)):
@@ -386,9 +578,37 @@ def read_grid(
     start: tuple[float, float] | None = None,
     outside: str = "level",
 ) -> Surface:
-    """Ground of a file: a table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y
-    and h; .npy with `spacing` of its points and `start`, else x from 0 and y about the middle), or OpenCRG text (.crg):
-    of a curved road a grid over x and y, with points every `spacing`, which begins at x = u, y = 0 along x."""
+    """Read ground over x and y from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y and h, or .npy), or
+        OpenCRG text (.crg), of which a curved road becomes a grid over x and y that begins at x = u, y = 0 along x.
+    spacing : float or pair of float, optional
+        Distance of the points along x and y (length), for .npy and .crg.
+    start : pair of float, optional
+        First x and y of .npy (length). Default: x from 0, y about the middle.
+    outside : {"level", "slope"}, default "level"
+        As of `grid`.
+
+    Returns
+    -------
+    Surface
+        The ground.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "ground.npz"
+    ...     np.savez(path, x=[0, 1, 2], y=[0, 1], h=[[0, 0], [0.1, 0.1], [0.2, 0.2]])
+    ...     print(round(float(bc.terrain.read_grid(path).height(1.0, 0.5)), 6))
+    0.1
+    """
     from bellcrank.library.surface_files import read_points
 
     return grid(*read_points(Path(path), _steps("read_grid", spacing), start), outside=outside, name=Path(path).name)
@@ -415,9 +635,36 @@ class Road:
 
 
 def read_road(path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
-    """The road of an OpenCRG text (.crg), to be driven along: as `read_grid`, moved so that its line begins at the
-    origin, and with the line itself: bc.manoeuvres.Path.through(road.x, road.y). Where the road ends it continues for
-    one spacing as it is there, so that planes are planes up to its edges, and becomes level."""
+    """Read a road of OpenCRG text, to be driven along.
+
+    The road is moved so that its line begins at the origin, along x and at height 0. At its ends it continues for one
+    spacing, then becomes level.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file (.crg).
+    spacing : float or pair of float, optional
+        Distance of the points of the ground in m along x and y. Default: that of the file.
+
+    Returns
+    -------
+    Road
+        `road.ground`, and its line in m: `bc.manoeuvres.Path.through(road.x, road.y)`.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.terrain.read_road("missing.crg")
+    Traceback (most recent call last):
+        ...
+    bellcrank.errors.ModelError: cannot read missing.crg: No such file or directory
+    """
     from bellcrank.library.surface_files import read_road_sections, road_points
 
     read = read_road_sections(Path(path))
@@ -444,11 +691,37 @@ def banked(
     spacing: float = 1.0,
     name: str = "banked",
 ) -> Surface:
-    """A road along a line through points (x, y), banked: `bank` is how much it rises per length to the left of the
-    line, a number or one for each point (negative: the right side is up, as it is wanted in a bend to the left).
+    """Make a banked road along a line, level along the line.
 
-    It is level along the line, and keeps the height of its edge past `width`/2 from it; a grid with points every
-    `spacing`.
+    Parameters
+    ----------
+    x, y : sequence of float
+        Points of the line (length).
+    bank : float or sequence of float
+        Rise per length to the left of the line, one for all points or for each. In a bend to the left it is negative.
+    width : float, default 20.0
+        Width (length), outside of which the height is that of the edge.
+    spacing : float, default 1.0
+        Distance of the points of the ground (length).
+    name : str, default "banked"
+        Name in messages.
+
+    Returns
+    -------
+    Surface
+        The ground.
+
+    Raises
+    ------
+    ModelError
+        If x and y are not of the same length.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> ground = bc.terrain.banked([0, 100], [0, 0], bank=-0.1)
+    >>> round(float(ground.height(50.0, -5.0)), 6)
+    0.5
     """
     from scipy.spatial import cKDTree
 

@@ -29,48 +29,232 @@ __all__ = [
 
 
 def load(source: Any, kind: str | None = None, **given: Any) -> Linkage:
-    """The linkage of a hard-point file or dict, of the kind it states."""
+    """Make a linkage of hard points.
+
+    Parameters
+    ----------
+    source : str, Path or mapping
+        A TOML or CSV file, or a mapping with the same content (docs/linkages.md).
+    kind : str, optional
+        Kind of the linkage, such as "double_wishbone". Default: that in `source`.
+    **given : Any
+        Keys of the file, such as `units`, `axes`, `side` and `name`; they replace what the source states.
+
+    Returns
+    -------
+    Linkage
+        The linkage: `linkage.solve(travel)` returns poses, travel in m.
+
+    Raises
+    ------
+    ModelError
+        If a hard point is missing or wrong: all problems are listed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> front = bc.linkage.load(bc.linkage.shipped("double_wishbone"))
+    >>> front.links
+    ['lower_arm', 'upper_arm', 'rack', 'tie_rod']
+    """
     return Linkage(build_chain(read_sheet(source, kind, **given)))
 
 
 def five_link(points: Any, **given: Any) -> Linkage:
-    """Five rods from the base (P1 .. P5) to the carrier (X1 .. X5); wheel_centre."""
+    """Make a five-link suspension.
+
+    Parameters
+    ----------
+    points : str, Path or mapping
+        Hard points P1 to P5 on the base, X1 to X5 on the carrier, wheel_centre; a file or mapping, as of `load`.
+    **given : Any
+        As of `load`.
+
+    Returns
+    -------
+    Linkage
+        The linkage.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.five_link(bc.linkage.shipped("five_link")).name
+    'five_link'
+    """
     return load(points, "five_link", **given)
 
 
 def double_wishbone(points: Any, **given: Any) -> Linkage:
-    """Two arms (lower_front, lower_rear, lower_ball; upper_...), tie rod (tie_base, tie_carrier), wheel_centre."""
+    """Make a double wishbone suspension.
+
+    Parameters
+    ----------
+    points : str, Path or mapping
+        Hard points lower_front, lower_rear, lower_ball, the same of the upper arm, tie_base, tie_carrier, wheel_centre;
+        a file or mapping, as of `load`.
+    **given : Any
+        As of `load`.
+
+    Returns
+    -------
+    Linkage
+        The linkage.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.double_wishbone(bc.linkage.shipped("double_wishbone")).name
+    'double_wishbone'
+    """
     return load(points, "double_wishbone", **given)
 
 
 def macpherson(points: Any, **given: Any) -> Linkage:
-    """Arm (lower_front, lower_rear, lower_ball), strut (strut_lower, strut_top), tie rod, wheel_centre."""
+    """Make a MacPherson suspension.
+
+    Parameters
+    ----------
+    points : str, Path or mapping
+        Hard points lower_front, lower_rear, lower_ball, strut_lower, strut_top, tie_base, tie_carrier, wheel_centre; a
+        file or mapping, as of `load`.
+    **given : Any
+        As of `load`.
+
+    Returns
+    -------
+    Linkage
+        The linkage.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.macpherson(bc.linkage.shipped("macpherson")).name
+    'macpherson'
+    """
     return load(points, "macpherson", **given)
 
 
 def trailing_arm(points: Any, **given: Any) -> Linkage:
-    """Carrier on one hinge (pivot_inner, pivot_outer) across the vehicle; wheel_centre."""
+    """Make a trailing arm: a carrier on one hinge across the vehicle.
+
+    Parameters
+    ----------
+    points : str, Path or mapping
+        Hard points pivot_inner, pivot_outer, wheel_centre; a file or mapping, as of `load`.
+    **given : Any
+        As of `load`.
+
+    Returns
+    -------
+    Linkage
+        The linkage.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.trailing_arm(bc.linkage.shipped("trailing_arm")).name
+    'trailing_arm'
+    """
     return load(points, "trailing_arm", **given)
 
 
 def semi_trailing(points: Any, **given: Any) -> Linkage:
-    """Carrier on one oblique hinge (pivot_inner, pivot_outer); wheel_centre."""
+    """Make a semi-trailing arm: a carrier on one oblique hinge.
+
+    Parameters
+    ----------
+    points : str, Path or mapping
+        Hard points pivot_inner, pivot_outer, wheel_centre; a file or mapping, as of `load`.
+    **given : Any
+        As of `load`.
+
+    Returns
+    -------
+    Linkage
+        The linkage.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.semi_trailing(bc.linkage.shipped("semi_trailing")).name
+    'semi_trailing'
+    """
     return load(points, "semi_trailing", **given)
 
 
 def solid_axle_four_link(points: Any, **given: Any) -> Linkage:
-    """Axle on four rods (lower_left_base ... upper_right_axle); wheel_left, wheel_right. Inputs: travel and roll."""
+    """Make a solid axle on four rods; its inputs are travel and roll.
+
+    Parameters
+    ----------
+    points : str, Path or mapping
+        Hard points lower_left_base to upper_right_axle, wheel_left, wheel_right; a file or mapping, as of `load`.
+    **given : Any
+        As of `load`.
+
+    Returns
+    -------
+    Linkage
+        The linkage.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.solid_axle_four_link(bc.linkage.shipped("solid_axle")).name
+    'solid_axle'
+    """
     return load(points, "solid_axle_four_link", **given)
 
 
 def formula_pushrod(points: Any, **given: Any) -> Linkage:
-    """Double wishbone with push rod (pushrod_outer on the carrier, or by `attach` on an arm; pushrod_crank) and bell
-    crank (crank_pivot, crank_axis or the x axis); spring_base and spring_crank."""
+    """Make a double wishbone with push rod and bell crank.
+
+    Parameters
+    ----------
+    points : str, Path or mapping
+        Hard points of a double wishbone, pushrod_outer (on the carrier, or by `attach` on an arm), pushrod_crank,
+        crank_pivot, crank_axis (default: the x axis), spring_base, spring_crank; a file or mapping, as of `load`.
+    **given : Any
+        As of `load`.
+
+    Returns
+    -------
+    Linkage
+        The linkage.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.formula_pushrod(bc.linkage.shipped("formula_student")).name
+    'formula_student'
+    """
     return load(points, "formula_pushrod", **given)
 
 
 def shipped(name: str | None = None) -> Any:
-    """The path of a hard-point file that comes with Bellcrank, or the names of all of them."""
+    """Return the path of a hard-point file that comes with Bellcrank, or the names of all.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the file. Default: all names are returned.
+
+    Returns
+    -------
+    Path or list of str
+        The file, or the names.
+
+    Raises
+    ------
+    ModelError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.shipped("macpherson").name
+    'macpherson.toml'
+    """
     folder = Path(str(_files("bellcrank.linkage") / "data"))
     names = sorted(p.stem for p in folder.glob("*.toml"))
     if name is None:

@@ -214,7 +214,34 @@ class Table:
 
 
 def read_table(path: str | Path) -> Table:
-    """A table from a file that `Table.save` wrote."""
+    """Read a table of a linkage that `Table.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Table
+        The table, for `System.add_linkage`.
+
+    Raises
+    ------
+    ModelError
+        If the file is no such table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> table = bc.linkage.load(bc.linkage.shipped("trailing_arm")).table(accuracy=1e-4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = table.save(Path(folder) / "arm.json")
+    ...     bc.linkage.read_table(Path(folder) / "arm.json").travel.tolist() == table.travel.tolist()
+    True
+    """
     data = json_of(read_text(path, ModelError), path, ModelError)
     try:
         if not isinstance(data, dict) or data.get("format") != FORMAT:

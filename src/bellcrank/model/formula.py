@@ -153,7 +153,8 @@ def angle(a: Any, b: Any, about: Any = None) -> Formula:
     a, b : VectorLike
         The vectors.
     about : VectorLike, optional
-        Axis about which the angle is positive, from -pi to pi. Default: the angle has no sign, from 0 to pi.
+        Axis about which the angle is positive, from -pi to pi. About the axis of a revolute joint it is the angle of
+        the joint, which counts full rotations. Default: the angle has no sign, from 0 to pi.
 
     Returns
     -------
