@@ -6,7 +6,9 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from argparse import SUPPRESS
+from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 
@@ -344,28 +346,57 @@ def test_arguments_are_read_not_executed(text, value):
 # ---- progress
 
 
-def test_progress_shows_after_a_second_and_only_to_a_person(capsys, monkeypatch):
-    class Terminal:
-        def __init__(self):
-            self.text = ""
+class Terminal:
+    def __init__(self):
+        self.text = ""
 
-        def isatty(self):
-            return True
+    def isatty(self):
+        return True
 
-        def write(self, text):
-            self.text += text
+    def write(self, text):
+        self.text += text
 
-        def flush(self):
-            pass
+    def flush(self):
+        pass
 
+
+def watched(monkeypatch):
+    """What a person at a terminal sees of standard error."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
+    return terminal
+
+
+def test_progress_shows_after_a_second_and_only_to_a_person(monkeypatch):
+    terminal = watched(monkeypatch)
     with Progress("working") as progress:
         progress.tell(0.25)
         assert terminal.text == ""
-        progress._done.wait(1.1)
+        progress._done.wait(1.6)
     assert "working ... 25 %, 1 s" in terminal.text
     assert terminal.text.endswith("\r\x1b[K")
+
+
+def test_the_innermost_progress_is_shown(monkeypatch):
+    terminal = watched(monkeypatch)
+    with Progress("outer") as outer:
+        with Progress("inner") as inner:
+            inner._done.wait(1.6)
+        outer._done.wait(0.5)  # less than a second after the inner one
+    assert "inner ... 1 s" in terminal.text and "outer" not in terminal.text
+
+
+def test_every_command_shows_progress_which_its_output_replaces(monkeypatch):
+    """Also one that reports nothing itself."""
+    terminal, module = watched(monkeypatch), import_module("bellcrank.cli.tyre")
+
+    def slow(args):
+        time.sleep(1.6)
+        print("a warning", file=sys.stderr)
+
+    monkeypatch.setattr(module, "command", slow)
+    assert cli.main(["tyre", "any.tir"]) == 0
+    assert re.search(r"bellcrank tyre \.\.\. \d s\r\x1b\[Ka warning\n", terminal.text)
 
 
 def test_module_can_be_run():

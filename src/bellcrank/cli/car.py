@@ -6,6 +6,7 @@ The file is a model: `bellcrank run car.toml`, `write`, `describe`, `analyse` an
 from __future__ import annotations
 
 import json
+import tomllib
 from argparse import Namespace
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def _check(args: Namespace) -> int:
 
 
 def _list(args: Namespace) -> int:
-    listed = {name: Car.read(name).name for name in cars()}
+    listed = {name: tomllib.loads(template(name))["name"] for name in cars()}
     if args.json:
         print(json.dumps(listed, indent=2))
         return FINE

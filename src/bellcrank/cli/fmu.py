@@ -26,7 +26,7 @@ def options(parser: CommandParser) -> None:
 def command(args: Namespace) -> None:
     equations = derive(args)
     path = Path(args.out or f"{Path(args.model).stem}.fmu")
-    with Progress("making the unit"):
+    with Progress("writing the FMU"):
         equations.write_fmu(path, fmi=args.fmi, platforms=args.platform)
     print(equations.summary())
     print(f"wrote {path}")

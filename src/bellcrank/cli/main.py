@@ -12,6 +12,7 @@ import sys
 import warnings
 from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +21,7 @@ from bellcrank.cli import signals
 from bellcrank.cli.codes import FINE, USAGE, USER_ERROR
 from bellcrank.cli.outputs import Outputs, add_overwrite
 from bellcrank.cli.parser import CommandParser, ShortErrors
+from bellcrank.cli.progress import Progress
 from bellcrank.cli.terminal import shown
 from bellcrank.errors import did_you_mean
 from bellcrank.files.whole import guarded_by
@@ -82,6 +84,7 @@ CODES = """bellcrank COMMAND --help lists the options of a command, with an exam
 
 Exit codes: 0 success, 1 error in model or options, 2 wrong usage, 3 failed check,
 4 run ended early, 130 interrupted, 143 terminated."""
+OF_THEIR_OWN = ("kane", "realtime")  # a prompt that nothing may overwrite, steps that nothing may delay
 COMMANDS = {name: words for group in GROUPS.values() for name, words in group.items()}
 
 
@@ -100,6 +103,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _do(words: list[str]) -> int:
+    silent = not words or words[0] in OF_THEIR_OWN or words[0].startswith("-")
+    with nullcontext() if silent else Progress(f"bellcrank {words[0]}"):
+        return _done(words)
+
+
+def _done(words: list[str]) -> int:
+    """Does the command; returns its exit code, also where it fails."""
     try:
         parser = make_parser(words[0] if words else None)
         args = parser.parse_args(words)

@@ -6,13 +6,17 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 from bellcrank.cli.terminal import erase_line
 
+QUIET, EVERY = 1.0, 0.25  # s before the first line, and between lines
+
 
 class Progress:
-    """Says on stderr what takes longer than a second, if a person is watching."""
+    """Says on stderr what takes longer than a second, if a person is watching. The innermost of several speaks."""
+
+    _open: ClassVar[list[Progress]] = []
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -26,18 +30,21 @@ class Progress:
         self._share = float(share)
 
     def __enter__(self) -> Progress:
+        self._open.append(self)
         if sys.stderr.isatty():
             self._thread = threading.Thread(target=self._show, daemon=True)
             self._thread.start()
         return self
 
     def _show(self) -> None:
-        start = time.perf_counter()
-        wait = 1.0
-        while not self._done.wait(wait):
-            wait = 0.25
-            erase_line(self.line(time.perf_counter() - start))
-            self._shown = True
+        start = quiet = time.perf_counter()
+        while not self._done.wait(EVERY):
+            now = time.perf_counter()
+            if self._open[-1:] != [self]:
+                quiet = now
+            elif now - quiet >= QUIET:
+                erase_line(self.line(now - start))
+                self._shown = True
 
     def line(self, elapsed: float) -> str:
         """What is reported after some seconds."""
@@ -49,6 +56,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._open.remove(self)
         self._done.set()
         if self._thread is not None:
             self._thread.join()

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from bellcrank.errors import printable
 
+_alone = threading.RLock()  # output of the command and its progress, which another thread shows
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_alone.acquire, after_in_parent=_alone.release, after_in_child=_alone.release)
+
 
 class Shown:
     """A stream whose text is printable; all else is that of the stream `raw`."""
+
+    over_progress = False  # a line of progress is on the screen, and what is printed replaces it
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
 
     def write(self, text: str) -> int:
-        self.raw.write(printable(text))
+        with _alone:
+            if Shown.over_progress:
+                erase_line()
+            self.raw.write(printable(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -42,5 +53,9 @@ def shown() -> Iterator[None]:
 def erase_line(text: str = "") -> None:
     """Shows a text in place of the last line of standard error."""
     stream = getattr(sys.stderr, "raw", sys.stderr)
-    stream.write(f"\r\x1b[K{printable(text)}")
-    stream.flush()
+    if getattr(stream, "closed", False):  # the reader of the output went away
+        return
+    with _alone:
+        Shown.over_progress = bool(text)
+        stream.write(f"\r\x1b[K{printable(text)}")
+        stream.flush()
