@@ -16,6 +16,7 @@ from bellcrank.expr import (
     derivative,
     evaluate,
     function,
+    gradient,
     nominal,
     partial,
     sin,
@@ -47,6 +48,12 @@ def test_derivative_takes_the_rate_of_each_symbol():
 def test_partial_derivative_treats_others_as_constant():
     assert partial(a * x**3 + y, x) is 3 * a * x**2
     assert partial(y, x) is ZERO
+
+
+def test_gradient_is_the_partial_derivatives():
+    e = a * x**3 + y * sin(b * x)
+    assert gradient(e, (x, y, u, a)) == [partial(e, s) for s in (x, y, u, a)]
+    assert gradient(e, (u, c)) == [ZERO, ZERO]
 
 
 def test_partial_derivative_needs_a_symbol():

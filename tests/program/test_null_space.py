@@ -70,3 +70,16 @@ def test_pivots_in_fixed_order():
     assert fixed_ratio(A, [(0, 0), (1, 1)]) == pytest.approx(0.5)  # 2, then 1 - 1/2
     assert fixed_ratio(A, [(0, 2)]) == 0.0
     assert fixed_ratio(A, []) == 1.0
+
+
+def test_pivots_in_fixed_order_are_those_of_a_full_elimination():
+    random = np.random.default_rng(5)
+    A = np.where(random.uniform(size=(12, 14)) < 0.3, random.uniform(0.5, 1.5, (12, 14)), 0.0)
+    A[range(12), range(12)] = 2.0
+    full, pivots = A.copy(), []
+    for i in range(12):
+        pivots.append(abs(full[i, i]))
+        factor = full[:, i] / full[i, i]
+        factor[i] = 0.0
+        full -= factor[:, None] * full[i]
+    assert fixed_ratio(A, [(i, i) for i in range(12)]) == min(pivots)

@@ -7,6 +7,7 @@ default values for all parameters there is nothing to look at.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -200,9 +201,19 @@ def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], r
 def _independent(J: list[np.ndarray], rank: int) -> list[int]:
     """The first rows that do not follow from those before them wherever the loops are closed."""
     kept: list[int] = []
-    for i in range(len(J[0])):
-        if len(kept) < rank and max(rank_of(x[[*kept, i]]) for x in J) > len(kept):
-            kept.append(i)
+    start, end = 0, len(J[0])
+
+    def follows(count: int) -> bool:
+        """Does one of so many rows more follow from the others? Then it does so among more rows, too."""
+        rows = [*kept, *range(start, start + count)]
+        return all(rank_of(x[rows]) < len(rows) for x in J)
+
+    while start < end and len(kept) < rank:
+        count = min(rank - len(kept), end - start)
+        if follows(count):
+            count = bisect_left(range(1, count), True, key=follows)
+        kept += range(start, start + count)
+        start += count + 1
     return kept
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from bellcrank.derive.loop_choice import FindPlace, drawn_scales, look_at
 from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.errors import ModelError, counted
-from bellcrank.expr import ZERO, Expr, Symbol, partial
+from bellcrank.expr import ZERO, Expr, Symbol, gradient
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.eliminate import solve_rows
@@ -82,7 +82,7 @@ def _correction(analysis: Analysis, loops: Loops) -> Correction | None:
     g = [row.g for row in used[:count] if row.g is not None]
     if not count == scales.rank_g == len(columns) == len(g):
         return None
-    slopes = [{x: a for x in columns if (a := partial(y, x)) is not ZERO} for y in g]
+    slopes = [{x: a for x, a in zip(columns, gradient(y, columns), strict=True) if a is not ZERO} for y in g]
     dq, _ = solve_rows(slopes, g, columns, analysis.kinematics.work.copy())
     speeds = [dict(row.slopes) for row in used]
     du, divided = solve_rows(speeds, [row.v for row in used], pivots, analysis.kinematics.work.copy())
@@ -111,7 +111,7 @@ def _loop_rows(analysis: Analysis) -> Loops:
     return replace(
         loop_rows(analysis.loops, analysis.mechanism.norms, q, u, M, f, gamma),
         sides=tuple(sides),
-        side_slopes=tuple(tuple(partial(x, s) for s in q) for x in sides),
+        side_slopes=tuple(tuple(gradient(x, q)) for x in sides),
         sided=tuple([*(-1 if x is None else sides.index(x) for x in side_of), *none]),
     )
 
@@ -132,9 +132,9 @@ def loop_rows(
         tuple(row.text for row in rows),
         tuple(text for text, _ in position),
         tuple(g for _, g in position),
-        tuple(tuple(partial(g, s) for s in q) for _, g in position),
+        tuple(tuple(gradient(g, q)) for _, g in position),
         tuple(row.v for row in rows),
-        tuple(tuple(dict(row.slopes).get(s, ZERO) for s in u) for row in rows),
+        tuple(tuple(slopes.get(s, ZERO) for s in u) for slopes in (dict(row.slopes) for row in rows)),
         Scales(len(position), len(loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
         tuple(tuple(row) for row in M),
         tuple(f),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from bellcrank.dynamics.articulated import articulated
 from bellcrank.dynamics.bias import BiasMotion, bias_motion, down
 from bellcrank.dynamics.composite import composite
-from bellcrank.dynamics.factor import Matrix, best_order, entry, solve
+from bellcrank.dynamics.factor import Matrix, best_order, entry, neighbours, solve
 from bellcrank.dynamics.forces import Loads, assemble, link_components
 from bellcrank.dynamics.partials import by_partials
 from bellcrank.dynamics.regroup import regroup
@@ -145,9 +145,9 @@ def not_by_recursion(analysis: Analysis) -> str:
 
 
 def freedom_names(analysis: Analysis) -> dict[int, str]:
-    names = {}
+    names, body_of = {}, {u: b for b in reversed(analysis.mechanism.bodies) for u in b.speeds}
     for i, u in enumerate(analysis.mechanism.speeds):
-        body = next(b for b in analysis.mechanism.bodies if u in b.speeds)
+        body = body_of[u]
         kind = "rotation" if body.joint.turns(u) else "translation"
         names[i] = f"the {kind} {u.name} of body '{body.name}'"
     return names
@@ -245,7 +245,8 @@ def reduced_system(analysis: Analysis, shifted: bool = False, without: frozenset
     free = reduction.free
     if shifted:
         return Reduced(M, rhs, work, free, {i: delta[i] for i in free})
-    rhs = {i: work.hold(add(rhs[i], *(mul(entry(M, i, j), delta[j]) for j in free))) for i in free}
+    near = neighbours(M)
+    rhs = {i: work.hold(add(rhs[i], *(mul(entry(M, i, j), delta[j]) for j in near.get(i, ())))) for i in free}
     return Reduced(M, rhs, work, free)
 
 
@@ -258,19 +259,22 @@ def projected(
     corrected = {
         i: work.hold(sub(rhs[i], add(*(mul(entry(M, i, s), k) for s, k in shift.items())))) for i in everything
     }
-    MT: dict[tuple[int, int], Expr] = {}
+    near = neighbours(M)
+    MT: dict[int, dict[int, Expr]] = {i: {} for i in everything}  # what is not zero by its pattern
     for i in everything:
-        for r in free:
-            MT[i, r] = work.hold(add(entry(M, i, r), *(mul(entry(M, i, s), a[r]) for s, a in slope.items() if r in a)))
+        for r in sorted({r for s in near.get(i, ()) for r in slope.get(s, (s,))}):
+            carried = (mul(entry(M, i, s), a[r]) for s, a in slope.items() if r in a)
+            MT[i][r] = work.hold(add(entry(M, i, r), *carried))
     out: Matrix = {}
     f: dict[int, Expr] = {}
     for i in free:
-        f[i] = work.hold(add(corrected[i], *(mul(a[i], corrected[s]) for s, a in slope.items() if i in a)))
-        for j in free:
-            if j <= i:
-                value = work.hold(add(MT[i, j], *(mul(a[i], MT[s, j]) for s, a in slope.items() if i in a)))
-                if value is not ZERO:
-                    out[i, j] = value
+        moved = {s: a[i] for s, a in slope.items() if i in a}
+        f[i] = work.hold(add(corrected[i], *(mul(a, corrected[s]) for s, a in moved.items())))
+        for j in sorted({j for s in (i, *moved) for j in MT[s] if j <= i}):
+            carried = (mul(a, MT[s].get(j, ZERO)) for s, a in moved.items())
+            value = work.hold(add(MT[i].get(j, ZERO), *carried))
+            if value is not ZERO:
+                out[i, j] = value
     return out, f
 
 

@@ -43,6 +43,15 @@ def entry(M: Matrix, i: int, j: int) -> Expr:
     return M.get((max(i, j), min(i, j)), ZERO)
 
 
+def neighbours(M: Matrix) -> dict[int, list[int]]:
+    """The columns in which rows have entries, in order."""
+    found: dict[int, set[int]] = {}
+    for i, j in M:
+        found.setdefault(i, set()).add(j)
+        found.setdefault(j, set()).add(i)
+    return {i: sorted(columns) for i, columns in found.items()}
+
+
 def check_pivot(pivot: Expr, freedom: str) -> None:
     """Rejects a degree of freedom, given in words, whose pivot is zero."""
     if pivot is ZERO or pivot.fingerprint == 0:

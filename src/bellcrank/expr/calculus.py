@@ -75,6 +75,12 @@ def partial(root: Expr, x: Expr) -> Expr:
     return derivative(root, lambda s: ONE if s is x else ZERO)
 
 
+def gradient(root: Expr, by: Iterable[Symbol]) -> list[Expr]:
+    """Partial derivatives with respect to symbols; those that do not occur are not differentiated by."""
+    present = {s for s in postorder((root,)) if s.__class__ is Symbol}
+    return [partial(root, x) if x in present else ZERO for x in by]
+
+
 def nominal(root: Expr) -> Expr:
     """root with all coordinates and speeds at zero."""
     states: dict[Expr, Expr] = {s: ZERO for s in symbols(root) if s.kind in STATE_KINDS}

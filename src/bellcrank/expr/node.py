@@ -250,11 +250,17 @@ class Product(Expr):
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.coefficient, node.factors, node._core = coefficient, factors, None
-            node.parts = tuple([base for base, _ in factors])
+            node.parts = next(zip(*factors, strict=True), ())
             constant, order, fingerprint = True, 0, residue(coefficient)
-            sign = POSITIVE if coefficient > 0 else UNKNOWN
+            sign = POSITIVE if coefficient.numerator > 0 else UNKNOWN
             for base, exponent in factors:
                 constant = constant and base.constant
+                if exponent.__class__ is int and exponent == 1:  # most are
+                    if base.sign < sign:
+                        sign = base.sign
+                    order += base.order
+                    fingerprint = fingerprint * base.fingerprint % PRIME
+                    continue
                 if sign:
                     sign = min(sign, sign_of_power(base, exponent))
                 if base.order:

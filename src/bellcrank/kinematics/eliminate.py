@@ -124,7 +124,8 @@ def solve_rows(
     rows: Sequence[dict[Any, Expr]], right: Sequence[Expr], pivots: Sequence[Any], work: Work
 ) -> tuple[list[Expr], list[Expr]]:
     """The values of `pivots` for which rows, taken in order, give their right sides; and what is divided by then."""
-    wanted = [{u: a for u, a in row.items() if u in pivots} for row in rows]
+    unknown = set(pivots)
+    wanted = [{u: a for u, a in row.items() if u in unknown} for row in rows]
     values: dict[Any, Expr] = {}
     divided: list[Expr] = []
     for (columns, rest), u in _triangular(wanted, right, pivots, work):

@@ -147,10 +147,11 @@ class Rounding:
 
     def _numbers(self, rows: Sequence[Row], draw: Draw, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """g, b and J of v = J u + b; J by speeds of one size."""
-        speeds = list(self.kinematics.mechanism.speeds)
+        speeds = self.kinematics.mechanism.speeds
+        place = {u: i for i, u in enumerate(speeds)}
         J = np.zeros((len(rows), len(speeds)))
         for row, x in zip(rows, J, strict=True):
-            x[[speeds.index(u) for u, _ in row.slopes]] = draw.of(a for _, a in row.slopes)
+            x[[place[u] for u, _ in row.slopes]] = draw.of(a for _, a in row.slopes)
         g = np.array([0.0 if row.g is None else draw.of([row.g])[0] for row in rows])
         b = np.array(draw.of(row.v for row in rows)) - J @ np.array(draw.of(speeds))
         if not all(np.isfinite(x).all() for x in (g, b, J)):

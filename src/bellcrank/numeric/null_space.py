@@ -57,13 +57,14 @@ def fixed_ratio(A, order):
     """The smallest pivot of an elimination of A in fixed order; 1 if there is none."""
     A = np.array(A)
     smallest = np.inf
+    left = np.ones(len(A), dtype=bool)  # rows that are still to be used
     for i, j in order:
         smallest = min(smallest, abs(A[i, j]))
         if not smallest > VANISHING:
             return 0.0
-        factor = A[:, j] / A[i, j]
-        factor[i] = 0.0
-        A -= factor[:, None] * A[i]
+        left[i] = False
+        rows = np.flatnonzero(left & (A[:, j] != 0.0))
+        A[rows] -= (A[rows, j] / A[i, j])[:, None] * A[i]
     return float(smallest) if order else 1.0
 
 

@@ -9,14 +9,71 @@ from __future__ import annotations
 import heapq
 import random
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 from bellcrank.program.network import Factors, Network
 
-Kernel = tuple[str, Factors, Factors, int]  # "sum", rest of first, rest of second, relative sign
-Pair = tuple[str, int, int]
-Key = Kernel | Pair
+Place = tuple[int, int]  # numbers of two terms
 LONG, NEAR = 200, 20  # in a sum of more terms, one is compared with that many of those it shares a factor with; in a
 # product of more factors, one is paired with that many of the next
+
+
+class Kernel:
+    """Two terms without what they have in common, wherever they stand in a sum.
+
+    What it saves is added up as places come and go: a row of equal mechanisms has a kernel in as many places.
+    """
+
+    __slots__ = ("common", "doubled", "key", "places", "sharing")
+
+    def __init__(self, key: tuple[str, Factors, Factors, int]) -> None:
+        self.key = key  # "sum", rest of first, rest of second, relative sign
+        self.places: dict[Place, Factors] = {}  # common factors
+        self.sharing = self.common = 0  # places with common factors, and how many these are in all
+        self.doubled = 0  # terms that stand in more than one place
+
+    def disjoint(self) -> list[Place]:
+        """The places that can be taken out together, in order."""
+        if not self.doubled:
+            return list(self.places)
+        used: set[int] = set()
+        chosen = []
+        for place in self.places:
+            if place[0] not in used and place[1] not in used:
+                used.update(place)
+                chosen.append(place)
+        return chosen
+
+    def gain(self) -> int:
+        """Operations saved by taking it out."""
+        number, sharing, common = len(self.places), self.sharing, self.common
+        if number < 2 and not sharing:
+            return 0
+        if self.doubled:
+            sizes = [len(self.places[place]) for place in self.disjoint()]
+            number, sharing, common = len(sizes), len(sizes) - sizes.count(0), sum(sizes)
+        _, m1, m2, _ = self.key
+        alone = 1 + max(len(m1) - 1, 0) + max(len(m2) - 1, 0)  # operations of the two rests and their sum
+        return common + sharing * (len(m1) + len(m2) - 1) + (number - sharing - 1) * alone
+
+
+class Pair:
+    """Two factors, wherever both stand in a product."""
+
+    __slots__ = ("key", "terms", "total")
+
+    def __init__(self, key: tuple[str, int, int]) -> None:
+        self.key = key  # "product", first, second
+        self.terms: dict[int, int] = {}  # how often they fit into each term
+        self.total = 0
+
+    def gain(self) -> int:
+        """Operations saved by taking it out."""
+        return self.total - 1
+
+
+Candidate = Kernel | Pair
 
 
 class Extractor:
@@ -25,18 +82,19 @@ class Extractor:
     def __init__(self, net: Network, noise: random.Random | None = None) -> None:
         self.net = net
         self.noise = noise
-        self.terms: dict[int, tuple[int, int, Factors]] = {}  # term number: sum, sign, factors
-        self.members: dict[int, list[int]] = {}  # sum: term numbers
-        self.kernels: dict[Key, dict[tuple[int, int], Factors]] = {}  # key: {(t1, t2): common factors}
-        self.of_term: dict[int, dict[Key, None]] = {}  # in order, so that the result does not depend on hashes
+        self.terms: dict[int, tuple[int, int, Factors, frozenset[int]]] = {}  # number: sum, sign, factors
+        self.members: dict[int, dict[int, None]] = {}  # sum: term numbers
+        self.kernels: dict[tuple[Any, ...], Kernel] = {}  # by key
+        self.pairs: dict[tuple[Any, ...], Pair] = {}
+        # where a term stands in candidates, in order, so that the result does not depend on hashes
+        self.of_term: dict[int, dict[Candidate, tuple[Place, ...]]] = {}
         self.long = {v for v, terms in net.sums.items() if len(terms) > LONG}
         self.holding: dict[tuple[int, int], list[int]] = {}  # sum and factor: terms with it, also some that are gone
-        self.pairs: dict[Key, dict[int, int]] = {}  # (f1, f2): {term: how often}
-        self.queue: list[tuple[float, int, Key]] = []
+        self.queue: list[tuple[float, int, tuple[Any, ...]]] = []
         self.serial = 0
-        self.touched: dict[Key, None] = {}
+        self.touched: dict[Candidate, None] = {}
         for v in list(net.sums):
-            self.members[v] = []
+            self.members[v] = {}
             for sign, factors in net.sums[v]:
                 self._insert(v, sign, factors)
         self._requeue()
@@ -46,89 +104,87 @@ class Extractor:
     def _insert(self, v: int, sign: int, factors: Factors) -> int:
         self.serial += 1
         t = self.serial
-        self.terms[t] = (v, sign, factors)
-        self.of_term[t] = {}
-        for other in self._partners(v, factors):
-            self._note_kernel(other, t)
-        self.members[v].append(t)
+        self.terms[t] = (v, sign, factors, frozenset(factors))
+        self.of_term[t] = own = {}
+        self._note_kernels(t, self._partners(v, factors))
+        self.members[v][t] = None
         if v in self.long:
             for f in dict.fromkeys(factors):
                 self.holding.setdefault((v, f), []).append(t)
         for a, b, times in _factor_pairs(factors):
-            key: Key = ("product", a, b)
-            self.pairs.setdefault(key, {})[t] = times
-            self.of_term[t][key] = None
-            self.touched[key] = None
+            key = ("product", a, b)
+            pair = self.pairs.get(key)
+            if pair is None:
+                pair = self.pairs[key] = Pair(key)
+            pair.terms[t] = times
+            pair.total += times
+            own[pair] = ()
+            self.touched[pair] = None
         return t
 
-    def _partners(self, v: int, factors: Factors) -> list[int]:
+    def _partners(self, v: int, factors: Factors) -> Iterable[int]:
         """The terms of a sum that a new one is compared with."""
         if v not in self.long:
             return self.members[v]
         near = (t for f in factors for t in self.holding.get((v, f), ())[-NEAR:] if t in self.terms)
         return sorted(set(near))[-NEAR:]
 
-    def _note_kernel(self, t1: int, t2: int) -> None:
-        _, s1, f1 = self.terms[t1]
-        _, s2, f2 = self.terms[t2]
-        common, m1, m2 = _common(f1, f2)
-        if m2 < m1:
-            m1, m2, t1, t2 = m2, m1, t2, t1
-        key: Key = ("sum", m1, m2, s1 * s2)
-        self.kernels.setdefault(key, {})[(t1, t2)] = common
-        self.of_term[t1][key] = None
-        self.of_term[t2][key] = None
-        self.touched[key] = None
+    def _note_kernels(self, t: int, partners: Iterable[int]) -> None:
+        """Compares a new term with others of its sum."""
+        terms, of_term, kernels, touched = self.terms, self.of_term, self.kernels, self.touched
+        _, sign, factors, present = terms[t]
+        own = of_term[t]
+        for other in partners:
+            _, sign_of_other, m1, _ = terms[other]
+            m2, place = factors, (other, t)
+            common: Factors = ()
+            if not present.isdisjoint(m1):
+                common, m1, m2 = _common(m1, m2)
+            if m2 < m1:
+                m1, m2, place = m2, m1, (t, other)
+            key = ("sum", m1, m2, sign * sign_of_other)
+            kernel = kernels.get(key)
+            if kernel is None:
+                kernel = kernels[key] = Kernel(key)
+            kernel.places[place] = common
+            if common:
+                kernel.sharing += 1
+                kernel.common += len(common)
+            here = (place,)
+            for known in (own, of_term[other]):
+                if before := known.get(kernel):
+                    kernel.doubled += len(before) == 1
+                    known[kernel] = before + here
+                else:
+                    known[kernel] = here
+            touched[kernel] = None
 
     def _remove(self, t: int) -> None:
-        v, _, _ = self.terms.pop(t)
-        self.members[v].remove(t)
-        for key in self.of_term.pop(t):
-            if key[0] == "product":
-                self.pairs.get(key, {}).pop(t, None)
+        v = self.terms.pop(t)[0]
+        del self.members[v][t]
+        for candidate, places in self.of_term.pop(t).items():
+            if isinstance(candidate, Pair):
+                candidate.total -= candidate.terms.pop(t)
             else:
-                places = self.kernels.get(key)
-                if places:
-                    for place in [p for p in places if t in p]:
-                        del places[place]
-            self.touched[key] = None
-
-    # ---- gains
-
-    def _disjoint(self, key: Key) -> list[tuple[int, int]]:
-        used: set[int] = set()
-        chosen = []
-        for place in self.kernels.get(key, {}):
-            if place[0] not in used and place[1] not in used:
-                used.update(place)
-                chosen.append(place)
-        return chosen
-
-    def gain(self, key: Key) -> int:
-        """Operations saved by taking this candidate out."""
-        if key[0] == "product":
-            return sum(self.pairs.get(key, {}).values()) - 1
-        all_places = self.kernels.get(key)
-        if not all_places:
-            return 0
-        if len(all_places) == 1:
-            ((_, common),) = all_places.items()
-            if not common:
-                return 0
-        _, m1, m2, _ = key  # type: ignore[misc]
-        saved = -1 - max(len(m1) - 1, 0) - max(len(m2) - 1, 0)
-        for t1, t2 in self._disjoint(key):
-            common = all_places[t1, t2]
-            before = max(len(common) + len(m1) - 1, 0) + max(len(common) + len(m2) - 1, 0) + 1
-            saved += before - len(common)
-        return saved
+                candidate.doubled -= len(places) > 1
+                for place in places:
+                    if common := candidate.places.pop(place):
+                        candidate.sharing -= 1
+                        candidate.common -= len(common)
+                    other = self.of_term[place[0] if place[1] == t else place[1]]
+                    if len(other[candidate]) == 1:
+                        other[candidate] = ()
+                    else:
+                        other[candidate] = tuple(p for p in other[candidate] if p is not place)
+                        candidate.doubled -= len(other[candidate]) == 1
+            self.touched[candidate] = None
 
     def _requeue(self) -> None:
-        for key in self.touched:
-            g = self.gain(key)
+        for candidate in self.touched:
+            g = candidate.gain()
             if g > 0:
                 rank = g + (self.noise.random() * 1.5 if self.noise else 0.0)
-                heapq.heappush(self.queue, (-rank, len(self.queue), key))
+                heapq.heappush(self.queue, (-rank, len(self.queue), candidate.key))
         self.touched = {}
 
     # ---- rewriting
@@ -137,28 +193,29 @@ class Extractor:
         order = 0
         while self.queue:
             rank, _, key = heapq.heappop(self.queue)
-            g = self.gain(key)
+            candidate: Candidate = self.pairs[key] if key[0] == "product" else self.kernels[key]
+            g = candidate.gain()
             if g <= 0:
                 continue
             if g + (1.5 if self.noise else 0.0) < -rank - 1e-9:
                 order -= 1
                 heapq.heappush(self.queue, (-float(g), order, key))
                 continue
-            if key[0] == "product":
-                self._take_product(key)
+            if isinstance(candidate, Pair):
+                self._take_product(candidate)
             else:
-                self._take_sum(key)
+                self._take_sum(candidate)
             self._requeue()
-        self.net.sums = {v: [self.terms[t][1:] for t in listed] for v, listed in self.members.items()}
+        self.net.sums = {v: [self.terms[t][1:3] for t in listed] for v, listed in self.members.items()}
 
-    def _take_product(self, key: Key) -> None:
-        _, a, b = key  # type: ignore[misc]
-        where = list(self.pairs[key].items())
+    def _take_product(self, pair: Pair) -> None:
+        _, a, b = pair.key
+        where = list(pair.terms.items())
         new = self.net.new()
-        self.members[new] = []
+        self.members[new] = {}
         self._insert(new, 1, (a, b) if a <= b else (b, a))
         for t, times in where:
-            v, sign, factors = self.terms[t]
+            v, sign, factors, _ = self.terms[t]
             rest = list(factors)
             for _ in range(times):
                 rest.remove(a)
@@ -166,15 +223,15 @@ class Extractor:
             self._remove(t)
             self._insert(v, sign, tuple(sorted([*rest, *([new] * times)])))
 
-    def _take_sum(self, key: Key) -> None:
-        _, m1, m2, relative = key  # type: ignore[misc]
-        places = [(t1, t2, self.kernels[key][t1, t2]) for t1, t2 in self._disjoint(key)]
+    def _take_sum(self, kernel: Kernel) -> None:
+        _, m1, m2, relative = kernel.key
+        places = [(t1, t2, kernel.places[t1, t2]) for t1, t2 in kernel.disjoint()]
         new = self.net.new()
-        self.members[new] = []
+        self.members[new] = {}
         self._insert(new, 1, m1)
         self._insert(new, relative, m2)
         for t1, t2, common in places:
-            v, sign, _ = self.terms[t1]
+            v, sign = self.terms[t1][:2]
             self._remove(t1)
             self._remove(t2)
             self._insert(v, sign, tuple(sorted((*common, new))))
@@ -182,8 +239,6 @@ class Extractor:
 
 def _common(a: Factors, b: Factors) -> tuple[Factors, Factors, Factors]:
     """What two sorted tuples have in common, and the rest of each."""
-    if set(a).isdisjoint(b):
-        return (), a, b
     common: list[int] = []
     rest_a: list[int] = []
     rest_b: list[int] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Product, Sum, Symbol, postorder, transform
+from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, postorder, transform
 from bellcrank.expr.node import PRIME, circle, digest, power_residue, residue
 
 
@@ -45,7 +45,8 @@ def _slopes(roots: Sequence[Expr]) -> dict[Expr, int]:
     order = list(postorder(roots))
     slope: dict[Expr, int] = dict.fromkeys(order, 0)
     for i, r in enumerate(roots):
-        slope[r] += digest("weight of result", i)
+        if not isinstance(r, Number):  # most entries of a large matrix are zeros
+            slope[r] += digest("weight of result", i)
     for node in reversed(order):
         if slope[node] % PRIME:
             _pass_back(node, slope[node] % PRIME, slope)
@@ -60,7 +61,7 @@ def _pass_back(node: Expr, s: int, slope: dict[Expr, int]) -> None:
     elif isinstance(node, Held):
         slope[node.definition] += s
     elif isinstance(node, Product):
-        powers = [power_residue(b.fingerprint, x) for b, x in node.factors]
+        powers = [b.fingerprint if x == 1 else power_residue(b.fingerprint, x) for b, x in node.factors]
         after = [1]  # products of the powers behind each factor
         for value in reversed(powers[1:]):
             after.append(after[-1] * value % PRIME)

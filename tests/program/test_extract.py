@@ -1,0 +1,74 @@
+"""Common parts taken out of random networks: gains that are added up on the way are those counted from scratch."""
+
+import random
+
+import pytest
+
+from bellcrank.program.extract import Extractor, Kernel
+from bellcrank.program.network import Network
+
+
+def network(seed, sums=6, terms=9, symbols=7):
+    """Sums of products of few factors, so that terms and factors meet often."""
+    draw, net = random.Random(seed), Network()
+    factors = [net.new() for _ in range(symbols)]
+    for _ in range(sums):
+        drawn = {tuple(sorted(draw.choices(factors, k=draw.randint(1, 4)))): draw.choice((1, -1)) for _ in range(terms)}
+        net.sums[net.new()] = [(sign, term) for term, sign in drawn.items()]
+    x, y = factors[:2]
+    net.sums[net.new()] = [(1, (x, x)), (1, (x, y)), (1, (y, y))]  # x*y is a place with either of the others
+    net.results = list(net.sums)
+    return net, factors
+
+
+def counted(kernel):
+    """Operations that a kernel saves, as defined: those of its places before, less those after, less its own."""
+
+    def products(*factors):
+        return max(sum(map(len, factors)) - 1, 0)
+
+    _, m1, m2, _ = kernel.key
+    used, saved = set(), -1 - products(m1) - products(m2)
+    for place, common in kernel.places.items():
+        if used.isdisjoint(place):
+            used.update(place)
+            saved += products(common, m1) + products(common, m2) + 1 - len(common)
+    return saved if kernel.places else 0
+
+
+class Checked(Extractor):
+    """Compares all gains with their definitions after each change."""
+
+    def _requeue(self):
+        for kernel in self.kernels.values():
+            assert kernel.gain() == counted(kernel)
+            assert all(t in self.terms for place in kernel.places for t in place)
+        for pair in self.pairs.values():
+            assert pair.gain() == sum(pair.terms.values()) - 1
+        super()._requeue()
+
+
+def value(net, v, known):
+    if v not in known:
+        known[v] = sum(sign * product(value(net, f, known) for f in factors) for sign, factors in net.sums[v])
+    return known[v]
+
+
+def product(values):
+    result = 1
+    for x in values:
+        result *= x
+    return result
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_gains_are_those_of_their_definition_and_values_stay(seed):
+    net, factors = network(seed)
+    before = net.copy()
+    found = Checked(net)
+    assert any(isinstance(c, Kernel) and c.doubled for own in found.of_term.values() for c in own)
+    found.run()
+    known = {f: 3 + 2 * i for i, f in enumerate(factors)}
+    assert len(net.sums) > len(before.sums)
+    for v in before.results:
+        assert value(net, v, dict(known)) == value(before, v, dict(known))
