@@ -27,7 +27,7 @@ typedef struct Model {
     int32_t n_blocks, widest, most_block_rows;
     const int *block_at, *block_u, *block_q, *block_row_at, *block_row;
     const real *block_usual;
-    /* methods for differential-algebraic equations: the first entry of each row of M, columns that two rows of J have */
+    /* methods for differential-algebraic equations: first entries of rows of M, columns that two rows of J have */
     int32_t diagonal;
     const int *mass_from, *pair_at, *pair_column;
     /* stiff methods */

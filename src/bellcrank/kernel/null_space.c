@@ -26,8 +26,8 @@ static real steady_ratio(GIVEN const real *restrict rows)
 }
 
 /* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c =
-   right; (T' M T) a = T' (force - M c). force may be NULL for zero: x is then the smallest one in the metric of M. `bridged`:
-   rows are those of curves, too. */
+   right; (T' M T) a = T' (force - M c). force may be NULL for zero: x is then the smallest one in the metric of M.
+   `bridged`: rows are those of curves, too. */
 static real reduced(GIVEN const real *restrict mass, const real *force, const real *restrict rows,
     const real *restrict right, int bridged, real *restrict x)
 {

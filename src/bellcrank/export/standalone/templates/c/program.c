@@ -765,8 +765,8 @@ static void tell_work(const Job *job, double went_over)
         printf("\nwent back %ld times, at last at t = %g s: explicit steps came on sooner", (long)job->backs,
             job->went_back);
     if (job->fastest > 0.0 && (double)job->slowed >= DOUBTFUL*(double)job->steps && job->slopes == 0)
-        printf("\na mode of %.2g 1/s limited %ld of %ld steps by stability, not accuracy; a stiff method takes longer ones",
-            job->fastest, (long)job->slowed, (long)job->steps);
+        printf("\na mode of %.2g 1/s limited %ld of %ld steps by stability, not accuracy; "
+            "a stiff method takes longer ones", job->fastest, (long)job->slowed, (long)job->steps);
 }
 @END@
 
