@@ -110,7 +110,9 @@ class Window:
         return np.concatenate(self.subject.rates(self.at(t, y)))
 
     def _energies(self, s: Sample, evaluation: Evaluation | None = None) -> Energies:
-        return (evaluation or self.subject.evaluation(s)).energies(s.q, s.u, self.subject.rates(s)[1])
+        evaluation = evaluation or self.subject.evaluation(s)
+        moves = evaluation.drift(s.q) is not None
+        return evaluation.energies(s.q, s.u, self.subject.rates(s)[1] if moves else np.zeros_like(s.u))
 
     def _exchange(self, solver: Any) -> None:
         """What is exchanged in the last step."""
@@ -120,7 +122,7 @@ class Window:
             t = solver.t_old + half * (1 + x)
             s = self.at(t, path(t))
             evaluation = self.subject.evaluation(s)
-            locked = evaluation.machine.motion(s.q, evaluation.speeds(s.q, s.u)).locked()
+            locked = evaluation.values(s.q, s.u).locked()
             if locked:
                 raise Stands(f"a run comes to gimbal lock of '{locked[0]}' at t = {t:.3g} s")
             power = self._energies(s, evaluation).power
@@ -154,7 +156,7 @@ class RigidMotions:
     """Six motions of the machine as one rigid body: along the inertial axes, and about them through the first joint."""
 
     def __init__(self, evaluation: Evaluation, s: Sample) -> None:
-        self.evaluation, self.q, self.motion = evaluation, s.q, evaluation.motion(s.q, s.u)
+        self.evaluation, self.q, self.motion = evaluation, s.q, evaluation.values(s.q, s.u)
         self.bodies = evaluation.machine.bodies
         on_ground = (np.asarray(jets.value(b.joint.at), dtype=float) for b in self.bodies if b.parent < 0)
         self.centre = next(on_ground, np.zeros(3))
@@ -166,11 +168,10 @@ class RigidMotions:
 
     def free(self) -> np.ndarray:
         """Which of the six do all joints and constraints allow?"""
-        partial = [np.array([[jets.value(x[b.index]) for x in (m.v, m.w)] for b in self.bodies]).ravel()
-                   for m in self._allowed()]  # fmt: skip
-        if not partial:
+        allowed = self._allowed()
+        if not allowed.u.shape[1]:
             return np.zeros(6, dtype=bool)
-        A = np.array(partial).T
+        A = np.concatenate([x[b.index] for b in self.bodies for x in (allowed.v, allowed.w)])
         points = [jets.value(self.motion.p[b.index]) for b in self.bodies]
         wanted = np.concatenate([self._velocities(p).T for p in points])
         scale = np.abs(A).max(axis=0, initial=0.0)
@@ -179,13 +180,12 @@ class RigidMotions:
         found: np.ndarray = np.abs(refused).max(axis=0) < FREE * np.maximum(1.0, np.abs(wanted).max(axis=0))
         return found
 
-    def _allowed(self) -> list[Motion]:
-        partial, _ = self.evaluation.partial_velocities(self.q)
+    def _allowed(self) -> Motion:
         closed = self.evaluation.closed
         if closed is None:
-            return partial
+            return self.evaluation.partial_velocities(self.q)[0]
         T = closed.null_space(self.q, self.evaluation.freedoms)
-        return [self.evaluation.machine.still.motion(self.q, column) for column in T.T]
+        return self.evaluation.machine.still.motion(self.q, T)
 
     def momenta(self) -> tuple[np.ndarray, np.ndarray]:
         """Along each of the six, and the sum of the sizes of its parts."""

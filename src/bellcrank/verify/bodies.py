@@ -63,6 +63,7 @@ class Machine:
     def __init__(self, description: Description, parameters: Values, structure: Structures | None = None) -> None:
         self.description, self.parameters, self.structure = description, parameters, structure
         self.scalars = Scalars(description, parameters)
+        self.need_rates: set[Any] = set()  # formulas whose values depend on rates, as met so far
         self.led: dict[int, Led] = {}
         self.index: dict[str, int] = {}
         self.q_names: list[str] = []
@@ -319,20 +320,30 @@ class Machine:
 
 
 class Motion:
-    """Of all bodies; -1: the ground."""
+    """Of all bodies; -1: the ground. Columns of speeds are several motions at once, and so are those of velocities."""
 
     def __init__(self, machine: Machine, q: Value, u: Value) -> None:
         self.machine, self.q, self.u = machine, q, u
-        self.of: dict[int, Pose] = {-1: GROUND}
+        several = None if isinstance(u, Jet) or u.ndim == 1 else u.shape[1]
+        rest = ZERO if several is None else np.zeros((3, several))
+        self.of: dict[int, Pose] = {-1: GROUND if several is None else Pose(E, ZERO, rest, rest)}
         for b in machine.bodies:
             z, rates = q[b.q], u[b.u]
             if b.joint.follows is not None:
                 z, rates = [q[i] for i in machine.places(b)], [u[i] for i in machine.places(b, "u")]
             if b.joint.given is not None:
                 led = machine.led.get(b.index, (0.0, 0.0))
-                z, rates = [*z, led[0]], [*rates, led[1]]
+                z, rates = [*z, led[0]], [*rates, led[1] if several is None else np.full(several, led[1])]
             self.of[b.index] = b.joint.motion(z, rates, self.of[b.parent])
         self.R, self.p, self.w, self.v = ({i: getattr(pose, x) for i, pose in self.of.items()} for x in "Rpwv")
+
+    def one(self, i: int) -> Motion:
+        """One of several motions."""
+        other = copy.copy(self)
+        other.u = self.u[:, i]
+        other.w, other.v = ({b: x[:, i] for b, x in of.items()} for of in (self.w, self.v))
+        other.of = {b: Pose(self.R[b], self.p[b], other.w[b], other.v[b]) for b in self.of}
+        return other
 
     def position(self, body: int, at: Value) -> Value:
         return self.p[body] + self.R[body] @ at

@@ -49,22 +49,39 @@ class Values(dict[str, float]):
         return 0.2 + 0.6 * (crc32(name.encode()) % 10007) / 10007
 
 
-_parsed = lru_cache(maxsize=4096)(parse)
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Syntax:
+    found = with_unit(text)
+    return parse(text) if found is None else Syntax("quantity", found)
 
 
 @lru_cache(maxsize=16384)  # formulas are evaluated at many states
-def _in_order(root: Syntax) -> list[tuple[Syntax, list[int]]]:
-    """The nodes of a formula, parts before wholes, and the places of the parts of each."""
+def _in_order(root: Syntax) -> list[tuple[Syntax, list[int], Any]]:
+    """The nodes of a formula, parts before wholes, the places of the parts of each, and what a leaf stands for."""
     nodes = postorder_syntax(root)
     place = {node: i for i, node in enumerate(nodes)}
-    return [(node, [place[part] for part in node.children]) for node in nodes]
+    return [(node, [place[part] for part in node.children], _leaf(node)) for node in nodes]
+
+
+def _leaf(node: Syntax) -> Any:
+    """What a node stands for wherever it is: a number, a name, or what Python put in; None of others."""
+    match node.op:
+        case "number":
+            return np.float64(Fraction(node.args[0]))
+        case "name":
+            return Name(node.args[0])
+        case "value":
+            given = node.args[0]
+            if not isinstance(given, Expr):
+                return given
+            return np.float64(Fraction(given.value)) if isinstance(given, Number) else None
+    return None
 
 
 def syntax_of(given: Any) -> Syntax:
     """Syntax of text, of a formula made with Python operators, of a number or of an expression."""
     if isinstance(given, str):
-        found = with_unit(given)
-        return _parsed(given) if found is None else Syntax("quantity", found)
+        return _parsed(given)
     if isinstance(given, Syntax):
         return given
     made = getattr(given, "syntax", None)
@@ -95,8 +112,10 @@ class Scalars:
         time: Value = 0.0,
         external: ExternalRoutine | None = None,
         chosen: list[Any] | None = None,
+        values_only: bool = False,
     ) -> None:
         self.chosen = chosen  # the pieces that functions made of pieces were, one after another
+        self.values_only = values_only  # all is a plain number, and no rate of anything is known
         self.description = description
         self.parameters = parameters
         self.inputs = dict(inputs or {})
@@ -120,24 +139,27 @@ class Scalars:
     def unsettled(self, root: Syntax) -> Any:
         """The meaning of a formula; that of a mere name is a name."""
         if not root.children:
-            return self.meaning(root, [])
+            leaf = _leaf(root)
+            return self.meaning(root, []) if leaf is None else leaf
         done: list[Any] = []
-        for node, parts in _in_order(root):
-            done.append(self.meaning(node, [done[i] for i in parts]))
+        for node, parts, leaf in _in_order(root):
+            done.append(self.meaning(node, [done[i] for i in parts]) if leaf is None else leaf)
         return done[-1]
 
     def triple(self, given: Any) -> Value:
         """Three scalars as a vector."""
         return jets.stack([self.evaluate(x) for x in given])
 
+    def rate(self, x: Value) -> Value:
+        """The time derivative, where it is known."""
+        if self.values_only:
+            raise jets.NoDerivative("a time derivative is needed here that is not known")
+        return jets.rate(x)
+
     # ---- nodes
 
     def meaning(self, node: Syntax, parts: list[Any]) -> Any:
         match node.op:
-            case "number":
-                return np.float64(Fraction(node.args[0]))
-            case "name":
-                return Name(node.args[0])
             case "value":
                 given = node.args[0]
                 return self.expression(given) if isinstance(given, Expr) else given
@@ -201,7 +223,7 @@ class Scalars:
         if self.external is None:
             raise CannotEvaluate(f"external '{routine.name}' has no meaning in a constant")
         results = self.external(routine, [float(jets.value(a)) for a in arguments])
-        return [Jet([x]) for x in results]
+        return [np.float64(x) if self.values_only else Jet([x]) for x in results]
 
     def mechanical(self, name: str, node: Syntax, parts: list[Any]) -> Any:
         raise CannotEvaluate(f"{name}() has no meaning in a constant")

@@ -105,15 +105,21 @@ def together(*values: Value) -> list[np.ndarray]:
 def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
     if not isinstance(a, Jet):  # a constant: every order by itself
         a = np.asarray(a, dtype=float)
-        return Jet([multiply(a, y) for y in b.c])
+        return Jet(a * b.c if a.ndim == 0 else [multiply(a, y) for y in b.c])
     if not isinstance(b, Jet):
         b = np.asarray(b, dtype=float)
-        return Jet([multiply(x, b) for x in a.c])
+        return Jet(a.c * b if b.ndim == 0 else [multiply(x, b) for x in a.c])
     length = min(len(a.c), len(b.c))
     x, y = a.c[:length], b.c[:length]
     if x.ndim == y.ndim == 1:
         x, y, multiply = x.tolist(), y.tolist(), operator.mul  # numbers of Python are the fastest
-    return Jet([sum(multiply(x[j], y[n - j]) for j in range(n + 1)) for n in range(length)])
+    orders = []
+    for n in range(length):
+        total = multiply(x[0], y[n])
+        for j in range(1, n + 1):
+            total = total + multiply(x[j], y[n - j])
+        orders.append(total)
+    return Jet(orders)
 
 
 def value(x: Value) -> Any:
@@ -167,8 +173,13 @@ def cross(a: Value, b: Value) -> Value:
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    (x, y, z), (i, j, k) = a.tolist(), b.tolist()
+    (x, y, z), (i, j, k) = (v.tolist() if v.ndim == 1 else v for v in (a, b))  # columns: several vectors at once
     return np.array([y * k - z * j, z * i - x * k, x * j - y * i])
+
+
+def times(v: Value, x: Value) -> Value:
+    """A vector times a number, or times each of several numbers: a column for each."""
+    return np.multiply.outer(v, x) if isinstance(x, np.ndarray) and x.ndim == 1 else v * x
 
 
 def norm(v: Value) -> Value:

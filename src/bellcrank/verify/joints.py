@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from bellcrank.model.records import JointRecord
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.guided import guided_pose, numbers_of
-from bellcrank.verify.jets import Value, value
+from bellcrank.verify.jets import Value, times, value
 
 E = np.eye(3)
 ZERO = np.zeros(3)
@@ -49,7 +50,8 @@ class Joint:
     speed_point: Value = ZERO
 
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
-        """The motion of the body for what moves it, its parent being A."""
+        """The motion of the body for what moves it, its parent being A. Speeds may be rows of several motions at once,
+        whose velocities are columns then."""
         raise NotImplementedError
 
     def rates(self, q: Any, u: Any, A: Pose, B: Pose) -> list[Value]:
@@ -131,17 +133,17 @@ class PlainJoint(Joint):
         if self.n_u - k == 3:
             w = R @ u[k : k + 3]
         else:
-            w = A.w + (R @ self.axes[0]) * u[k] if self.axes else A.w
+            w = A.w + times(R @ self.axes[0], u[k]) if self.axes else A.w
         if self.absolute is not None:
             v = -jets.cross(w, R @ self.speed_point)
             for i, axis in enumerate(self.absolute):
-                v = v + R[:, axis] * u[i]
+                v = v + times(R[:, axis], u[i])
             for i, slide in enumerate(self.slides if not self.absolute else ()):
-                v = v + (A.R @ slide) * u[i]
+                v = v + times(A.R @ slide, u[i])
         else:
             v = A.v + jets.cross(A.w, arm)
             for i, slide in enumerate(self.slides):
-                v = v + (A.R @ slide) * u[i]
+                v = v + times(A.R @ slide, u[i])
         return Pose(R, A.p + arm, w, v)
 
     def rates(self, q: Any, u: Any, A: Pose, B: Pose) -> list[Value]:
@@ -197,17 +199,18 @@ class GuidedJoint(Joint):
         self.C, self.n_q, self.n_u = E, r.own, r.own
         self.follows, self.given = r.follows, r.given
         self._datum = np.array(r.at) * self.metre
+        self._numbers = lru_cache(maxsize=64)(lambda values: numbers_of(self.record, values, self.metre))
         self._offset = self.at - (np.array(r.at) + np.array(r.drawn)) * self.metre
 
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
-        numbers = numbers_of(self.record, tuple(float(value(x)) for x in q), self.metre)
+        numbers = self._numbers(tuple(float(value(x)) for x in q))
         R_AB, p, slides, turns = guided_pose(numbers, q)
         R = A.R @ R_AB
         arm, own = A.R @ (p + self._datum), R @ self._offset
         w, v = A.w, A.v + jets.cross(A.w, arm)
         for d, delta, rate in zip(slides, turns, u, strict=True):
-            w = w + (A.R @ delta) * rate
-            v = v + (A.R @ d) * rate
+            w = w + times(A.R @ delta, rate)
+            v = v + times(A.R @ d, rate)
         return Pose(R, A.p + arm + own, w, v + jets.cross(w, own))
 
     def reach(self) -> list[float]:
@@ -229,8 +232,8 @@ class ScrewJoint(Joint):
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
         along, turn = A.R @ self.axis, self.pitch / (2 * np.pi)
         arm = A.R @ self.at + along * (turn * q[0])
-        v = A.v + jets.cross(A.w, arm) + along * (turn * u[0])
-        return Pose(A.R @ rotation_about(self.axis, q[0]), A.p + arm, A.w + along * u[0], v)
+        v = A.v + jets.cross(A.w, arm) + times(along, turn * u[0])
+        return Pose(A.R @ rotation_about(self.axis, q[0]), A.p + arm, A.w + times(along, u[0]), v)
 
 
 def joint_of(

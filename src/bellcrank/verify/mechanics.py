@@ -26,9 +26,10 @@ SHORT = (("0", "origin"), ("j", "joint"), ("cm", "cm"))
 class Formulas(Scalars):
     """The whole language at one instant of a motion. Vectors are arrays in inertial axes."""
 
-    def __init__(self, motion: Motion, **given: Any) -> None:
+    def __init__(self, motion: Motion, values: Callable[[Motion], Formulas] | None = None, **given: Any) -> None:
         super().__init__(motion.machine.description, motion.machine.parameters, **given)
         self.given = given
+        self.values = values  # the same language over the values of a motion alone, where such is known
         self.motion = motion
         self.machine = motion.machine
         self.points = {p.name: p for p in self.description.points}
@@ -74,16 +75,26 @@ class Formulas(Scalars):
         if not isinstance(z, Jet) or len(z) == 1 or not np.isnan(z.c[1]):
             return z
         if name not in self._own:
-            rate = jets.coefficients(self._shorter.evaluate(self.states[name].rate), len(z) - 1)
+            rate = jets.coefficients(self._own_rate(name), len(z) - 1)
             unknown = np.full(len(z) - 1 - len(rate), np.nan)  # by a user function in it
             self._own[name] = jets.integral(z.c[0], Jet(np.concatenate([rate, unknown])), len(z))
         return self._own[name]
+
+    def _own_rate(self, name: str) -> Value:
+        """The rate of a state of the user's own, one order lower than the state."""
+        if self.values is not None and len(self.motion.q) == 2:
+            try:
+                return self.values(self.motion).evaluate(self.states[name].rate)
+            except jets.NoDerivative:
+                pass
+        return self._shorter.evaluate(self.states[name].rate)
 
     @cached_property
     def _shorter(self) -> Formulas:
         """The same language with one order less known."""
         n = len(self.motion.q) - 1
-        return Formulas(self.machine.motion(Jet(self.motion.q.c[:n]), Jet(self.motion.u.c[:n])), **self.given)
+        shorter = self.machine.motion(Jet(self.motion.q.c[:n]), Jet(self.motion.u.c[:n]))
+        return Formulas(shorter, self.values, **self.given)
 
     def joint_state(self, letter: str, parts: list[Any]) -> Value:
         """q(b), q(b, i), q(i), and u likewise."""
@@ -103,7 +114,7 @@ class Formulas(Scalars):
             case "q" | "u":
                 return self.joint_state(name, parts)
             case "qp" | "up":
-                return jets.rate(self.joint_state(name[0], parts))
+                return self.rate(self.joint_state(name[0], parts))
             case "pos" | "vel":
                 of = m.position if name == "pos" else m.velocity
                 found = [of(*self.point(p)) for p in parts]
@@ -111,7 +122,7 @@ class Formulas(Scalars):
             case "rot":
                 return m.w[self.machine.body(parts[0])]
             case "dxdt":
-                return jets.rate(self.settle(parts[0]))
+                return self.rate(self.settle(parts[0]))
             case "nominal":
                 return self.nominal.evaluate(node.children[0])
             case "partial":
@@ -129,6 +140,8 @@ class Formulas(Scalars):
 
     def partial(self, e: Syntax, x: Syntax) -> Value:
         """Derivative of a scalar with respect to one symbol, all others fixed: that symbol alone is given a rate."""
+        if self.values_only:
+            raise jets.NoDerivative("a partial derivative needs series")
         symbol = x.args[0] if x.op == "value" else None
         if isinstance(symbol, Symbol) and symbol.kind in ("coordinate", "speed"):
             letter, place = self._state_place(symbol)

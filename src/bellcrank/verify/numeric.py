@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from bellcrank.model.records import LoadRecord, StateRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
 from bellcrank.verify.closed import LEAST_RATE, Closed
@@ -23,7 +24,6 @@ from bellcrank.verify.joints import PlainJoint
 from bellcrank.verify.mechanics import Formulas, direction
 
 T = TypeVar("T")
-KEPT = 64  # motions and what follows from them
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,16 @@ class Evaluation:
             "time": Jet([time, 1.0, 0.0]),
             "external": external,
         }
+        self._given_values: dict[str, Any] = {
+            "inputs": {k: np.float64(x) for k, (x, _, _) in (inputs or {}).items()},
+            "time": np.float64(time),
+            "external": external,
+            "values_only": True,
+        }
         self.machine = machine = machine.led_by(Scalars(machine.description, machine.parameters, **self.given))
+        self.given["values"] = self._values
         self.length = length
-        self._slopes: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # of the last state
-        self._kept: dict[Any, Any] = {}  # of the last states: motions, formulas and loads that are asked for again
+        self._kept: dict[Any, Any] = {}  # motions, formulas and loads that are asked for again
         names = machine.u_names
         self.free = [names.index(state_key(s)) for s in independent]
         self.bound = [i for i in range(len(names)) if i not in set(self.free)]
@@ -80,54 +86,63 @@ class Evaluation:
             self.closed = Closed(machine, self.formulas, length)
             self.freedoms = [names.index(state_key(s)) for s in freedoms]
 
-    def _once(self, key: Any, make: Callable[[], T]) -> T:
+    def once(self, key: Any, make: Callable[[], T]) -> T:
+        """What is found the first time, and kept."""
         if key not in self._kept:
-            found = make()
-            if len(self._kept) >= KEPT:
-                self._kept.clear()
-            self._kept[key] = found
+            self._kept[key] = make()
         kept: T = self._kept[key]
         return kept
 
     def formulas(self, motion: Motion) -> Formulas:
-        return self._once(motion, lambda: Formulas(motion, **self.given))
+        return self.once(motion, lambda: Formulas(motion, **self.given))
 
     def _values(self, motion: Motion) -> Formulas:
-        """Formulas over the values of a motion alone, without any rate: those of all accelerations are the same."""
+        """Formulas over the values of a motion alone, in plain numbers: those of all accelerations are the same."""
         q, u = (jets.value(x) for x in (motion.q, motion.u))
 
         def made() -> Formulas:
-            return Formulas(motion.machine.motion(Jet([q]), Jet([u])), **self.given)
+            return Formulas(self.machine.motion(q, u) if isinstance(motion.q, Jet) else motion, **self._given_values)
 
-        return self._once(("values", motion.machine, q.tobytes(), u.tobytes()), made)
+        return self.once(("values", q.tobytes(), u.tobytes()), made)
 
-    def _asked(self, motion: Motion, ask: Callable[[Formulas], T]) -> T:
-        """What formulas say of a motion; most need no rate of anything, and are found sooner without."""
-        try:
-            return ask(self._values(motion))
-        except jets.NoDerivative:
-            return ask(self.formulas(motion))
+    def _asked(self, values: Formulas, key: Any, ask: Callable[[Formulas], T], moving: Callable[[], Motion]) -> T:
+        """What a formula says of a motion; most need no rate of anything, and are found sooner without."""
+        if key not in self.machine.need_rates:
+            try:
+                return ask(values)
+            except jets.NoDerivative:
+                self.machine.need_rates.add(key)
+        return ask(self.formulas(moving()))
+
+    def _moving(self, motion: Motion) -> Motion:
+        """The motion, with rates of its coordinates."""
+        if isinstance(motion.q, Jet):
+            return motion
+        key = ("moving", motion.q.tobytes(), motion.u.tobytes())
+        return self.once(key, lambda: self.machine.moving(motion.q, Jet([motion.u])))
 
     # ---- speeds: all of them from the independent ones
 
-    def _constraint_values(self, motion: Motion) -> list[Value]:
-        formulas = self.formulas(motion)
-        return [formulas.evaluate(c.expression) for c in self.constraints]
+    def _constraint_values(self, motion: Motion) -> np.ndarray:
+        values = Formulas(motion, **self._given_values)
+
+        def asked(i: int) -> float:
+            expression = self.constraints[i].expression
+            ask: Callable[[Formulas], Value] = methodcaller("evaluate", expression)
+            return float(jets.value(self._asked(values, ("constraint", i), ask, lambda: self._moving(motion))))
+
+        return np.array([asked(i) for i in range(len(self.constraints))])
 
     def constraint_slopes(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """c and A of the constraints c + A u = 0, found with unit speeds."""
-        key = q.tobytes()
-        if key in self._slopes:
-            return self._slopes[key]
-        n = len(self.machine.u_names)
 
-        def at(u: np.ndarray) -> np.ndarray:
-            found = self._constraint_values(self.machine.moving(q, Jet([u])))
-            return np.array([float(jets.value(x)) for x in found])
+        def made() -> tuple[np.ndarray, np.ndarray]:
+            n = len(self.machine.u_names)
+            motions = self.machine.motion(q, np.eye(n, n + 1, 1))  # first with all at zero
+            c, *moved = [self._constraint_values(motions.one(i)) for i in range(n + 1)]
+            return c, np.stack([x - c for x in moved], axis=1)
 
-        c = at(np.zeros(n))
-        self._slopes = {key: (c, np.stack([at(e) - c for e in np.eye(n)], axis=1))}
-        return self._slopes[key]
+        return self.once(("slopes", q.tobytes()), made)
 
     def _bound_speeds(self, A: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Dependent speeds x of A_bound x = right; redundant constraints are allowed, contradictions are not."""
@@ -162,7 +177,12 @@ class Evaluation:
     def motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None = None) -> Motion:
         """The motion through a state; with the accelerations of the independent speeds, known to second order."""
         key = ("motion", q.tobytes(), u.tobytes(), None if udot is None else udot.tobytes())
-        return self._once(key, lambda: self._motion(q, u, udot))
+        return self.once(key, lambda: self._motion(q, u, udot))
+
+    def values(self, q: np.ndarray, u: np.ndarray) -> Motion:
+        """The motion through a state in plain numbers, without any rate."""
+        key = ("plain", q.tobytes(), u.tobytes())
+        return self.once(key, lambda: self.machine.motion(q, self.speeds(q, u)))
 
     def _motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None) -> Motion:
         full = self.speeds(q, u)
@@ -172,52 +192,65 @@ class Evaluation:
         rates[self.free] = udot
         if self.bound:  # the rate of c + A u = 0 is linear in the dependent accelerations, with the same A
             _, A = self.constraint_slopes(q)
-            found = self._constraint_values(self.machine.moving(q, Jet([full, rates])))
-            rest = np.array([float(jets.value(jets.rate(x))) for x in found])
+            moving = self.machine.moving(q, Jet([full, rates]))
+            first = self.formulas(self.machine.motion(Jet(moving.q.c[:2]), moving.u))  # the rate of q is mostly enough
+            second = self.formulas(moving)
+
+            def rate(i: int) -> float:
+                expression = self.constraints[i].expression
+                try:
+                    return float(rate_of(first.evaluate(expression)))
+                except jets.NoDerivative:
+                    return float(rate_of(second.evaluate(expression)))
+
+            rest = np.array([rate(i) for i in range(len(self.constraints))])
             rates[self.bound] = self._bound_speeds(A, -rest)
         return self.machine.moving(q, Jet([full, rates]))
 
-    def partial_velocities(self, q: np.ndarray) -> tuple[list[Motion], Motion]:
+    def partial_velocities(self, q: np.ndarray) -> tuple[Motion, Motion]:
         """Motions with one independent speed at one (without what moves by itself), and the one with all at zero."""
-        n = len(self.free)
-        if not self.bound:
-            units = self.unit_motions(q)
-            return [units[i] for i in self.free], self.machine.motion(q, np.zeros(len(units)))
-        full = np.zeros((n + 1, len(self.machine.u_names)))
+        n, names = len(self.free), self.machine.u_names
+        full = np.zeros((n + 1, len(names)))
         full[np.arange(n), self.free] = 1.0
-        c, A = self.constraint_slopes(q)
-        for row in full:
-            row[self.bound] = self._bound_speeds(A, -(c + A @ row))
-        full[:n] -= full[n]
-        still = self.machine.still
-        return [still.motion(q, row) for row in full[:n]], self.machine.motion(q, full[n])
+        if self.bound:
+            c, A = self.constraint_slopes(q)
+            for row in full:
+                row[self.bound] = self._bound_speeds(A, -(c + A @ row))
+            full[:n] -= full[n]
+        return self.machine.still.motion(q, full[:n].T), self.machine.motion(q, full[n])
 
-    def unit_motions(self, q: np.ndarray) -> list[Motion]:
+    def unit_motions(self, q: np.ndarray) -> Motion:
         """Motions with one speed alone at one; what leads the machine from outside stands still."""
-        still, rows = self.machine.still, np.eye(len(self.machine.u_names))
-        return self._once(("units", q.tobytes()), lambda: [still.motion(q, row) for row in rows])
+        units = np.eye(len(self.machine.u_names))
+        return self.once(("units", q.tobytes()), lambda: self.machine.still.motion(q, units))
 
     # ---- loads
 
     def pushes(self, motion: Motion) -> list[Push]:
         """Every load on every body, without gravity."""
-        return self._asked(motion, lambda f: self._once(("pushes", f), lambda: list(self._pushes(f))))
-
-    def _pushes(self, formulas: Formulas) -> Iterator[Push]:
-        bodies, motion = self.machine.bodies, formulas.motion
+        found, values = [], self._values(motion)
         for record in self.machine.description.forces:
-            size = record.sense * float(jets.value(formulas.magnitude(record)))
-            if record.is_moment:
-                f = jets.value(direction(formulas.evaluate(record.direction))) * size
-                sides = ((self.machine.body(record.first), f), (self.machine.body(record.second), -f))
-                yield from (Push(body, np.zeros(3), moment) for body, moment in sides if body >= 0)
-                continue
-            for p, r, along in formulas.lines(record):
-                f = jets.value(along) * size
-                for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
-                    if body >= 0:
-                        arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
-                        yield Push(body, pushed, np.cross(arm, pushed))
+
+            def ask(f: Formulas, record: LoadRecord = record) -> list[Push]:
+                return self.once(("pushes", id(record), f), lambda: list(self._pushes(f, record)))
+
+            found += self._asked(values, ("force", record.name), ask, lambda: self._moving(motion))
+        return found
+
+    def _pushes(self, formulas: Formulas, record: LoadRecord) -> Iterator[Push]:
+        bodies, motion = self.machine.bodies, formulas.motion
+        size = record.sense * float(jets.value(formulas.magnitude(record)))
+        if record.is_moment:
+            f = jets.value(direction(formulas.evaluate(record.direction))) * size
+            sides = ((self.machine.body(record.first), f), (self.machine.body(record.second), -f))
+            yield from (Push(body, np.zeros(3), moment) for body, moment in sides if body >= 0)
+            return
+        for p, r, along in formulas.lines(record):
+            f = jets.value(along) * size
+            for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
+                if body >= 0:
+                    arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
+                    yield Push(body, pushed, jets.cross(arm, pushed))
 
     def resisting(self, motion: Motion) -> Iterator[Push]:
         """Loads by which rotors behind gears resist the accelerations of joints."""
@@ -251,16 +284,18 @@ class Evaluation:
     def coordinate_rates(self, q: np.ndarray) -> list[np.ndarray]:
         """q' of joints with all speeds zero, then with each alone at one."""
         n = len(self.machine.u_names)
-        still, alone = self.machine.motion(q, np.zeros(n)), self.unit_motions(q)
-        if self.machine.led:
-            alone = [self.machine.motion(q, u) for u in np.eye(n)]
-        motions = (still, *alone)
-        return [np.asarray(jets.value(motion.coordinate_rates()), dtype=float) for motion in motions]
+        return list(self.machine.motion(q, np.eye(n, n + 1, 1)).coordinate_rates().reshape(-1, n + 1).T)
 
     def own_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Rates of user-defined states."""
-        motion, states = self.machine.motion(q, self.speeds(q, u)), self.machine.description.states
-        return np.array([float(jets.value(self._asked(motion, methodcaller("evaluate", z.rate)))) for z in states])
+        motion = self.values(q, u)
+        values = self._values(motion)
+
+        def rate(z: StateRecord) -> float:
+            ask: Callable[[Formulas], Value] = methodcaller("evaluate", z.rate)
+            return float(jets.value(self._asked(values, ("state", z.name), ask, lambda: self._moving(motion))))
+
+        return np.array([rate(z) for z in self.machine.description.states])
 
     # ---- what counts as one
 
@@ -277,27 +312,40 @@ class Evaluation:
     def pieces(self, q: np.ndarray, u: np.ndarray) -> set[tuple[str, tuple[Any, ...]]]:
         """For every load, own state and output: which of their pieces functions like max() and where() are in it."""
         chosen: list[Any] = []
-        formulas = Formulas(self.motion(q, u), **self.given, chosen=chosen)
+        values = Formulas(self.values(q, u), **self._given_values, chosen=chosen)
+        series: list[Formulas] = []  # of formulas that need rates
         d = self.machine.description
-        asked = [(f.name, lambda f=f: formulas.magnitude(f)) for f in d.forces]
-        asked += [(z.name, lambda z=z: formulas.evaluate(z.rate)) for z in d.states]
-        asked += [(x.name, lambda x=x: formulas.evaluate(x.expression)) for x in d.outputs]
+        asked = [(("force", f.name), methodcaller("magnitude", f)) for f in d.forces]
+        asked += [(("state", z.name), methodcaller("evaluate", z.rate)) for z in d.states]
+        asked += [(("output", x.name), methodcaller("evaluate", x.expression)) for x in d.outputs]
         found = set()
-        for name, formula in asked:
+        for key, ask in asked:
             chosen.clear()
             try:
-                formula()
+                if key not in self.machine.need_rates:
+                    ask(values)
+            except CannotEvaluate:
+                continue
+            except jets.NoDerivative:
+                self.machine.need_rates.add(key)
+            try:
+                if key in self.machine.need_rates:
+                    chosen.clear()
+                    given = {**self.given, "values": None}  # whose pieces would not be noted
+                    series = series or [Formulas(self.motion(q, u), **given, chosen=chosen)]
+                    ask(series[0])
             except (CannotEvaluate, jets.NoDerivative):
                 continue
             if chosen:
-                found.add((name, tuple(chosen)))
+                found.add((key[1], tuple(chosen)))
         return found
 
     # ---- energy and momentum
 
     def energies(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Energies:
-        drift = self._drift(q)
-        motion = self.motion(q, u, None if drift is None else udot)
+        """With the accelerations claimed, which only count where `drift` is a motion."""
+        drift = self.drift(q)
+        motion = self.values(q, u) if drift is None else self.motion(q, u, udot)
         g = self.formulas(motion).gravity()
         kinetic, gravity = self._kinetic_and_gravity(motion)
         power = 0.0
@@ -313,8 +361,11 @@ class Evaluation:
                 power += float((H_rate - T) @ jets.value(drift.w[b.index]))
         return Energies(kinetic, gravity, power)
 
-    def _drift(self, q: np.ndarray) -> Motion | None:
+    def drift(self, q: np.ndarray) -> Motion | None:
         """The motion with independent speeds zero, or the smallest that the loops allow; None if that is rest."""
+        return self.once(("drift", q.tobytes()), lambda: self._drift(q))
+
+    def _drift(self, q: np.ndarray) -> Motion | None:
         if self.closed is None:
             moves = self.machine.moves or (self.bound and np.any(self.constraint_slopes(q)[0]))
             return self.partial_velocities(q)[1] if moves else None
@@ -323,16 +374,19 @@ class Evaluation:
 
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""
-        motion = self.motion(q, u, udot)
-        found: dict[str, float] = {}
+        motion = self.values(q, u)
+        values, found = self._values(motion), dict[str, float]()
+
+        def asked(key: Any, ask: Callable[[Formulas], Value]) -> float:
+            return float(jets.value(self._asked(values, key, ask, lambda: self.motion(q, u, udot))))
+
         for record in self.machine.description.outputs:
             try:
-                told = self._asked(motion, methodcaller("evaluate", record.expression))
-                found[record.name] = float(jets.value(told))
+                found[record.name] = asked(("output", record.name), methodcaller("evaluate", record.expression))
             except (CannotEvaluate, jets.NoDerivative):
                 continue
         for group in self.machine.description.output_groups:
-            found = {**self._group(group.lower(), motion), **found}
+            found = {**self._group(group.lower(), motion, asked), **found}
         return found
 
     def echo(self, q: np.ndarray, u: np.ndarray) -> dict[str, float]:
@@ -345,12 +399,11 @@ class Evaluation:
                 found |= {name: float(jets.value(x)) for name, x in zip(e.returns or (e.name,), values, strict=True)}
         return found
 
-    def _group(self, group: str, motion: Motion) -> dict[str, float]:
+    def _group(self, group: str, motion: Motion, asked: Callable[..., float]) -> dict[str, float]:
         """Channels that the description asks for by a word."""
         if group in ("forces", "moments"):
             listed = [f for f in self.machine.description.forces if f.is_moment == (group == "moments")]
-            sizes = [self._asked(motion, methodcaller("magnitude", f)) for f in listed]
-            return {f.name: float(jets.value(size)) for f, size in zip(listed, sizes, strict=True)}
+            return {f.name: asked(("force", f.name), methodcaller("magnitude", f)) for f in listed}
         if group == "energy":
             kinetic, potential = self._kinetic_and_gravity(motion)
             return {"kinetic": kinetic, "potential": potential, "energy": kinetic + potential}

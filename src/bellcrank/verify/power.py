@@ -37,7 +37,7 @@ def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np
     evaluation: wrong ones do not excuse themselves. Terms of single accelerations may be far larger than what a body
     makes of all of them, as where a wheel that nothing drives keeps its spin while its carrier turns: the last digits
     of accelerations leave a fraction of each."""
-    partials = Partials(evaluation, q)
+    partials = evaluation.once(("partials", q.tobytes()), lambda: Partials(evaluation, q))
     left = partials.left(evaluation.motion(q, u, udot))
     size = np.maximum(partials.sizes(evaluation.motion(q, u, own)), np.abs(partials.mass_matrix()) @ np.abs(own))
     if evaluation.closed is None:
@@ -48,7 +48,7 @@ def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np
 
 def accelerations(evaluation: Evaluation, q: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Rates of the independent speeds (with loops: of all) by the mass matrix and what is left at zero rates."""
-    partials = Partials(evaluation, q)
+    partials = evaluation.once(("partials", q.tobytes()), lambda: Partials(evaluation, q))
     M, f = partials.mass_matrix(), partials.left(evaluation.motion(q, u, np.zeros(len(u))))
     return _solved(M, f) if evaluation.closed is None else evaluation.closed.accelerations(q, u, M, f)
 
@@ -59,17 +59,16 @@ class Partials:
     def __init__(self, evaluation: Evaluation, q: np.ndarray) -> None:
         self.evaluation, self.bodies = evaluation, evaluation.machine.bodies
         motions, _ = evaluation.partial_velocities(q)
-        shape = len(motions), len(self.bodies), 3
+        shape = motions.u.shape[1], len(self.bodies), 3
         self.v, self.w, self.origin = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.geared = np.zeros(shape[:2])  # speeds of joints with armature
-        for r, unit in enumerate(motions):
-            for i, b in enumerate(self.bodies):
-                self.v[r, i] = jets.value(unit.velocity(b.index, b.cm))
-                self.w[r, i] = jets.value(unit.w[b.index])
-                self.origin[r, i] = jets.value(unit.v[b.index])
-                self.geared[r, i] = jets.value(unit.u[b.u][0]) if np.any(jets.value(b.armature)) else 0.0
-        self.R = [jets.value(evaluation.machine.still.motion(q, np.zeros(len(evaluation.machine.u_names))).R[b.index])
-                  for b in self.bodies]  # fmt: skip
+        for i, b in enumerate(self.bodies):
+            self.v[:, i] = motions.velocity(b.index, b.cm).T
+            self.w[:, i] = motions.w[b.index].T
+            self.origin[:, i] = motions.v[b.index].T
+            if np.any(jets.value(b.armature)):
+                self.geared[:, i] = motions.u[b.u][0]
+        self.R = [motions.R[b.index] for b in self.bodies]
 
     def mass_matrix(self) -> np.ndarray:
         n = len(self.v)

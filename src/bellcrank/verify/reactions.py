@@ -33,11 +33,11 @@ def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.
     _, sizes = transmitted(evaluation, evaluation.motion(q, u, own))
     twists = unit_twists(evaluation, q)
     left, largest = np.zeros(len(twists)), np.zeros(len(twists))
-    for i, twist in enumerate(twists):
-        for b in evaluation.machine.bodies:
-            moved = twist[b.index] - (twist[b.parent] if b.parent >= 0 else 0.0)
-            left[i] += moved @ loads[b.index]
-            largest[i] = max(largest[i], *(np.abs(moved).reshape(2, 3).max(axis=1) * sizes[b.index]))
+    for b in evaluation.machine.bodies:
+        moved = twists[:, b.index] - (twists[:, b.parent] if b.parent >= 0 else 0.0)
+        left += moved @ loads[b.index]
+        most = np.abs(moved).reshape(-1, 2, 3).max(axis=2) * sizes[b.index]
+        largest = np.maximum(largest, most.max(axis=1))
     rows = _rows(evaluation, q)
     if rows is None:
         return Residual(left, largest)
@@ -161,12 +161,11 @@ def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.
 
 def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
     """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity) of every body."""
-    machine = evaluation.machine
+    machine, motions = evaluation.machine, evaluation.unit_motions(q)
     found = np.zeros((len(machine.u_names), len(machine.bodies), 6))
-    for motion, rows in zip(evaluation.unit_motions(q), found, strict=True):
-        for b in machine.bodies:
-            w, v, p = (jets.value(x[b.index]) for x in (motion.w, motion.v, motion.p))
-            rows[b.index] = *(v - np.cross(w, p)), *w
+    for b in machine.bodies:
+        w, v, p = (x[b.index] for x in (motions.w, motions.v, motions.p))
+        found[:, b.index, :3], found[:, b.index, 3:] = (v - jets.cross(w, p)).T, w.T
     return found
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,13 +44,14 @@ LIVELY = 1e4  # times the speeds drawn, at most
 OWN = 0.1  # what counts as one for states of the user's own
 IN_VAIN, MOST_FURTHER = 20, 16  # draws of states at which formulas are made of other pieces; such states
 LEFT_BEHIND = 0.37  # in the memory of a user function
+KEPT = 64  # samples whose evaluations are kept
 LOOKS = 6  # states at which the usual number of degrees of freedom is looked for
 
 
 Inputs = dict[str, tuple[float, float, float]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """A state in equation units with the inputs that go with it, in user units: (value, rate, rate of that)."""
 
@@ -84,6 +85,7 @@ class Subject:
             self.sim: Simulation = eom.compile(external=stubs, **options)
             self.loaded = self.sim.loaded
             self.machine = Machine.of(self.description, self.values())
+        self._evaluations = lru_cache(maxsize=KEPT)(self._evaluation)
         self.rng = np.random.default_rng(seed)
         self.passed_over: Counter[str] = Counter()
         self.length = self._length()
@@ -92,7 +94,7 @@ class Subject:
         """All parameters in equation units; of those the program does not need, what is given."""
         unit = self.eom.quantities.unit
         values = Values()
-        given = self._given(scaled)
+        given = self._given(scaled) or {}
         for key, record in self.description.parameters.items():
             number = given.get(key, record.value)
             if number is not None:
@@ -105,8 +107,8 @@ class Subject:
             values.update({name: x for name, x in zip(routine.returns, found, strict=True)})
         return values
 
-    def _given(self, scaled: Mapping[str, float] | None) -> dict[str, float]:
-        return {**self.given, **(scaled or {})}
+    def _given(self, scaled: Mapping[str, float] | None) -> dict[str, float] | None:
+        return {**self.given, **(scaled or {})} or None
 
     def _length(self) -> float:
         """The size of the machine."""
@@ -115,7 +117,10 @@ class Subject:
         return max((float(np.linalg.norm(value(p))) for p in points), default=0.0) or 1.0
 
     def evaluation(self, s: Sample) -> Evaluation:
-        """The numbers of the description at a sample."""
+        """The numbers of the description at a sample; those of the last samples are kept with all that was found."""
+        return self._evaluations(s)
+
+    def _evaluation(self, s: Sample) -> Evaluation:
         unit = self.eom.quantities.unit
         inputs: Any = {k: tuple(float(unit[k].to_equation(x)) for x in v) for k, v in s.inputs.items()}
         names = [x.name for x in self.eom.speeds]
@@ -136,7 +141,7 @@ class Subject:
 
     def at(self, s: Sample) -> At:
         """What the program is called with, values of user functions that are kept included."""
-        return state_at(self.loaded.context(), *s.at, self.given, held(s.inputs))
+        return state_at(self.loaded.context(), *s.at, self._given(None), held(s.inputs))
 
     def section(self, name: str, s: Sample) -> np.ndarray:
         """What a function of the program gives."""
@@ -338,7 +343,7 @@ class Subject:
                     continue
                 evaluation = self.evaluation(s)
                 closed = evaluation.closed
-                if closed is None or evaluation.machine.motion(s.q, s.u).locked():
+                if closed is None or evaluation.values(s.q, s.u).locked():
                     continue
                 if closed.regular(s.q, []):  # elsewhere the rank is a matter of rounding
                     found.append(closed.left(s.q))
@@ -366,7 +371,7 @@ class Subject:
         not count."""
         try:
             evaluation = self.evaluation(s)
-            motion = evaluation.motion(s.q, s.u)
+            motion = evaluation.values(s.q, s.u)
             locked = motion.locked()
             if locked:
                 return f"gimbal lock of '{locked[0]}'"
