@@ -12,7 +12,7 @@ import bellcrank as bc
 from bellcrank.backend import compiler as building
 from bellcrank.backend.cache import cache_folder
 from bellcrank.backend.compiler import compile_source, find_compiler, load_source, shared_library
-from bellcrank.backend.tiers import linked_kernel
+from bellcrank.backend.tiers import kernel_with
 from tests.models import needs_compiler, pendulum
 
 SOURCE = "int answer(void) { return 42; }\n"
@@ -204,7 +204,7 @@ def test_quick_programs_are_the_same_to_rounding(monkeypatch, tmp_path):
     compile_it = building.compile_source
     monkeypatch.setattr(building, "compile_source", lambda *a: levels.append(a[3][0]) or compile_it(*a))
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
-    linked_kernel.cache_clear()
+    kernel_with.cache_clear()
     equations = pendulum().equations()
     fast, quick = (equations.compile(backend="c", speed=speed) for speed in ("fast", "quick"))
     assert levels == ["-O3", "-O1", "-O1"]  # one text with the kernel; the model, and the kernel that it is attached to

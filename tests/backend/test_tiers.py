@@ -50,9 +50,9 @@ def tiered(tmp_path, monkeypatch):
     monkeypatch.setattr(tiers, "SMALL", -1)
     monkeypatch.setattr(tiers, "SHORT", 0)
     monkeypatch.setattr(tiers, "LATER", 0.0)
-    tiers.linked_kernel.cache_clear()
+    tiers.kernel_with.cache_clear()
     yield tmp_path / "cache"
-    tiers.linked_kernel.cache_clear()
+    tiers.kernel_with.cache_clear()
 
 
 class Gate:
@@ -320,3 +320,15 @@ def test_bits_are_the_same_whichever_library_runs(name, tmp_path, monkeypatch):
             else:
                 ran.append((rows(run), run.ended))
         assert ran[0] == ran[1], method
+
+
+@needs_compiler
+def test_the_kernel_is_compiled_with_the_flags_of_now(monkeypatch):
+    """One that was compiled with other flags, as for an earlier model, may have other bits."""
+    compiler = find_compiler()
+    monkeypatch.setenv("BELLCRANK_CFLAGS", "-O0")
+    first = tiers.linked_kernel(compiler)
+    monkeypatch.setenv("BELLCRANK_CFLAGS", "-O0 -ffp-contract=off")
+    assert tiers.linked_kernel(compiler)[1] != first[1]
+    monkeypatch.setenv("BELLCRANK_CFLAGS", "-O0")
+    assert tiers.linked_kernel(compiler) == first

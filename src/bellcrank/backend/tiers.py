@@ -74,14 +74,19 @@ def builds_of(
     return Builds(_settled(apart.library("fast")))
 
 
-@lru_cache(maxsize=4)
 def linked_kernel(compiler: Compiler) -> tuple[ctypes.CDLL, int]:
     """The kernel that programs are attached to, compiled once for a compiler, and where its functions are listed.
 
     More work of the compiler brings a twentieth of the time of steps at most, and takes three times as long.
     """
+    return kernel_with(compiler, default_flags(compiler, "quick"))
+
+
+@lru_cache(maxsize=4)
+def kernel_with(compiler: Compiler, flags: tuple[str, ...]) -> tuple[ctypes.CDLL, int]:
+    """The kernel compiled with such flags, which BELLCRANK_CFLAGS may change within a process."""
     source = Kernel({"LINKED": 1}).take("linked.c")
-    library = load_source(source, compiler, default_flags(compiler, "quick"))
+    library = load_source(source, compiler, flags)
     library.kernel_functions.restype = ctypes.c_void_p
     return library, int(library.kernel_functions())
 
