@@ -116,7 +116,7 @@ def test_where_runs_take_long_those_that_follow_take_a_library_of_one_text(tiere
     monkeypatch.setattr(of_libraries, "LONG_RUNS", 0.0)
     gate, equations = Gate(monkeypatch), pendulum().equations()
     sim = equations.compile()
-    assert sim.notes[1].startswith("attached to a kernel")
+    assert sim.notes[1].startswith("linked to the solver kernel")
     builds = sim.loaded.model._compiled.builds
     first, stepper = sim.simulate(), sim.stepper(step=0.01)
     waited = builds.now.settled

@@ -135,8 +135,8 @@ class CModel:
             )
         elif libraries.now.speed == "linked":
             told.append(
-                "attached to a kernel that was compiled before; where runs take more than a second, a library is made "
-                "that is faster by a tenth to a half, for runs that begin then, whose last digits may differ"
+                "linked to the solver kernel in the cache; once runs have taken more than a second, a faster library "
+                "is compiled in the background for later runs, whose last digits may differ"
             )
         elif not libraries.settled.is_set():
             told.append("runs with a library that was soon ready until the fast one is, with the same results")
