@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import bellcrank as bc
+from bellcrank.derive.content import content_of
 from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
 from tests.programs import LANGUAGES, build
 
@@ -342,6 +343,24 @@ def test_scale_factors_are_parameters(book):
     start = state(tyre, {"Fz": 4000.0, "kappa": 0.0, "alpha": 0.2})
     run = sim.simulate(t_end=0.8, step=0.004, initial=start, parameters={"t_LMUY": 0.5})
     assert run["t.fy"][-1] == pytest.approx(tyre.scaled(LMUY=0.5).forces(4000, 0, 0.2).Fy, rel=1e-6)
+
+
+def test_another_tyre_of_the_same_form_is_the_same_program(book):
+    """Coefficients are data of the program; which of them are zero is not."""
+    tyre, sim = book
+    changes = {"PKY1": 1.1, "PDY1": 0.9, "FNOMIN": 1.2, "QSY1": 2.0, "VERTICAL_STIFFNESS": 0.9, "FZMAX": 0.8}
+    other = tyre.scaled(**{key: factor * tyre[key] for key, factor in changes.items()})
+    changed = rig(other).equations().compile()
+    texts = [x.loaded.model.source.rpartition("/* numbers of tables") for x in (sim, changed)]
+    assert texts[0][0] == texts[1][0] and texts[0][2] != texts[1][2]
+    at = {"Fz": 3500.0, "kappa": 0.03, "alpha": 0.05, "gamma": 0.02, "V": 16.0}
+    run = changed.simulate(initial=state(other, at), t_end=4.0, step=0.002, output_every=2000)
+    forces = other.forces(**at)
+    for name in ("Fx", "Fy", "Fz", "Mx", "My", "Mz"):
+        assert run[f"t.{name.lower()}"][-1] == pytest.approx(forces[name], rel=1e-9)
+    assert abs(forces.Fy - tyre.forces(**at).Fy) > 50
+    contents = [content_of(rig(x).description) for x in (tyre, other, tyre.scaled(PEY1=0.0))]
+    assert tyre["PEY1"] != 0 and contents[0] == contents[1] != contents[2]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bellcrank.backend.cache import MODEL, discard, kept, limit_models, read_kept, usable_folder
-from bellcrank.derive.content import content_of, digest_of, points_of
+from bellcrank.derive.content import content_of, data_of, digest_of
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.portable import NotPortable, dumps, loads
 from bellcrank.errors import BuildError, warnings_issued
@@ -31,7 +31,7 @@ def kept_model(description: Description, asked: Collection[Any], derive: Callabl
         key = content_of(description, *asked)
     except NotPortable:
         return derive()
-    known = {"parameters": description.parameters, "run": description.run, **points_of(description)}
+    known = {"parameters": description.parameters, "run": description.run, **data_of(description)}
     found = _kept(key, derive, known)
     object.__setattr__(found.program, "content", key)
     return found

@@ -37,7 +37,7 @@ def content_of(description: Description, *more: Any) -> str:
     numbers = bool(description.loops or description.contacts) or any(
         c.eliminate is None for c in description.constraints
     )
-    known = {} if numbers else {id(x): name for name, x in points_of(description).items()}
+    known = {} if numbers else {id(x): name for name, x in data_of(description).items()}
     return digest_of((description, more), numbers, known)
 
 
@@ -46,15 +46,15 @@ def digest_of(thing: Any, numbers: bool = True, known: Mapping[int, str] = NONE)
     return hashlib.sha256(_Walk(numbers, known).of((_installed(), thing))).hexdigest()
 
 
-def points_of(description: Description) -> dict[str, Any]:
-    """Points and values of the tables of a description, by names that say what a program has to know of them. Those
-    that several tables share have one name."""
+def data_of(description: Description) -> dict[str, Any]:
+    """What equations do not depend on, by name: ranges that runs are compared with; points and values of tables, whose
+    names say what a program has to know of them. Those that several tables share have one name."""
     found: dict[int, tuple[str, Any]] = {}
     for t in description.tables.values():
         if t.defined:
             for what, x in (("axes", t.axes), ("values", t.values)):
                 found.setdefault(id(x), (f"{what} {len(found)} {t.room}", x))
-    return dict(found.values())
+    return {**dict(found.values()), "ranges": description.ranges}
 
 
 @lru_cache(maxsize=1)

@@ -36,7 +36,8 @@ from bellcrank.describe.builder import Builder
 from bellcrank.describe.patch import wheel_motion
 from bellcrank.describe.slip import FLOW
 from bellcrank.describe.tyre_model import Rolling, TyreModel
-from bellcrank.model.formula import SCALAR, Formula, to_syntax
+from bellcrank.expr.table import table
+from bellcrank.model.formula import SCALAR, Formula, call, to_syntax
 from bellcrank.model.records import RangeRecord
 from bellcrank.units import unit_system
 
@@ -125,6 +126,8 @@ def add_tyre(
     rolls = _wheel(w)
     scales = {key: name_of(given) for key, given in _scales(s, name, tyre).items()}
     pressure: Any = _pressure(s, name, tyre)
+    _add_ranges(w, tyre)
+    tyre = _with_data(s, name, tyre)
     at = Rolling(
         0.0, 0.0, 0.0, rolls.gamma, pressure, rolls.speed, rolls.omega, low=tyre.fades(m, rolls.speed), mu=mu
     )  # fmt: skip
@@ -143,7 +146,7 @@ def add_tyre(
     if brake is not None:
         resists = m.where(load > 0, brake * at.omega * rolls.height**2, 0.0) / (newton * metre)
         held.found["My"] = held.found["My"] - resists
-    _add_channels(w, tyre, held, at)
+    _add_channels(w, held, at)
     w.define("stored", stored + held.kept * newton * metre)
     _add_wrench(s, name, point, wheel, axes, w.part, w.define)
 
@@ -223,8 +226,8 @@ def _held_by_deflection(
     return _Held(found, kappa, alpha, patch.energy(limit, stiff))
 
 
-def _add_channels(w: _Writing, tyre: TyreModel, held: _Held, at: Rolling) -> None:
-    """Outputs: the wrench, which is defined by them, and slips; and the ranges in which the tyre is known."""
+def _add_channels(w: _Writing, held: _Held, at: Rolling) -> None:
+    """Outputs: the wrench, which is defined by them, and slips."""
     m, s, name, kappa = FORMULAS, w.s, w.name, held.kappa
     values = {**held.found, "Fz": at.Fz}
     for channel, (key, dimension, words) in CHANNELS.items():
@@ -237,9 +240,25 @@ def _add_channels(w: _Writing, tyre: TyreModel, held: _Held, at: Rolling) -> Non
     }  # fmt: skip
     for channel, (formula, dimension, words) in outputs.items():
         s.add_output(f"{name}.{channel}", formula, label=f"{words} of {name}", units=dimension)
+
+
+def _add_ranges(w: _Writing, tyre: TyreModel) -> None:
+    """The ranges in which the tyre is known."""
     for key, (words, low, high) in tyre.ranges.items():
         factor = w.newton if key == "Fz" else 1.0
-        s.description.ranges.append(RangeRecord(f"{name}.{key.lower()}", low * factor, high * factor, words))
+        w.s.description.ranges.append(RangeRecord(f"{w.name}.{key.lower()}", low * factor, high * factor, words))
+
+
+def _with_data(s: Builder, name: str, tyre: Any) -> Any:
+    """The tyre with its coefficients as values of a table, so that the equations of another one are the same."""
+    if not hasattr(tyre, "over"):
+        return tyre
+    numbers, named = tyre.numbers, tyre.named_numbers or f"{name}_numbers"
+    if named not in s.description.tables:
+        s.define(named, table(range(len(numbers) + 1), [*numbers.values(), 0.0]))
+        for i, key in enumerate(numbers):
+            s.define(f"{named}_{key}", call(named, i))
+    return tyre.over({key: name_of(f"{named}_{key}") for key in numbers})
 
 
 def _dot(part: Any, one: str, other: str) -> Formula:

@@ -5,7 +5,7 @@ Signs as in ISO 8855: x forward, y to the left, z up; a positive steering angle 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -82,7 +82,7 @@ def named_slip(s: System, slip: Any, index: int | str) -> Any:
         names = {key: f"{key}_{index}" for key in slip.scales}
         for key, value in slip.scales.items():
             s.add_parameter(names[key], value, units="1", label=f"{key} of the tyres of axle {index}")
-        return replace(slip, named_scales=names)
+        return with_names(slip, names, index)
 
     def parameter(key: str, value: Any, units: str) -> str:
         name = f"{key}_{index}"
@@ -92,6 +92,12 @@ def named_slip(s: System, slip: Any, index: int | str) -> Any:
         return name
 
     return slip.named(parameter)
+
+
+def with_names(tyre: Any, names: Mapping[str, str], index: int | str) -> Any:
+    """A tyre with the names of its parameters, and of the table of its coefficients, in a model."""
+    given = {"named_numbers": f"tyre_{index}"} if hasattr(tyre, "over") else {}
+    return replace(tyre, named_scales=names, **given)
 
 
 def slips_of(given: Any, axles: int, space: bool) -> tuple[list[Any], list[str]]:

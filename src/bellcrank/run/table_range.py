@@ -16,7 +16,7 @@ import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
-from bellcrank.expr import Expr, Func, postorder, symbols
+from bellcrank.expr import Expr, Func, Number, postorder, symbols
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.table import Table
 from bellcrank.program.functions import KINDS
@@ -46,7 +46,7 @@ class TableWatch:
         routines = sections if program.externals else ()
         unknown = _after_routines(s for section in routines for s in section.statements)
         asked = _calls(e for section in sections for e in section_expressions(section))
-        calls = [x for x in asked if unknown.isdisjoint(symbols(*x[1]))]
+        calls = [x for x in asked if unknown.isdisjoint(symbols(*x[1])) and not _at_points(*x)]
         self.asked = [(table, axis) for table, _ in calls for axis in table.axes]
         self._arguments = [a for _, arguments in calls for a in arguments]
 
@@ -107,6 +107,11 @@ def _calls(roots: Iterable[Expr]) -> Iterable[tuple[Table, tuple[Expr, ...]]]:
     """Tables with their arguments, each once."""
     found = ((n.function, n.args) for n in postorder(roots) if isinstance(n, Func) and isinstance(n.function, Table))
     return dict.fromkeys(found)
+
+
+def _at_points(table: Table, arguments: Iterable[Expr]) -> bool:
+    """Is it asked at one of its points, as tables of coefficients are?"""
+    return all(isinstance(a, Number) and a.value in axis for a, axis in zip(arguments, table.axes, strict=True))
 
 
 def _values(looking: Calls, at: Any) -> list[float]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres import magic_terms as terms
-from bellcrank.library.tyres.magic_keys import DEFAULTS, DIMENSION_OF, RANGES, SCALES, dimension_factor
+from bellcrank.library.tyres.magic_keys import DEFAULTS, DIMENSION_OF, RANGES, SCALES, SECTION_OF, dimension_factor
 from bellcrank.library.tyres.steady import ARRAYS, SteadyTyre
 
 __all__ = ["MagicFormula"]
@@ -26,6 +28,8 @@ USED = {  # scale factors that a version knows
     "6": ("LGAX", "LGAY", "LGAZ", "LSGKP", "LSGAL", "LMUV", "LGYR", "LCZ", "LIP", "LKG", "LMPHI", "LMUS"),
 }
 NEEDED = ("UNLOADED_RADIUS", "FNOMIN", "VERTICAL_STIFFNESS", "LONGVL", "VXLOW", "NOMPRES", "LFZO")
+FORM = ("QSY7", "QSY8", "INFLPRES")  # exponents; pressure and scale factors are parameters of models
+OMITTED = ("SCALING_COEFFICIENTS", "TURNSLIP_COEFFICIENTS", "CONTACT_PATCH", "INERTIA", "TIRE_CONDITIONS")  # there
 STEPS = 200  # of the search for the loaded radius of 6.2
 
 
@@ -37,7 +41,8 @@ class MagicFormula(SteadyTyre):
     vehicle the tyre was measured. `form`: "solver" takes slip angle and inclination as they are, as MF-Tyre computes;
     "star" tan(alpha) and sin(gamma), as the book. `extra`: what a file says besides the coefficients; `notes`: what was
     assumed. In models `transient` says how slip follows: "linear", "nonlinear" (relaxation lengths shrink with the
-    slope of the force) or "none" (at once, and no force at standstill).
+    slope of the force) or "none" (at once, and no force at standstill). `named_numbers`: table of the coefficients in a
+    model that has one already.
     """
 
     coefficients: Mapping[str, float]
@@ -50,6 +55,7 @@ class MagicFormula(SteadyTyre):
     notes: tuple[str, ...] = ()
     named_scales: Mapping[str, str] = field(default_factory=dict)
     transient: str = "linear"
+    named_numbers: str = ""
 
     def __post_init__(self) -> None:
         given = {str(key).upper(): value for key, value in self.coefficients.items()}
@@ -85,7 +91,7 @@ class MagicFormula(SteadyTyre):
 
     def __reduce__(self) -> Any:
         names = (self.version, self.side, self.form, self.name, self.mirrored)
-        more = (dict(self.extra), self.notes, dict(self.named_scales), self.transient)
+        more = (dict(self.extra), self.notes, dict(self.named_scales), self.transient, self.named_numbers)
         return MagicFormula, (dict(self.coefficients), *names, *more)
 
     def __repr__(self) -> str:
@@ -146,9 +152,32 @@ class MagicFormula(SteadyTyre):
 
     # ---- forces, over arrays and formulas
 
+    @property
+    def numbers(self) -> Mapping[str, float]:
+        """Coefficients that may be data of a model. Zeros, and what else decides on terms, are part of its form."""
+        return {
+            key: x
+            for key, x in self.coefficients.items()
+            if SECTION_OF[key] not in OMITTED and key not in FORM and 0 != abs(x) < math.inf
+        }
+
+    def over(self, named: Mapping[str, Any]) -> MagicFormula:
+        """The same tyre with formulas in place of `numbers`."""
+        found = copy(self)
+        object.__setattr__(found, "coefficients", MappingProxyType({**self.coefficients, **named}))
+        object.__setattr__(found, "choices", self.choices)
+        return found
+
+    @cached_property
+    def choices(self) -> Mapping[str, bool]:
+        """What the values of coefficients decide: is the stiffness of the carcass given, are slip angles bounded?"""
+        given, ends = self.coefficients, (self["ALPMIN"], self["ALPMAX"])
+        known = given["LONGITUDINAL_STIFFNESS"] > 0 and given["LATERAL_STIFFNESS"] > 0
+        return {"carcass": known, "bounded": max(map(abs, ends)) < math.pi / 2}
+
     def _names(self, scales: Mapping[str, Any]) -> Any:
         words = {"version": self.version, "form": self.form, "nonlinear": self.transient == "nonlinear"}
-        return SimpleNamespace(**words, **{**self.coefficients, **scales})
+        return SimpleNamespace(**words, **self.choices, **{**self.coefficients, **scales})
 
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         c = self._names(scales)
@@ -176,13 +205,12 @@ class MagicFormula(SteadyTyre):
 
         def inside(key: str, value: Any, least: float | None = None) -> Any:
             low, high = self[f"{key}MIN"] if least is None else least, self[f"{key}MAX"]
-            value = m.max(value, low) if math.isfinite(low) else value
-            return m.min(value, high) if math.isfinite(high) else value
+            value = m.max(value, low) if low != -math.inf else value
+            return m.min(value, high) if high != math.inf else value
 
         alpha, tan = inside("ALP", at.alpha), at.tan
-        ends = self["ALPMIN"], self["ALPMAX"]
-        if tan is not None and max(map(abs, ends)) < math.pi / 2:
-            tan = m.min(m.max(tan, math.tan(ends[0])), math.tan(ends[1]))
+        if tan is not None and c.bounded:
+            tan = m.min(m.max(tan, m.tan(c.ALPMIN)), m.tan(c.ALPMAX))
         return replace(
             at,
             Fz=inside("FZ", at.Fz, least=0.0),
@@ -247,7 +275,7 @@ class MagicFormula(SteadyTyre):
             return c.VERTICAL_STIFFNESS * sunk + hard, c.VERTICAL_STIFFNESS * sunk**2 / 2 + kept
         if self.version == "6.2":
             sunk = cambered(m, c, at, Rl)
-        x, R0, q1 = sunk / c.UNLOADED_RADIUS, c.UNLOADED_RADIUS, linear_stiffness(c)
+        x, R0, q1 = sunk / c.UNLOADED_RADIUS, c.UNLOADED_RADIUS, linear_stiffness(m, c)
         size = _grown(m, c, at) * _pressed(c, at) * c.FNOMIN
         return size * x * (q1 + c.Q_FZ2 * x) + hard, size * R0 * x**2 * (q1 / 2 + c.Q_FZ2 * x / 3) + kept
 
@@ -292,9 +320,9 @@ def settled(m: Math, speed: Any, low: float) -> Any:
     return (1 - m.cos(math.pi * part)) / 2
 
 
-def linear_stiffness(c: Any) -> float:
+def linear_stiffness(m: Math, c: Any) -> Any:
     """Coefficient of x in the load of 6.x, so that the stiffness at the nominal load is the given one."""
-    return math.sqrt(max(0.0, (c.VERTICAL_STIFFNESS * c.UNLOADED_RADIUS / c.FNOMIN) ** 2 - 4 * c.Q_FZ2))
+    return m.sqrt(m.max(0.0, (c.VERTICAL_STIFFNESS * c.UNLOADED_RADIUS / c.FNOMIN) ** 2 - 4 * c.Q_FZ2))
 
 
 def _grown(m: Math, c: Any, at: Rolling) -> Any:
@@ -309,7 +337,7 @@ def _pressed(c: Any, at: Rolling) -> Any:
 def _deflection_61(c: Any, at: Rolling, found: Mapping[str, Any]) -> Any:
     """Deflection under a load: the load is a quadratic function of it."""
     factor = _grown(ARRAYS, c, at) - (c.Q_FCX * found["Fx"] / c.FNOMIN) ** 2 - (c.Q_FCY * found["Fy"] / c.FNOMIN) ** 2
-    b, y = linear_stiffness(c), at.Fz / (factor * _pressed(c, at) * c.FNOMIN)
+    b, y = linear_stiffness(ARRAYS, c), at.Fz / (factor * _pressed(c, at) * c.FNOMIN)
     return c.UNLOADED_RADIUS * 2 * y / (b + np.sqrt(b * b + 4 * c.Q_FZ2 * y))
 
 
@@ -333,7 +361,7 @@ def load_62(m: Math, c: Any, at: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
     if c.Q_FCY2:
         by_side = by_side * m.max(x, 1e-9) ** c.Q_FCY2
     factor = _grown(m, c, at) - (c.Q_FCX * Fx / c.FNOMIN) ** 2 - by_side**2
-    return factor * _pressed(c, at) * (linear_stiffness(c) * x + c.Q_FZ2 * x**2) * c.FNOMIN
+    return factor * _pressed(c, at) * (linear_stiffness(m, c) * x + c.Q_FZ2 * x**2) * c.FNOMIN
 
 
 def _patch_52(c: Any) -> tuple[float, float]:

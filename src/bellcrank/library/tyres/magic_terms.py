@@ -287,7 +287,7 @@ def relaxation(m: Math, c: Any, at: Rolling, Kxk: Any, Kya: Any) -> tuple[Any, A
         long = at.Fz * (c.PTX1 + c.PTX2 * dfz) * m.exp(-c.PTX3 * dfz) * (R0 / c.FNOMIN) * c.LSGKP
         side = c.PTY1 * m.sin(2 * m.atan(at.Fz / (c.PTY2 * nominal))) * (1 - c.PKY3 * m.abs(at.gamma))
         return long, side * R0 * c.LFZO * c.LSGAL
-    if c.version == "5.2" or not (c.LONGITUDINAL_STIFFNESS > 0 and c.LATERAL_STIFFNESS > 0):
+    if c.version == "5.2" or not c.carcass:
         return COMMON[0] * R0 * at.Fz / nominal, COMMON[1] * R0 * at.Fz / nominal
     Cx, Cy = stiffness(c, at)
     return m.abs(Kxk) / Cx, m.abs(Kya) / Cy

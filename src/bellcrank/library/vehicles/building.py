@@ -7,7 +7,7 @@ is worth changing between runs is a parameter, those of an axle end in _front or
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.tyre_patch import FORMULAS, name_of
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.table import table
-from bellcrank.library.driven import named_slip
+from bellcrank.library.driven import named_slip, with_names
 from bellcrank.library.terrain import Surface, Terrain, flat
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.air import add_air
@@ -288,7 +288,7 @@ def _add_corner(
 
 def _named_again(axle: FittedAxle) -> Any:
     """The tyre of the other side, with the parameters that the first has already."""
-    return replace(axle.tyre, named_scales={key: f"{key}_{axle.name}" for key in axle.tyre.scales})
+    return with_names(axle.tyre, {key: f"{key}_{axle.name}" for key in axle.tyre.scales}, axle.name)
 
 
 def _moved(point: Any, at: Any) -> tuple[float, float, float]:
