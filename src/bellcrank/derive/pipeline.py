@@ -170,11 +170,13 @@ def _program(
     if level == "none" or "extract" in without:
         roots = drop_idle_parameters(listed[chosen])
         return _build(analysis, roots, loops=loops, stages=[("formulation", raw[chosen])]), ways[chosen].how
-    near = [i for i in order if raw[i] <= 1.02 * raw[chosen]][:2]
+    thorough = level == "thorough"
+    margin, most = (1.1, 6) if thorough else (1.02, 2)
+    near = [i for i in order if raw[i] <= margin * raw[chosen]][:most]
     clean = {i: drop_idle_parameters(listed[i]) for i in near}
-    extracted = {i: first_extraction(clean[i]) for i in near}
+    extracted = {i: first_extraction(clean[i], thorough) for i in near}
     chosen = min(near, key=lambda i: network_cost(extracted[i]))
-    roots = optimise(clean[chosen], extracted[chosen], thorough=level == "thorough")
+    roots = optimise(clean[chosen], extracted[chosen], thorough)
     stages = [("formulation", raw[chosen]), ("extraction", count(roots).total)]
     return _build(analysis, roots, loops=loops, stages=stages), ways[chosen].how
 

@@ -33,7 +33,7 @@ from bellcrank.model.records import Description
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.count import count
 from bellcrank.program.idle import drop_idle_parameters
-from bellcrank.program.optimise import first_extraction, optimise
+from bellcrank.program.optimise import optimise
 from bellcrank.program.program import Program
 from bellcrank.vector.work import Work
 
@@ -184,7 +184,7 @@ def _explicit(d: Steps, system: KaneSystem, outputs: list[Output], level: str) -
     if level == "none":
         best = raw.index(min(raw))
         return _build(d, system, clean[best], outputs, stages=[("formulation", raw[best])])
-    short = [optimise(x, first_extraction(x), thorough=level == "thorough") for x in clean]
+    short = [optimise(x, thorough=level == "thorough") for x in clean]
     totals = [count(x).total for x in short]
     best = totals.index(min(totals))
     return _build(d, system, short[best], outputs, stages=[("formulation", raw[best]), ("extraction", totals[best])])

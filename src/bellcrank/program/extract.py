@@ -7,7 +7,6 @@ Candidates compete in one queue: (i) two terms of a sum after removing what they
 from __future__ import annotations
 
 import heapq
-import random
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -79,9 +78,8 @@ Candidate = Kernel | Pair
 class Extractor:
     """Rewrites a network in place."""
 
-    def __init__(self, net: Network, noise: random.Random | None = None) -> None:
+    def __init__(self, net: Network) -> None:
         self.net = net
-        self.noise = noise
         self.terms: dict[int, tuple[int, int, Factors, frozenset[int]]] = {}  # number: sum, sign, factors
         self.members: dict[int, dict[int, None]] = {}  # sum: term numbers
         self.kernels: dict[tuple[Any, ...], Kernel] = {}  # by key
@@ -90,7 +88,7 @@ class Extractor:
         self.of_term: dict[int, dict[Candidate, tuple[Place, ...]]] = {}
         self.long = {v for v, terms in net.sums.items() if len(terms) > LONG}
         self.holding: dict[tuple[int, int], list[int]] = {}  # sum and factor: terms with it, also some that are gone
-        self.queue: list[tuple[float, int, tuple[Any, ...]]] = []
+        self.queue: list[tuple[int, int, tuple[Any, ...]]] = []
         self.serial = 0
         self.touched: dict[Candidate, None] = {}
         for v in list(net.sums):
@@ -111,7 +109,7 @@ class Extractor:
         if v in self.long:
             for f in dict.fromkeys(factors):
                 self.holding.setdefault((v, f), []).append(t)
-        for a, b, times in _factor_pairs(factors):
+        for a, b, times in factor_pairs(factors):
             key = ("product", a, b)
             pair = self.pairs.get(key)
             if pair is None:
@@ -139,7 +137,7 @@ class Extractor:
             m2, place = factors, (other, t)
             common: Factors = ()
             if not present.isdisjoint(m1):
-                common, m1, m2 = _common(m1, m2)
+                common, m1, m2 = common_factors(m1, m2)
             if m2 < m1:
                 m1, m2, place = m2, m1, (t, other)
             key = ("sum", m1, m2, sign * sign_of_other)
@@ -183,8 +181,7 @@ class Extractor:
         for candidate in self.touched:
             g = candidate.gain()
             if g > 0:
-                rank = g + (self.noise.random() * 1.5 if self.noise else 0.0)
-                heapq.heappush(self.queue, (-rank, len(self.queue), candidate.key))
+                heapq.heappush(self.queue, (-g, len(self.queue), candidate.key))
         self.touched = {}
 
     # ---- rewriting
@@ -197,9 +194,9 @@ class Extractor:
             g = candidate.gain()
             if g <= 0:
                 continue
-            if g + (1.5 if self.noise else 0.0) < -rank - 1e-9:
+            if g < -rank:
                 order -= 1
-                heapq.heappush(self.queue, (-float(g), order, key))
+                heapq.heappush(self.queue, (-g, order, key))
                 continue
             if isinstance(candidate, Pair):
                 self._take_product(candidate)
@@ -237,7 +234,7 @@ class Extractor:
             self._insert(v, sign, tuple(sorted((*common, new))))
 
 
-def _common(a: Factors, b: Factors) -> tuple[Factors, Factors, Factors]:
+def common_factors(a: Factors, b: Factors) -> tuple[Factors, Factors, Factors]:
     """What two sorted tuples have in common, and the rest of each."""
     common: list[int] = []
     rest_a: list[int] = []
@@ -258,7 +255,7 @@ def _common(a: Factors, b: Factors) -> tuple[Factors, Factors, Factors]:
     return tuple(common), (*rest_a, *a[i:]), (*rest_b, *b[j:])
 
 
-def _factor_pairs(factors: Factors) -> list[tuple[int, int, int]]:
+def factor_pairs(factors: Factors) -> list[tuple[int, int, int]]:
     """Pairs of factors of a product with how often each fits in."""
     if len(factors) < 2:
         return []
@@ -276,10 +273,10 @@ def _factor_pairs(factors: Factors) -> list[tuple[int, int, int]]:
     return result
 
 
-def extract(net: Network, seed: int | None = None) -> Network:
-    """A network with common parts taken out; a seed adds noise to the order in which that is done."""
+def extract(net: Network) -> Network:
+    """A network with common parts taken out."""
     work = net.copy()
-    Extractor(work, None if seed is None else random.Random(seed)).run()
+    Extractor(work).run()
     return work
 
 

@@ -105,6 +105,16 @@ class Network:
         assert k is not None
         return k if sign > 0 else -k
 
+    def order(self) -> list[int]:
+        """Variables below the results, parts first."""
+
+        def parts(v: int) -> list[int]:
+            if v in self.atoms:
+                return list(self.atoms[v].args)
+            return [f for _, factors in self.sums[v] for f in factors]
+
+        return parts_first(self.results, parts)
+
     # ---- terms
 
     def times(self, a: Term, b: Term) -> Term:
@@ -292,23 +302,12 @@ def _sum(net: Network, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
 def rebuild(net: Network) -> list[Expr]:
     """Expressions of the results, sums held."""
     done: dict[int, Expr] = {}
-    for v in _order(net):
+    for v in net.order():
         if v in net.atoms:
             done[v] = _atom_expression(net.atoms[v], done)
         else:
             done[v] = hold(_sum_expression(net, net.sums[v], done))
     return [done[r] for r in net.results]
-
-
-def _order(net: Network) -> list[int]:
-    """Variables below the results, parts first."""
-
-    def parts(v: int) -> list[int]:
-        if v in net.atoms:
-            return list(net.atoms[v].args)
-        return [f for _, factors in net.sums[v] for f in factors]
-
-    return parts_first(net.results, parts)
 
 
 def _atom_expression(atom: Atom, done: dict[int, Expr]) -> Expr:

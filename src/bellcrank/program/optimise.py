@@ -8,33 +8,41 @@ from bellcrank.expr import Expr
 from bellcrank.program.count import count
 from bellcrank.program.extract import extract, network_cost
 from bellcrank.program.network import Network, build_network, rebuild
+from bellcrank.program.search import anneal
 
-RESTARTS = 40  # of the thorough search
+TRIAL, MOVES = 1000, 20000  # of the thorough search, at most: for each way of derivation, and for the best of them
+PER_OPERATION, HEAT = 50, 0.5  # moves that a small model needs; operations more that are accepted at first
 LARGE = 2500  # operations above which only the plain form is tried
 ROUNDS = 3  # repetitions of the extraction while it gains
 
 
-def first_extraction(roots: Sequence[Expr]) -> Network:
+def first_extraction(roots: Sequence[Expr], thorough: bool = False) -> Network:
     """One plain extraction, which also reports what a way of derivation is worth."""
-    return extract(build_network(roots))
+    net = build_network(roots)
+    first = extract(net)
+    return min((_searched(n, TRIAL) for n in (first, net)), key=network_cost) if thorough else first
+
+
+def _searched(net: Network, moves: int) -> Network:
+    return anneal(net, min(moves, PER_OPERATION * network_cost(net)), HEAT)
 
 
 def optimise(roots: Sequence[Expr], first: Network | None = None, thorough: bool = False) -> list[Expr]:
     """The same results with fewer operations, never more. `first` is an extraction already made."""
     best = first or first_extraction(roots)
     least = network_cost(best)
-    variants = ((False, 1), (False, 2), (True, 1)) if thorough or least < LARGE else ()
+    variants = ((False, 2), (True, 1)) if least < LARGE else ()
     for linear, spread in variants:
-        if (linear, spread) == (False, 1) and not thorough:
-            continue  # that is the first extraction
         net = build_network(roots, linear, spread)
         if linear and not net.written_out:
             continue
-        for seed in [None, *range(RESTARTS if thorough else 0)]:
-            found = extract(net, seed)
-            cost = network_cost(found)
-            if cost < least:
-                best, least = found, cost
+        found = extract(net)
+        cost = network_cost(found)
+        if cost < least:
+            best, least = found, cost
+    if thorough:
+        best = _searched(best, MOVES)
+        least = network_cost(best)
     result = rebuild(best)
     for _ in range(ROUNDS):  # what was taken out may open the way for more
         again = extract(build_network(result))
