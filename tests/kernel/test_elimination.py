@@ -28,8 +28,7 @@ double solve(int n_u, int n_v, int rank, const double *scales, const int *row_at
     N_U = n_u, N_V = n_v, N_RV = rank, ROW_SCALE = scales, COLUMN_SCALE = scales + n_v;
     ROW_AT = row_at, ROW_COLUMN = row_column, MASS_AT = mass_at, MASS_COLUMN = mass_column;
     N_ORDER = 0;
-    ratios[0] = pivot_ratio(rows);
-    ratios[1] = steady_ratio(rows);
+    look_at_pivots(rows, &ratios[0], &ratios[1]);
     return reduced(mass, force, rows, right, 0, x);
 }
 """

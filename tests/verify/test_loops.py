@@ -274,4 +274,4 @@ def test_dropped_row_is_found():
     assert len(lines) == 2
     for line in lines:
         assert np.isnan(line.value)
-        assert "freedoms" in line.note
+        assert "degrees of freedom" in line.note

@@ -20,8 +20,7 @@ static int look_at_middle(GIVEN Job *job, real h, const real *next, const real *
         return INPUT_FAILED;
     job->externals->live = 0;
     closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    *ratio = pivot_ratio(HERE J);
-    *steady = steady_ratio(HERE J);
+    look_at_pivots(HERE J, ratio, steady);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 

@@ -27,7 +27,8 @@ static int rates_bound(GIVEN const Job *bound, int afresh, real t, const real *x
     if (MODEL_HAS(LOOPS) && (afresh || near)) {
         ARRAY(real, all, N_SYSTEM);
         system_at(t, x, x + N_Q, bound->p, bound->c, w, all, &externals);
-        const real ratio = pivot_ratio(HERE all + AT_J), steady = steady_ratio(HERE all + AT_J);
+        real ratio, steady;
+        look_at_pivots(HERE all + AT_J, &ratio, &steady);
         const int singular = (ratio < steady ? ratio : steady) < NEAR;
         if (near)
             *near = singular;

@@ -68,23 +68,14 @@ static void scaled_block(GIVEN int b, const real *y, int speeds, real *z)
    may be NULL for zero. */
 static real block_basis(GIVEN int b, const real *J, const real *right, real *t, real *c)
 {
-    const int n = block_size(HERE b), first = BLOCK_ROW_AT[b], m = BLOCK_ROW_AT[b + 1] - first, W = n + 1;
+    const int n = block_size(HERE b), m = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b];
     PIVOTS(P, MOST_BLOCK_ROWS, WIDEST);
     ARRAY(real, T, WIDEST*WIDEST);
     ARRAY(int, place, N_U);
     memset(place, -1, N_U*sizeof *place);
     for (int j = 0; j < n; j++)
         place[BLOCK_U[BLOCK_AT[b] + j]] = j;
-    begin_pivots(&P, m, n);
-    for (int i = 0; i < m; i++) {
-        const int row = BLOCK_ROW[first + i];
-        for (int e = ROW_AT[row]; e < ROW_AT[row + 1]; e++) {
-            const int column = ROW_COLUMN[e], j = place[column];
-            if (j >= 0)
-                put_entry(&P, i, j, J[row*N_U + column]*ROW_SCALE[row]*COLUMN_SCALE[column]);
-        }
-        P.a[i*W + n] = right ? right[row]*ROW_SCALE[row] : 0.0;
-    }
+    put_rows(HERE &P, m, BLOCK_ROW + BLOCK_ROW_AT[b], n, place, J, right, 0);
     const real ratio = eliminate(&P, n - 1, BLOCK_USUAL[b], 0.0);
     const int p = null_space(&P, T, c); /* one, or more where rows vanish */
     for (int i = 0; i < n; i++)

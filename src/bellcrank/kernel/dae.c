@@ -8,7 +8,7 @@
 static int basis_of(GIVEN const real *restrict rows, const real *restrict right, real *restrict T, real *restrict c)
 {
     PIVOTS(P, N_V, N_U);
-    put_rows(HERE &P, rows, right, 0);
+    put_rows(HERE &P, N_V, NULL, N_U, NULL, rows, right, 0);
     eliminate(&P, N_RV, USUAL_RATIO, SINGULAR);
     return null_basis(HERE &P, T, c);
 }

@@ -1,28 +1,21 @@
 /* ---- closed loops: accelerations on the null space of the constraints */
 
-/* How near a position is to a singular one: the ratio of pivots of J. */
-static real pivot_ratio(GIVEN const real *restrict rows)
+/* ratio: how near a position is to a singular one, by the pivots of J. steady: how far the pivots that the derivatives
+   divide by are from zero. */
+static void look_at_pivots(GIVEN const real *restrict rows, real *ratio, real *steady)
 {
     PIVOTS(P, N_V, N_U);
-    put_rows(HERE &P, rows, NULL, 0);
-    return eliminate(&P, N_RV, USUAL_RATIO, SINGULAR);
-}
-
-/* How far the pivots that the derivatives divide by are from zero. */
-static real steady_ratio(GIVEN const real *restrict rows)
-{
-    PIVOTS(P, N_V, N_U);
-    real least = HUGE_VAL;
-    put_rows(HERE &P, rows, NULL, 0);
-    for (int k = 0; k < N_ORDER; k++) {
+    real least = N_ORDER > 0 ? HUGE_VAL : (real)USUAL_ORDER;
+    put_rows(HERE &P, N_V, NULL, N_U, NULL, rows, NULL, 0);
+    for (int k = 0; k < N_ORDER && least > VANISHING; k++) {
         const int row = ORDER[k][0], column = ORDER[k][1];
         const real pivot = P.filled[row*N_U + column] ? fabs(P.a[row*(N_U + 1) + column]) : 0;
         least = pivot < least ? pivot : least;
-        if (!(least > VANISHING))
-            return 0.0;
         take_pivot(&P, row, column);
     }
-    return N_ORDER > 0 ? least/(real)USUAL_ORDER : 1;
+    *steady = least > VANISHING ? least/(real)USUAL_ORDER : 0;
+    put_rows(HERE &P, N_V, NULL, N_U, NULL, rows, NULL, 0);
+    *ratio = eliminate(&P, N_RV, USUAL_RATIO, SINGULAR);
 }
 
 /* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c =
@@ -37,7 +30,7 @@ static real reduced(GIVEN const real *restrict mass, const real *force, const re
     ARRAY(real, K, N_U*N_U);
     ARRAY(real, b, N_U);
     ARRAY(real, rest, N_U);
-    put_rows(HERE &P, rows, right, bridged);
+    put_rows(HERE &P, N_V, NULL, N_U, NULL, rows, right, bridged);
     const real ratio = eliminate(&P, N_RV, USUAL_RATIO, bridged ? VANISHING : SINGULAR);
     const int p = null_basis(HERE &P, T, x);
     for (int i = 0; i < N_U; i++)

@@ -3,39 +3,31 @@
 
 typedef struct {
     int m, n, used;             /* rows; columns, not counting a right-hand side; pivots that were taken */
-    real *a, *size;             /* rows of n + 1 numbers; the largest entry of each row that has no pivot yet ... */
-    int *best;                  /* ... and the column of the pivot that it would have */
-    int *row, *column;          /* of each pivot; then the columns that are left */
+    real *a, *size;             /* rows of n + 1 numbers; the largest entry of each row without a pivot */
     int *count, *entry;         /* columns in which a row is not zero, n places for each row */
     int *holders, *holder;      /* rows without a pivot that are not zero in a column, m places for each column */
-    int *winner;                /* a tree of rows, those with larger entries above */
-    char *filled;      /* is a column among the entries of a row? */
+    int *row, *column;          /* of each pivot; then those that have none */
+    char *filled;               /* is a column among the entries of a row? */
 } Pivots;
 #define PIVOTS(P, m, n) \
     ARRAY(real, reals_of_pivots, (m)*((n) + 2) + 1); \
-    ARRAY(int, places_of_pivots, 2*(m)*(n) + 7*(m) + 2*(n) + 2); \
+    ARRAY(int, places_of_pivots, 2*(m)*((n) + 1) + 2*(n) + 1); \
     ARRAY(char, filled_of_pivots, (m)*(n) + 1); \
-    Pivots P = {0, 0, 0, reals_of_pivots, 0, places_of_pivots, 0, 0, 0, 0, 0, 0, 0, filled_of_pivots}
+    Pivots P = {0, 0, 0, reals_of_pivots, 0, places_of_pivots, 0, 0, 0, 0, 0, filled_of_pivots}
 
 /* Makes room for m rows of n columns without entries. */
 static void begin_pivots(Pivots *P, int m, int n)
 {
-    int *at = P->best;
     P->m = m;
     P->n = n;
     P->used = 0;
     P->size = P->a + m*(n + 1);
-    P->row = at += m;
-    P->column = at += m;
-    P->count = at += n;
-    P->entry = at += m;
-    P->holders = at += m*n;
-    P->holder = at += n;
-    P->winner = at + m*n;
-    memset(P->size, 0, (size_t)m*sizeof *P->size);
-    memset(P->best, 0, (size_t)m*sizeof *P->best);
-    memset(P->count, 0, (size_t)m*sizeof *P->count);
-    memset(P->holders, 0, (size_t)n*sizeof *P->holders);
+    P->holders = P->count + m;
+    P->row = P->holders + n;
+    P->column = P->row + m;
+    P->entry = P->column + n;
+    P->holder = P->entry + m*n;
+    memset(P->count, 0, (size_t)(m + n)*sizeof *P->count);
     memset(P->filled, 0, (size_t)(m*n)*sizeof *P->filled);
 }
 
@@ -47,26 +39,35 @@ static void put_entry(Pivots *P, int i, int j, real x)
     P->holder[j*P->m + P->holders[j]++] = i;
 }
 
-/* The largest entry of a row; for a pivot, of those that are not much smaller, the one in the emptiest column, and the
-   first of those that differ by rounding: ratios must not jump with it where mechanisms are symmetric. */
 static void find_largest(Pivots *P, int i)
 {
-    const int *entry = P->entry + i*P->n, count = P->count[i];
+    const int *entry = P->entry + i*P->n;
     const real *a = P->a + i*(P->n + 1);
-    real largest = 0, size = 0;
-    int holders = P->m + 1;
-    for (int k = 0; k < count; k++)
-        largest = fabs(a[entry[k]]) > largest ? fabs(a[entry[k]]) : largest;
-    for (int k = 0; k < count; k++) {
+    P->size[i] = 0;
+    for (int k = 0; k < P->count[i]; k++)
+        if (fabs(a[entry[k]]) > P->size[i])
+            P->size[i] = fabs(a[entry[k]]);
+}
+
+/* The column of the pivot of a row: of the entries that are not much smaller than the largest, the one in the emptiest
+   column, and the first of those that differ by rounding: ratios must not jump with it where mechanisms are
+   symmetric. */
+static int best_column(const Pivots *P, int i)
+{
+    const int *entry = P->entry + i*P->n;
+    const real *a = P->a + i*(P->n + 1);
+    real size = 0;
+    int holders = P->m + 1, best = 0;
+    for (int k = 0; k < P->count[i]; k++) {
         const int j = entry[k], others = P->holders[j];
         const real x = fabs(a[j]);
-        if (x >= SPARSER*largest && (others < holders || (others == holders && x > TIED*size))) {
+        if (x >= SPARSER*P->size[i] && (others < holders || (others == holders && x > TIED*size))) {
             holders = others;
             size = x;
-            P->best[i] = j;
+            best = j;
         }
     }
-    P->size[i] = largest;
+    return best;
 }
 
 /* A row that gets its pivot no longer counts in its columns. */
@@ -76,11 +77,6 @@ static void leave_column(Pivots *P, int i, int j)
     while (holder[k] != i)
         k++;
     holder[k] = holder[--P->holders[j]];
-}
-
-static int larger(const Pivots *P, int left, int right)
-{
-    return right < P->m && P->size[right] > TIED*P->size[left] ? right : left;
 }
 
 /* Takes a pivot: its column goes out of the rows that have none yet. */
@@ -101,7 +97,6 @@ static void take_pivot(Pivots *P, int i, int j)
     a[n] *= one;
     P->row[P->used] = i;
     P->column[P->used++] = j;
-    P->size[i] = -1;
     for (int h = 0; h < P->holders[j]; h++) {
         const int other = P->holder[j*P->m + h];
         real *b = P->a + other*W;
@@ -121,14 +116,13 @@ static void take_pivot(Pivots *P, int i, int j)
     }
 }
 
-/* Columns without a pivot, behind those with one. */
+/* Columns without a pivot, behind those with one: no row without a pivot needs them. */
 static void list_columns(Pivots *P)
 {
-    memset(P->filled, 0, (size_t)P->n*sizeof *P->filled);
     for (int k = 0; k < P->used; k++)
-        P->filled[P->column[k]] = 1;
+        P->holders[P->column[k]] = -1;
     for (int j = 0, k = P->used; j < P->n; j++)
-        if (!P->filled[j])
+        if (P->holders[j] >= 0)
             P->column[k++] = j;
 }
 
@@ -136,53 +130,46 @@ static void list_columns(Pivots *P)
    Returns the ratio of the last pivot to the first, against its usual value. */
 static real eliminate(Pivots *P, int rank, real usual, real least)
 {
-    int leaves = 1;
     real first = 0.0, ratio = 1.0;
-    while (leaves < P->m)
-        leaves *= 2;
-    for (int i = 0; i < leaves; i++) {
-        P->winner[leaves + i] = i;
-        if (i < P->m)
-            find_largest(P, i);
+    for (int i = 0; i < P->m; i++) {
+        P->row[i] = i;
+        find_largest(P, i);
     }
-    for (int k = leaves - 1; k > 0; k--)
-        P->winner[k] = larger(P, P->winner[2*k], P->winner[2*k + 1]);
     while (P->used < rank) {
-        const int i = P->winner[1], j = P->best[i];
-        const real largest = P->size[i] > 0 ? P->size[i] : 0;
+        int best = P->used;
+        for (int k = best + 1; k < P->m; k++)
+            if (P->size[P->row[k]] > TIED*P->size[P->row[best]])
+                best = k;
+        const int i = P->row[best], j = best_column(P, i);
         if (P->used == 0)
-            first = largest;
-        ratio = first > 0 ? largest/(first*usual) : 0;
+            first = P->size[i];
+        ratio = first > 0 ? P->size[i]/(first*usual) : 0;
         if (!(ratio > least))
             break;
+        P->row[best] = P->row[P->used];
         take_pivot(P, i, j);
-        for (int h = -1; h < P->holders[j]; h++) {
-            const int changed = h < 0 ? i : P->holder[j*P->m + h];
-            if (h >= 0)
-                find_largest(P, changed);
-            for (int k = (leaves + changed)/2, same = 0; k > 0 && !same; k /= 2) {
-                const int before = P->winner[k];
-                P->winner[k] = larger(P, P->winner[2*k], P->winner[2*k + 1]);
-                same = P->winner[k] == before && before != changed;
-            }
-        }
+        for (int h = 0; h < P->holders[j]; h++)
+            find_largest(P, P->holder[j*P->m + h]);
     }
     list_columns(P);
     return ratio;
 }
 
-/* The rows of J, scaled, with a right-hand side, which may be NULL for zero. `bridged`: some of them are not those of
-   the model and may have entries anywhere. */
-static void put_rows(GIVEN Pivots *P, const real *restrict rows, const real *restrict right, int bridged)
+/* m rows of J, scaled, with a right-hand side, which may be NULL for zero. `which`: these rows, or NULL for all;
+   `place`: columns among n, -1: left out, or NULL for all. `bridged`: some rows are not those of the model and may have
+   entries anywhere. */
+static void put_rows(GIVEN Pivots *P, int m, const int *which, int n, const int *place, const real *restrict rows,
+    const real *restrict right, int bridged)
 {
-    begin_pivots(P, N_V, N_U);
-    for (int i = 0; i < N_V; i++) {
+    begin_pivots(P, m, n);
+    for (int k = 0; k < m; k++) {
+        const int i = which ? which[k] : k;
         for (int e = bridged ? 0 : ROW_AT[i]; e < (bridged ? N_U : ROW_AT[i + 1]); e++) {
-            const int j = bridged ? e : ROW_COLUMN[e];
-            if (!bridged || rows[i*N_U + j] != 0)
-                put_entry(P, i, j, rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j]);
+            const int column = bridged ? e : ROW_COLUMN[e], j = place ? place[column] : column;
+            if (j >= 0 && (!bridged || rows[i*N_U + column] != 0))
+                put_entry(P, k, j, rows[i*N_U + column]*ROW_SCALE[i]*COLUMN_SCALE[column]);
         }
-        P->a[i*(N_U + 1) + N_U] = right ? right[i]*ROW_SCALE[i] : 0;
+        P->a[k*(n + 1) + n] = right ? right[i]*ROW_SCALE[i] : 0;
     }
 }
 

@@ -47,10 +47,8 @@ static int project_near(GIVEN Job *job, real t, real *y, real *w, int at_end)
             job->worst = i;
     find_bridges(HERE job, t, y, all + AT_J, w);
     for (int n = 0;; n++) {
-        if (at_end && n <= 1) {
-            job->ratio = pivot_ratio(HERE all + AT_J);
-            job->steady = steady_ratio(HERE all + AT_J);
-        }
+        if (at_end && n <= 1)
+            look_at_pivots(HERE all + AT_J, &job->ratio, &job->steady);
         const int bridged = put_curves(HERE job, y, all);
         const real size = residual(HERE all);
         const int closed = n == CORRECTIONS || size < TIGHT || (size >= before && size < CLOSED);
@@ -91,8 +89,7 @@ static int project(GIVEN Job *job, real t, real *y, real *w, real small)
     job->externals->live = 0;
     job->moved = job->residual = 0.0;
     closure(t, q, u, job->p, job->c, w, all, job->externals);
-    job->ratio = pivot_ratio(HERE J);
-    job->steady = steady_ratio(HERE J);
+    look_at_pivots(HERE J, &job->ratio, &job->steady);
     job->worst = 0;
     for (int i = 1; i < N_G; i++)
         if (fabs(g[i]) > fabs(g[job->worst]))
@@ -105,10 +102,8 @@ static int project(GIVEN Job *job, real t, real *y, real *w, real small)
         for (int j = 0; j < N_Q; j++)
             q[j] -= change[j];
         closure(t, q, u, job->p, job->c, w, all, job->externals);
-        if (n == 0) {
-            job->ratio = pivot_ratio(HERE J);
-            job->steady = steady_ratio(HERE J);
-        }
+        if (n == 0)
+            look_at_pivots(HERE J, &job->ratio, &job->steady);
     }
     job->residual = largest(N_G, g);
     least_norm(HERE N_V, N_U, N_RV, job->root_u, J, v, change);
@@ -227,8 +222,7 @@ static int begin(GIVEN Job *job, real t, real *w)
     if (CLOSURE_INPUTS && set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    job->ratio = pivot_ratio(HERE J);
-    job->steady = steady_ratio(HERE J);
+    look_at_pivots(HERE J, &job->ratio, &job->steady);
     if (singular_at_rest(HERE y, J))
         return AT_REST;
     job->near = MODEL_HAS(BRIDGES) && job->ratio < WATCHED;

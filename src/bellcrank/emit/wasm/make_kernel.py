@@ -58,7 +58,7 @@ def missing() -> list[str]:
 
 def digest() -> str:
     """Of the text from which the modules are made."""
-    return hashlib.sha256(Kernel({"LINKED": 1}).take("page.c").encode()).hexdigest()
+    return hashlib.sha256(Kernel({"LINKED": 1}).take("page.c").encode()).hexdigest()[:16]
 
 
 def made(name: str) -> bytes:

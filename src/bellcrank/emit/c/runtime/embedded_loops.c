@@ -19,7 +19,7 @@ static int close_loops(Job *job, real h, real t, real *y, real *w)
 {
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], state[N_S], *q = state, *u = state + N_Q;
     const real *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
-    real left = 0.0;
+    real left = 0.0, ratio;
     job->externals->live = 0;
     job->moved = 0.0;
     memcpy(state, y, sizeof state);
@@ -33,11 +33,11 @@ static int close_loops(Job *job, real h, real t, real *y, real *w)
     }
     for (int i = 0; i < N_G; i++)
         left = fabs(g[i]) <= left ? left : fabs(g[i]);
-    job->steady = steady_ratio(J);
+    look_at_pivots(J, &ratio, &job->steady);
     least_norm(N_V, N_U, N_RV, ROOT_U, J, v, change);
     for (int j = 0; j < N_U; j++)
         u[j] -= change[j];
-    if (!(left < OPEN) || !(pivot_ratio(J) > NEAR) || job->moved > SHARE*h*length(N_U, u) + LEAST)
+    if (!(left < OPEN) || !(ratio > NEAR) || job->moved > SHARE*h*length(N_U, u) + LEAST)
         return 1;
     memcpy(y, state, sizeof state);
     return 0;
