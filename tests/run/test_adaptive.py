@@ -138,7 +138,7 @@ def test_too_many_steps_are_told(backend, monkeypatch):
     monkeypatch.setattr("bellcrank.run.adaptive.Count", lambda most: Count(50))
     s = pendulum("-c*(u(rod) - 1)", c=1e6)
     sim = s.equations().compile(backend=backend)
-    with pytest.warns(bc.ModelWarning, match="held"):
+    with pytest.warns(bc.ModelWarning, match="limited .* by stability"):
         run = sim.simulate(method="tsit5", rtol=1e-4)
     told = r"50 steps were not enough to t_end = 1 s\. A mode of 4.8e\+05 1/s holds them: try method='radau5'$"
     assert re.search(told, run.ended), run.ended
@@ -310,7 +310,9 @@ def test_programs_choose_their_steps(language, tmp_path):
     assert int(re.search(r"(\d+) steps", told)[1]) == run.settings["steps"]
     held = ("METHOD tsit5", "RTOL 1e-4", "K 3e5", "STOPT 1")
     (tmp_path / "held.par").write_text("\n".join(["PARSFILE", f"PARSFILE {program.default}", *held, "C 3e3", "END"]))
-    assert re.search(r"a mode of 1\.\de\+03 1/s held \d+ of \d+ steps, not", program(tmp_path / "held.par"))
+    assert re.search(
+        r"a mode of 1\.\de\+03 1/s limited \d+ of \d+ steps by stability, not", program(tmp_path / "held.par")
+    )
     told = program(tmp_path / "held.par", "--method", "auto", "--output", tmp_path / "over.csv")
     run = equations.compile().simulate(method="auto", rtol=1e-4, t_end=1.0, parameters={"k": 3e5, "c": 3e3})
     assert f"went over to radau5 at t = {run.settings['went_over']:g} s: a mode of 1." in told

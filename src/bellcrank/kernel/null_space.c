@@ -5,7 +5,7 @@
 static void look_at_pivots(GIVEN const real *restrict rows, real *ratio, real *steady)
 {
     PIVOTS(P, N_V, N_U);
-    real least = N_ORDER > 0 ? HUGE_VAL : (real)USUAL_ORDER;
+    real least = N_ORDER > 0 ? (real)HUGE_VAL : (real)USUAL_ORDER;
     put_rows(HERE &P, N_V, NULL, N_U, NULL, rows, NULL, 0);
     for (int k = 0; k < N_ORDER && least > VANISHING; k++) {
         const int row = ORDER[k][0], column = ORDER[k][1];
