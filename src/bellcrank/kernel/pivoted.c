@@ -1,5 +1,5 @@
 /* ---- closed loops: rows of constraints eliminated with the pivots that the position asks for. Entries that are zero
-   cost nothing: the work grows with the loops, not with the square of their number. */
+   cost nothing. */
 
 typedef struct {
     int m, n, used;             /* rows; columns, not counting a right-hand side; pivots that were taken */
@@ -116,7 +116,7 @@ static void take_pivot(Pivots *P, int i, int j)
     }
 }
 
-/* Columns without a pivot, behind those with one: no row without a pivot needs them. */
+/* Lists the columns without a pivot behind those with one. */
 static void list_columns(Pivots *P)
 {
     for (int k = 0; k < P->used; k++)
