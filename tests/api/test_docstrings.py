@@ -8,6 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.model.formula import SCALAR
+from tests.models import needs_compiler
 
 KINDS = (bc.System, bc.Equations, bc.Simulation, bc.Run)
 RECORDS = (bc.Dae, bc.Many, bc.Screw, bc.Slip, bc.State, bc.Tyre)  # whose methods are not looked at
@@ -47,7 +48,10 @@ def test_every_call_has_an_example():
     assert [name for name, _ in items() if name not in EXAMPLES] == []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+COMPILED = {"bellcrank.compile_linkage"}  # in C alone
+
+
+@pytest.mark.parametrize("name", [pytest.param(x, marks=needs_compiler if x in COMPILED else ()) for x in EXAMPLES])
 def test_examples_print_what_they_say(name):
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(EXAMPLES[name]), {}, name, None, 0)
     report = []

@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 import bellcrank as bc
 from bellcrank.derive.content import content_of
 from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
+from tests.models import needs_compiler
 from tests.programs import LANGUAGES, build
 
 HEAVY = 1e18  # kg: what is so heavy moves as it began
@@ -345,6 +346,7 @@ def test_scale_factors_are_parameters(book):
     assert run["t.fy"][-1] == pytest.approx(tyre.scaled(LMUY=0.5).forces(4000, 0, 0.2).Fy, rel=1e-6)
 
 
+@needs_compiler
 def test_another_tyre_of_the_same_form_is_the_same_program(book):
     """Coefficients are data of the program; which of them are zero is not."""
     tyre, sim = book
