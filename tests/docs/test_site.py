@@ -1,5 +1,6 @@
 """The site: every page is in it, every public name has a place, links and words of others are safe; built, it needs no other host."""
 
+import inspect
 import re
 import time
 from pathlib import Path
@@ -27,9 +28,14 @@ def test_every_page_of_the_guide_is_listed():
 def test_no_words_are_taken_for_a_link_by_name():
     """h[i][j] leads to a place named j, unless it is code: the site is then not built."""
     code = re.compile(r"^```+.*?^```+$|^    .*?$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-    for path in sorted((ROOT / "docs").rglob("*.md")):
-        text = code.sub("", path.read_text(encoding="utf-8"))
-        assert not re.findall(r"\[[^\]\n]*\]\[[^\]\n]*\]", text), path.name
+    texts = {p.name: code.sub("", p.read_text(encoding="utf-8")) for p in sorted((ROOT / "docs").rglob("*.md"))}
+    entries = public_entries()
+    for name, x in [*entries, *returned_classes([x for _, x in entries])]:
+        for item in (x, *(m for n, m in vars(x).items() if isinstance(x, type) and not n.startswith("_"))):
+            prose = (inspect.getdoc(item) or "").partition("\nExamples\n---")[0]
+            texts[f"{name} {item}"] = re.sub(r"`[^`\n]*`", "", prose)
+    for name, text in texts.items():
+        assert not re.findall(r"\[[^\]\n]*\]\[[^\]\n]*\]", text), name
 
 
 def test_every_public_name_has_a_place():

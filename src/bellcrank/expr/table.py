@@ -190,7 +190,7 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
     y : sequence
         Values at x; with a third sequence, points of the second argument.
     *more : sequence or int
-        Values z[i][j] at (x[i], y[j]), and the order.
+        Values `z[i][j]` at `(x[i], y[j])`, and the order.
     order : {1, 3}, default 1
         Straight lines or cubic splines.
     name : str, default "table"

@@ -94,7 +94,7 @@ def frames_of(*vectors: Vector) -> list[basis.Frame]:
 
 @dataclass(frozen=True, repr=False)
 class DirectionCosines(Shown):
-    """The matrix R_AB[i][j] = a_i . b_j of two frames, as a table."""
+    """The matrix `R_AB[i][j] = a_i . b_j` of two frames, as a table."""
 
     a: Frame
     b: Frame

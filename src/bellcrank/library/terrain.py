@@ -521,7 +521,7 @@ def grid(x: Any, y: Any, h: Any, outside: str = "level", name: str = "grid") -> 
     x, y : sequence of float
         Positions (length), increasing by even steps.
     h : array_like
-        Heights h[i][j] at (x[i], y[j]) (length).
+        Heights `h[i][j]` at `(x[i], y[j])` (length).
     outside : {"level", "slope"}, default "level"
         Outside its edges the ground is level, or continues with the slope of the edge.
     name : str, default "grid"

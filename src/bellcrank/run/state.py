@@ -18,7 +18,7 @@ class State(tuple[np.ndarray, np.ndarray]):
 
     A state is accepted wherever (q, u) is, and as x by the function of `Simulation.rhs`.
 
-    Parameters
+    Attributes
     ----------
     q, u : ndarray
         Coordinates and speeds: `q, u = state`. `np.asarray(state)` is the array [q, u].
