@@ -1,7 +1,7 @@
 """Euler parameters: rates, conversions, and the two orders in which people write them.
 
 Bellcrank writes (e0, e1, e2, e3) with e0 = cos(theta/2); AUTOLEV and Kane & Levinson write (e1, e2, e3, e4) with the
-scalar last. R[i][j] = a_i . b_j. Kane, Likins & Levinson, Spacecraft Dynamics (1983), sections 1.3 and 1.13.
+scalar last. `R[i][j] = a_i . b_j`. Kane, Likins & Levinson, Spacecraft Dynamics (1983), sections 1.3 and 1.13.
 """
 
 from __future__ import annotations
