@@ -133,7 +133,7 @@ def sundials_solver(problem, name):
     t, y = ca.SX.sym("t"), ca.SX.sym("y", len(start))
     n_q = len(sim.interface.coordinates)
     with tempfile.TemporaryDirectory() as folder:
-        problem.equations.write("python", folder)
+        problem.equations.export("python", folder)
         text = (Path(folder) / "model.py").read_text(encoding="utf-8")
     space = {"__name__": "model"}
     exec(compile(text, "model.py", "exec"), space)

@@ -44,7 +44,7 @@ class Sizes:
 
 def sizes(equations, precision, folder):
     """Writes a model for controllers, compiles it and measures it."""
-    source = equations.write("c", folder, purpose="embedded", precision=precision)
+    source = equations.export("embedded", folder, precision=precision)
     stem, flags = source.stem, (*FLAGS, *PROCESSORS[precision])
     calls = "".join(f"    {stem}_{f}(&m);\n" for f in CALLED)
     main = f'#include "{stem}.h"\n{stem}_model m;\nint main(void)\n{{\n{calls}    return 0;\n}}\n'

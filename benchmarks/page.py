@@ -64,14 +64,14 @@ def line(name):
     eom = bc.load_model(EXAMPLES / f"{name}.py").equations()
     begun = time.process_time()
     try:
-        page = eom.page()
+        page = eom.export("page")
     except bc.ModelError as error:
         print(f"{name:28}{operations(eom):11}  {str(error).splitlines()[-1].strip()}")
         return
     seconds, size = time.process_time() - begun, len(page.text.encode()) / 1000
     print(f"{name:28}{operations(eom):11}{size:8.1f}{seconds:8.2f}", end="", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        path = page.write(Path(folder) / "page.html").path
+        path = page.save(Path(folder) / "page.html").path
         done = subprocess.run(["node", "-e", NODE, path, str(STEPS), str(TURNS)], capture_output=True, check=True)
     found = json.loads(done.stdout)
     c = in_c(eom, found["step"], found["method"])

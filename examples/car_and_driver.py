@@ -104,7 +104,7 @@ def side_by_side(paths, interval, t_end=6.0):
 if __name__ == "__main__":
     import numpy as np
 
-    paths = [s.equations().write_fmu(Path(f"{s.name}.fmu")) for s in (car(), driver())]
+    paths = [s.equations().export("fmu", Path(f"{s.name}.fmu")) for s in (car(), driver())]
     together = both().equations().compile().simulate()
     for interval in (0.04, 0.02, 0.01):
         apart = side_by_side(paths, interval)

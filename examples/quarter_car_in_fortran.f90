@@ -1,6 +1,6 @@
 ! The quarter car in a Fortran program of your own: travel of the suspension for four stiffnesses, computed in parallel.
 !
-!     bellcrank write examples/quarter_car.py --language fortran --out car
+!     bellcrank export fortran examples/quarter_car.py --out car
 !     gfortran -fopenmp -O2 -o own car/model.f90 examples/quarter_car_in_fortran.f90 && ./own
 !
 ! The module needs no C here. Its functions change nothing but their results, so threads may call them at once.

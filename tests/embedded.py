@@ -19,7 +19,7 @@ class Embedded:
     """A model that is called as a controller would; values are in equation units."""
 
     def __init__(self, equations, folder, precision="double", flags=("-O0",)):
-        self.source = equations.write("c", folder, purpose="embedded", precision=precision)
+        self.source = equations.export("embedded", folder, precision=precision)
         self.folder, self.stem = folder, self.source.stem
         self.header = self.source.with_suffix(".h").read_text(encoding="utf-8")
         kinds = {

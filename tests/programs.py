@@ -80,8 +80,8 @@ class Built:
 
 
 def build(equations, language, folder, flags=FLAGS, **how):
-    """Writes a program, `how` as `write` takes it, and compiles it; any warning is an error."""
-    equations.write(language, folder, **how)
+    """Writes a program, `how` as `export` takes it, and compiles it; any warning is an error."""
+    equations.export(language, folder, **how)
     return compiled(language, folder, flags)
 
 

@@ -84,7 +84,7 @@ def _with_model(made: Made, path: Path, folder: Path) -> Made:
     equations = system.equations()
     found: dict[str, Any] = {"title": system.name, "check": str(bc.check(system, states=STATES, equations=equations))}
     try:
-        equations.page(folder / PAGE)
+        equations.export("page", folder / PAGE)
         found["live"] = True
     except bc.ModelError as error:
         found["refused"] = str(error)

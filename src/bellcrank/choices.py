@@ -31,8 +31,8 @@ JacobianMode = Literal["forward", "reverse", "cheapest"]
 # programs
 Backend = Literal["auto", "c", "wasm", "python"]
 Speed = Literal["auto", "fast", "quick"]
-Language = Literal["c", "fortran", "python"]
-Purpose = Literal["program", "embedded", "simulink"]
+ExportFormat = Literal["c", "fortran", "python", "embedded", "simulink", "fmu", "page"]
+DerivativeFormat = Literal["c", "python"]
 Precision = Literal["double", "single"]
 FmiVersion = Literal[2, 3]
 Platform = Literal[

@@ -117,9 +117,9 @@ def test_printed_slopes_agree_in_c_and_python(tmp_path):
     expected = interpret.outputs(slopes.program, values)
     assert found[0] == pytest.approx(expected, rel=1e-12, abs=1e-14)
     assert found[1] == pytest.approx(expected, rel=1e-12, abs=1e-14)
-    text = slopes.write("c", tmp_path).read_text(encoding="utf-8")
+    text = slopes.export("c", tmp_path).read_text(encoding="utf-8")
     assert "d u(a)' / d q(b)" in text
-    assert "def outputs" in slopes.write("python", tmp_path).read_text(encoding="utf-8")
+    assert "def outputs" in slopes.export("python", tmp_path).read_text(encoding="utf-8")
 
 
 @pytest.mark.campaign

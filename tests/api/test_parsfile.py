@@ -30,7 +30,7 @@ def test_settings_of_a_file(tmp_path):
 
 def test_default_file_of_a_program_gives_the_default_run(tmp_path):
     eom = example("quarter_car")
-    eom.write("python", tmp_path)
+    eom.export("python", tmp_path)
     sim = eom.compile(backend="python")
     run = sim.simulate(**bc.settings_of(eom, tmp_path / "quarter_car.par"))
     assert all(np.array_equal(run[n], other) for n, other in sim.simulate().channels.items())
@@ -101,7 +101,7 @@ def test_command_line_reads_and_echoes(tmp_path, capsys):
 def test_mutated_parameter_files_end_in_a_result_or_a_clear_error(tmp_path):
     """3,000 seeded mutations: characters exchanged, lines cut, doubled and mixed."""
     eom = example("quarter_car")
-    eom.write("python", tmp_path)
+    eom.export("python", tmp_path)
     text = (tmp_path / "quarter_car.par").read_text(encoding="utf-8")
     rng = np.random.default_rng(1990)
     letters = list("kqu()0123456789.eEdD+-* \t\n\x00\u00fc\"'%PARSFILE")

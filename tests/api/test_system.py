@@ -217,7 +217,7 @@ def test_latex_and_sources_can_be_written(tmp_path):
     s, _ = pendulum()
     eom = s.equations()
     assert r"\frac{d}{dt}" in eom.latex()
-    path = eom.write("python", tmp_path)
+    path = eom.export("python", tmp_path)
     assert "def derivatives" in path.read_text()
 
 

@@ -9,12 +9,13 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import choices
+from bellcrank.analysis.jacobian import WRITERS
 from bellcrank.analysis.random import ROUGHNESS
 from bellcrank.describe.attitude import SIDES
 from bellcrank.export.embedded.write import PRECISIONS as EMBEDDED
 from bellcrank.export.fmu.binaries import TARGETS
 from bellcrank.export.fmu.write import VERSIONS
-from bellcrank.export.programs import LANGUAGES, PURPOSES
+from bellcrank.export.formats import FORMATS
 from bellcrank.expr.function_table import CALLED
 from bellcrank.kinematics.loop_joints import JOINTS
 from bellcrank.kinematics.results import ConstraintForm
@@ -29,15 +30,15 @@ from bellcrank.units import UNIT_SYSTEMS
 TABLES = {
     "Constraints": [x.value for x in ConstraintForm],
     "DaeMethod": KNOWN,
+    "DerivativeFormat": WRITERS,
+    "ExportFormat": FORMATS,
     "FmiVersion": VERSIONS,
-    "Language": LANGUAGES,
     "LinkageJointKind": FREEDOMS,
     "LoopJointKind": (*JOINTS, "distance"),
     "ManoeuvreName": manoeuvres.known(),
     "Method": METHODS,
     "Platform": ("host", "all", "sources", *TARGETS),
     "Precision": PRECISIONS,
-    "Purpose": PURPOSES,
     "RoadClass": ROUGHNESS,
     "ShapeKind": SIZES,
     "Side": SIDES,
@@ -114,12 +115,12 @@ FIRST = {  # arguments with a default that may stand without their name
     "add_wheel_angles": ("name",),
     "add_loop_joint": ("kind",),
     "assemble": ("initial",),
+    "export": ("path",),
     "gradient": ("of",),
     "inverse": ("t",),
     "jacobian": ("of",),
     "linearize": ("at",),
     "modes": ("at",),
-    "page": ("path",),
     "parameter_values": ("given",),
     "picture": ("path",),
     "sensitivity": ("outputs",),

@@ -173,18 +173,18 @@ def test_backend_is_told():
 
 @needs_compiler
 def test_written_source_compiles_alone(tmp_path):
-    path = pendulum().equations().write("c", tmp_path / "new")
+    path = pendulum().equations().export("c", tmp_path / "new")
     assert path == tmp_path / "new" / "model.c"
     command = [*find_compiler().command, "-std=c99", "-Wall", "-Wextra", "-Werror", "-c", path.name]
     subprocess.run(command, cwd=path.parent, check=True)
     with pytest.raises(bc.ModelError, match="'cobol' is not known"):
-        pendulum().equations().write("cobol", tmp_path)
+        pendulum().equations().export("cobol", tmp_path)
 
 
 def test_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(bc.BuildError, match="cannot write"):
-        pendulum().equations().write("c", tmp_path / "file" / "inside")
+        pendulum().equations().export("c", tmp_path / "file" / "inside")
 
 
 @pytest.mark.skipif(
@@ -193,7 +193,7 @@ def test_folder_that_cannot_be_written(tmp_path):
 def test_disk_full(tmp_path):
     (tmp_path / "model.c").symlink_to("/dev/full")
     with pytest.raises(bc.BuildError, match=r"cannot write .*No space left"):
-        pendulum().equations().write("c", tmp_path)
+        pendulum().equations().export("c", tmp_path)
 
 
 @pytest.mark.campaign

@@ -144,7 +144,11 @@ CHECKS = [README, pendulum_with_friction, double_pendulum, overlay_springs, four
 )
 def test_how_to_page(check, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for owner, drawing in ((Run, "plot"), (Run, "animate"), (Equations, "page")):  # drawn by `python -m website.shown`
+    for owner, drawing in (
+        (Run, "plot"),
+        (Run, "animate"),
+        (Equations, "export"),
+    ):  # drawn by `python -m website.shown`
         monkeypatch.setattr(owner, drawing, lambda *_, **__: None)
     names = {}
     for printed, shown in run_blocks(PAGES[check.__name__], names):

@@ -42,7 +42,7 @@ def worst(run, other):
 def test_the_plain_program_has_the_rows_of_a_run(tmp_path):
     """A road that steps up within a step, and a last step that is shorter."""
     eom = example("quarter_car")
-    eom.write("fortran", tmp_path)
+    eom.export("fortran", tmp_path)
     lines, bump = (
         ("step 0.003", "iprint 7", "stopt 1", "z_road step 0.5011 0.05 0"),
         bc.signals.step(at=0.5011, height=0.05),
@@ -95,7 +95,7 @@ def test_the_plain_program_turns_bodies_and_knows_tables_and_routines(tmp_path):
     ],
 )
 def test_a_program_says_why_there_is_no_plain_one(tmp_path, name, events, why):
-    example(name).write("fortran", tmp_path, events=events or None)
+    example(name).export("fortran", tmp_path, events=events or None)
     assert not (tmp_path / "main.f90").exists()
     assert f"# there is no plain program in Fortran: {why}" in (tmp_path / "Makefile").read_text(encoding="utf-8")
 
@@ -104,7 +104,7 @@ def test_a_program_says_why_there_is_no_plain_one(tmp_path, name, events, why):
 def test_the_module_in_a_program_of_ones_own(tmp_path, flags):
     """Four runs at once, each with its own stiffness, are those of the package."""
     eom = example("quarter_car")
-    model = eom.write("fortran", tmp_path)
+    model = eom.export("fortran", tmp_path)
     own = tmp_path / "own"
     command = [GFORTRAN, "-O0", *WARN, *flags, "-J", str(tmp_path), "-o", str(own), str(model), str(OWN)]
     subprocess.run(command, check=True, cwd=tmp_path)
@@ -124,7 +124,7 @@ def both(make, folder, options, events=None):
     """Rows of the programs in C and in Fortran, and what they said."""
     found = []
     for language in ("c", "fortran"):
-        make.write(language, folder / language, events=events)
+        make.export(language, folder / language, events=events)
         program = compiled(language, folder / language)
         said = program("--output", "o.csv", *options, cwd=program.folder)
         run = bc.read(program.folder / "o.csv")

@@ -114,12 +114,12 @@ def test_one_mass_compiles_without_warnings(tmp_path, language, flags, inputs):
 
 
 def test_a_model_with_all_kinds_of_signals_fits(tmp_path, many_kinds):
-    everything().equations().write("fortran", tmp_path)
+    everything().equations().export("fortran", tmp_path)
     assert longest(tmp_path) <= LIMIT
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_fit(tmp_path, name):
-    example(name).write("fortran", tmp_path)
+    example(name).export("fortran", tmp_path)
     assert longest(tmp_path) <= LIMIT

@@ -69,7 +69,7 @@ def as_written(run, channels):
 
 def both_ways(equations, language, folder, events, code=0, options=(), **settings):
     """A run by `simulate`; the same by a program that is written with its events: rows, and what it said."""
-    equations.write(language, folder, events=events)
+    equations.export(language, folder, events=events)
     said = like_a_run(language, folder)("--output", "out.csv", *options, cwd=folder, code=code)
     run = equations.compile(backend="c").simulate(events=events, **settings)
     return run, as_written(bc.read(folder / "out.csv"), run.channels), said
@@ -152,7 +152,7 @@ def chooses_steps_as_a_run(sim, folder, events, method):
 @needs_compiler
 def test_a_program_with_events_goes_over_to_stiff_steps_and_begins_again_after_each(tmp_path):
     equations = overdamped().equations()
-    equations.write("c", tmp_path, events=[BACK])
+    equations.export("c", tmp_path, events=[BACK])
     like_a_run("c", tmp_path)
     run, said = chooses_steps_as_a_run(equations.compile(backend="c"), tmp_path, [BACK], "auto")
     assert f"went over to radau5 at t = {run.settings['went_over']:.6g} s" in said
@@ -171,9 +171,9 @@ def test_formulas_long_names_and_loops_in_fortran(tmp_path, language, name):
         bc.event(f"abs({speed}) + sign(t - 0.2037)*cbrt(t) > 0.4", name="odd"),
         bc.event("where(t > 0.3021, 1, -1)*t**2 > 0", stop=True, name="end"),
     ]
-    equations.write(language, tmp_path / "none_acts", events=events[1:])
+    equations.export(language, tmp_path / "none_acts", events=events[1:])
     compiled(language, tmp_path / "none_acts", "-O2 -Werror")
-    equations.write(language, tmp_path, events=events)
+    equations.export(language, tmp_path, events=events)
     said = compiled(language, tmp_path, "-O2 -Werror")("--output", "out.csv", cwd=tmp_path, code=4)
     run, written = equations.compile().simulate(events=events), bc.read(tmp_path / "out.csv")
     expected = as_written(run, run.channels)
@@ -187,7 +187,7 @@ def test_formulas_long_names_and_loops_in_fortran(tmp_path, language, name):
 def test_impacts_without_end_are_told_and_end_a_program_that_chooses_its_steps(tmp_path):
     """The times between impacts shrink to nothing at sqrt(2 h/g) (1 + e)/(1 - e), after 4.0637 s of 8."""
     equations = ball().equations()
-    equations.write("c", tmp_path, events=[bounce()])
+    equations.export("c", tmp_path, events=[bounce()])
     program, sim = like_a_run("c", tmp_path), equations.compile(backend="c")
     for method in ("tsit5", "dop853", "radau5", "rodas5p", "auto"):
         said = program("--output", "out.csv", "--method", method, "--t-end", "8", cwd=tmp_path, code=4)
@@ -208,7 +208,7 @@ def test_loops_chattering_and_stops(tmp_path, language):
     for i, action in enumerate((*actions, {"u(a)": 0, "u(c)": 3}, {"l": 5})):
         equations, folder = four_bar().equations(), tmp_path / f"loop{i}"
         hit = [bc.event("t - 0.1113", action=action, name="hit")]
-        equations.write(language, folder, events=hit)
+        equations.export(language, folder, events=hit)
         said = like_a_run(language, folder)("--output", "out.csv", cwd=folder, code=0 if i < 4 else 4)
         run, written = equations.compile(backend="c").simulate(events=hit), bc.read(folder / "out.csv")
         assert as_written(written, run.channels) == pytest.approx(as_written(run, run.channels), abs=1e-11)
@@ -216,7 +216,7 @@ def test_loops_chattering_and_stops(tmp_path, language):
     agrees(ball().equations(), language, tmp_path / "zeno", [bounce()], 4, ["--t-end", "8"], t_end=8)
     with pytest.warns(bc.ModelWarning, match="changes nothing"):
         run = bolt().equations().compile(backend="c").simulate(events=[LATCH])
-    bolt().equations().write(language, tmp_path / "latch", events=[LATCH])
+    bolt().equations().export(language, tmp_path / "latch", events=[LATCH])
     said = like_a_run(language, tmp_path / "latch")("--output", "out.csv", cwd=tmp_path / "latch")
     written = bc.read(tmp_path / "latch" / "out.csv")
     assert written["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9) and said.count("latch at t") == len(run.events) == 1
@@ -252,7 +252,7 @@ WITHOUT_WARNINGS = {
 def test_programs_with_events_compile_without_warnings(tmp_path, sets):
     """At all levels: what a compiler can know of values that are not set depends on how much it looks through."""
     model, events = WITHOUT_WARNINGS[sets]
-    model().equations().write("c", tmp_path, events=events)
+    model().equations().export("c", tmp_path, events=events)
     for command in [find_compiler().command, *([x] for x in ("gcc", "clang") if shutil.which(x))]:
         for level in ("-O0", "-O1", "-O2", "-O3"):
             flags = [
@@ -274,11 +274,11 @@ def test_programs_with_events_compile_without_warnings(tmp_path, sets):
 def test_what_programs_with_events_cannot_do_is_told(tmp_path):
     equations = ball().equations()
     with pytest.raises(bc.ModelError, match=r"called 'q\(bal\)'\. Did you mean 'q\(ball\)'"):
-        equations.write("c", tmp_path, events={"low": "q(bal)"})
+        equations.export("c", tmp_path, events={"low": "q(bal)"})
     with pytest.raises(bc.ModelError, match="stop='hit': no event has that name"):
-        equations.write("c", tmp_path, events=[bounce()], stop="hit")
-    with pytest.raises(bc.ModelError, match="programs in Python do not watch events: write one in C or Fortran"):
-        equations.write("python", tmp_path, events=[bounce()])
+        equations.export("c", tmp_path, events=[bounce()], stop="hit")
+    with pytest.raises(bc.ModelError, match="'events' is not an option of the format 'python'; it has no options"):
+        equations.export("python", tmp_path, events=[bounce()])
 
 
 @pytest.mark.parametrize("language", COMPILED_MAINLY_C)

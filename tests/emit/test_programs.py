@@ -121,7 +121,7 @@ def holding():
 def test_models_that_the_driver_in_python_cannot_run_become_a_module_alone(tmp_path, make, why):
     eom = make().equations()
     with pytest.warns(bc.ModelWarning, match=f"programs in Python {why}.*write one in C or Fortran"):
-        path = eom.write("python", tmp_path)
+        path = eom.export("python", tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["model.py"]
     assert f"# Note: programs in Python {why}" in path.read_text(encoding="utf-8")
     space = {"__name__": "model"}
@@ -138,7 +138,7 @@ def test_models_that_the_driver_in_python_cannot_run_become_a_module_alone(tmp_p
 def test_programs_in_python_use_rk4_where_a_model_asks_for_another_method(tmp_path):
     s = pendulum("-q(rod)")
     s.set_run(method="heun")
-    s.equations().write("python", tmp_path)
+    s.equations().export("python", tmp_path)
     (path,) = tmp_path.glob("*.par")
     text = path.read_text(encoding="utf-8")
     assert "asks for the method heun; rk4 is used" in text and "METHOD          rk4" in text
@@ -256,7 +256,7 @@ def test_long_routines_in_parts(tmp_path, language):
     from bellcrank.program.slopes import with_slopes_in
 
     eom = example("spacecraft_2")
-    eom.write(language, tmp_path)
+    eom.export(language, tmp_path)
     program = with_slopes_in(eom.program, "fortran")
     text = fortran_source(program, longest=15, extra=inertia_functions(program))
     assert "subroutine derivatives_3(t, q, u, p, c, w, z, x)" in text and "subroutine constants_2(p, c)" in text
@@ -509,7 +509,7 @@ def test_loops_that_cannot_be_closed(tmp_path, language):
 def test_routines_must_be_given_in_the_language(tmp_path, language, option):
     s = pendulum("f(t)", lambda s: s.add_external("f", arguments=("t",), python=lambda t: t))
     with pytest.raises(bc.ModelError, match=f"needs the user function 'f' in .*: give {option}"):
-        s.equations().write(language, tmp_path)
+        s.equations().export(language, tmp_path)
 
 
 def test_python_routines_that_cannot_be_taken_along(tmp_path):
@@ -525,7 +525,7 @@ def test_python_routines_that_cannot_be_taken_along(tmp_path):
     ):
         s = pendulum("f(t)", lambda s, function=function: s.add_external("f", arguments=("t",), python=function))
         with pytest.raises(bc.ModelError, match=why):
-            s.equations().write("python", tmp_path)
+            s.equations().export("python", tmp_path)
 
 
 @pytest.mark.parametrize("language", LONG_PYTHON)
@@ -564,11 +564,11 @@ def test_parameters_without_value_must_be_given(tmp_path):
 def test_unwritable_folder(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(bc.BuildError, match="cannot write to"):
-        example("quarter_car").write("c", tmp_path / "file" / "folder")
+        example("quarter_car").export("c", tmp_path / "file" / "folder")
 
 
 def test_source_reads_well(tmp_path):
-    example("quarter_car").write("fortran", tmp_path)
+    example("quarter_car").export("fortran", tmp_path)
     text = (tmp_path / "model.f90").read_text(encoding="utf-8")
     assert text.startswith("! quarter car\n!\n! 2 coordinates, 2 independent speeds.")
     assert "!   p(5)    k (N/m)                  suspension stiffness\n" in text
@@ -621,7 +621,7 @@ def test_comments_tell_a_parameter_from_an_output_of_its_name(tmp_path):
         ("fortran", "p(13)", "out(1)"),
         ("python", "p[12]", "outputs[0]"),
     ):
-        text = eom.write(language, tmp_path / language).read_text(encoding="utf-8")
+        text = eom.export(language, tmp_path / language).read_text(encoding="utf-8")
         lines = [line for line in text.splitlines() if f"{radius} " in line or f"{rate} " in line][:2]
         assert f" r ({unit})" in lines[0].replace("r  (", "r (") and "yaw rate" not in lines[0]
         assert "(rad/s)" in lines[1] and "yaw rate" in lines[1]
@@ -655,7 +655,7 @@ def test_no_model_takes_the_name_of_a_file_beside_it(tmp_path, language):
     """A model called "signals" would lose its program to signals.py; one called "time" would hide Python's own."""
     s = system("quarter_car")
     s.define("tab", bc.table([0, 1], [0, 1]))
-    s.equations().write(language, tmp_path)
+    s.equations().export(language, tmp_path)
     (stem,) = (p.stem for p in tmp_path.glob("*.par"))
     beside = {
         p.relative_to(tmp_path).parts[0].partition(".")[0].lower() for p in tmp_path.rglob("*") if p.is_file()
@@ -669,6 +669,6 @@ def test_numbers_of_numpy_are_plain_numbers_in_programs(tmp_path):
     s.set_run(initial={"q(body)": np.float64(0.01), "q(wheel)": np.float32(0.5)})
     eom = s.equations()
     for language in ("c", "python", "fortran"):
-        folder = eom.write(language, tmp_path / language)
+        folder = eom.export(language, tmp_path / language)
         texts = [p.read_text(encoding="utf-8") for p in Path(folder).rglob("*") if p.is_file()]
         assert not any("np.float" in text for text in texts), language

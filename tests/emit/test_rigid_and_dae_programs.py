@@ -75,18 +75,18 @@ def test_methods_for_constraints_are_those_of_simulate(language, tmp_path):
 
 
 def test_the_parameter_file_names_the_methods_that_the_model_can_take(tmp_path):
-    rigid_wheel().equations().write("c", tmp_path / "wheel")
+    rigid_wheel().equations().export("c", tmp_path / "wheel")
     assert "rk2, rk4, heun or rk3\n" in (tmp_path / "wheel" / "disc.par").read_text()
-    pendulum().equations().write("c", tmp_path / "loop", dae="half-explicit")
+    pendulum().equations().export("c", tmp_path / "loop", dae="half-explicit")
     assert "rk2, rk4 or heun\n" in (tmp_path / "loop" / "pendulum.par").read_text()
 
 
 def test_what_cannot_be_written_is_an_error(tmp_path):
     for eom, how, why in (
-        (oscillator(), {"dae": "dlmm"}, "keeps its constraints by itself"),
-        (rigid_wheel(), {"language": "python"}, "write one in C or Fortran"),
-        (pendulum(), {"dae": "dlmm", "purpose": "embedded"}, "dae= is for programs in C and Fortran"),
+        (oscillator(), {"format": "c", "dae": "dlmm"}, "keeps its constraints by itself"),
+        (rigid_wheel(), {"format": "python"}, "write one in C or Fortran"),
+        (pendulum(), {"format": "embedded", "dae": "dlmm"}, "belongs to 'c', 'fortran', 'fmu'"),
     ):
         with pytest.raises(bc.ModelError, match=why):
-            eom.equations().write(**{"language": "c", "directory": tmp_path / "none", **how})
+            eom.equations().export(path=tmp_path / "none", **how)
     assert not (tmp_path / "none").exists()

@@ -130,24 +130,17 @@ def test_what_cannot_be_written_is_said(tmp_path, capsys):
     fine = pendulum().equations()
     folder = tmp_path / "none"
     for eom, how, told in (
-        (hidden, {"purpose": "embedded"}, "needs the user function 'bump' in C"),
-        (unknown, {"purpose": "embedded"}, "starts with values of all parameters: give k"),
-        (fine, {"purpose": "embeded"}, "purpose 'embeded' is not known.*Did you mean 'embedded'"),
-        (
-            fine,
-            {"purpose": "embedded", "precision": "half"},
-            "precision 'half' is not known; it is 'double' or 'single'",
-        ),
-        (fine, {"precision": "single"}, "is for the purpose 'embedded'"),
-        (fine, {"language": "fortran", "purpose": "embedded"}, "is written in C, not in 'fortran'"),
+        (hidden, {}, "needs the user function 'bump' in C"),
+        (unknown, {}, "starts with values of all parameters: give k"),
+        (fine, {"precision": "half"}, "precision 'half' is not known; it is 'double' or 'single'"),
     ):
         with pytest.raises(bc.ModelError, match=told):
-            eom.write(how.pop("language", "c"), folder, **how)
+            eom.export("embedded", folder, **how)
         assert not folder.exists()
     chosen = pendulum()
     chosen.set_run(t_end=1.0, step=None, method="tsit5")
     with pytest.warns(bc.ModelWarning, match=r"asks for the method tsit5, but fixed steps of .* s are taken by rk4"):
-        header = chosen.equations().write("c", tmp_path / "stiff", purpose="embedded").with_suffix(".h")
+        header = chosen.equations().export("embedded", tmp_path / "stiff").with_suffix(".h")
     assert "asks for the method tsit5; steps of a fixed length are taken by rk4" in header.read_text(encoding="utf-8")
     assert main(["write", str(FOLDER / "quarter_car.py"), "--for", "embedded", "--out", str(folder)]) == 0
     assert "interface: quarter_car.h" in capsys.readouterr().out
@@ -171,7 +164,7 @@ def vector(*values):
 def test_the_s_function_takes_the_same_steps(tmp_path):
     """Against a stand-in for Simulink's header: it has not been run in MATLAB."""
     eom, n = example("quarter_car"), 60
-    path = eom.write("c", tmp_path, purpose="simulink")
+    path = eom.export("simulink", tmp_path)
     assert {x.name for x in tmp_path.iterdir()} == {"quarter_car.c", "quarter_car.h", "quarter_car_sfun.c"}
     stubs = Path(__file__).parent / "simulink"
     command = [*find_compiler().command, *STRICT, f"-I{stubs}", "-DMATLAB_MEX_FILE", "-shared", "-fPIC", "-O0"]
@@ -358,7 +351,7 @@ def test_models_of_any_name_without_inputs_or_outputs(name, tmp_path):
         c, rows = by_itself(eom, "", 10, folder, precision, flags=("-O0", "-Wdouble-promotion"))
         assert worst(rows, by_package(eom, "", 10)) < 1e-6
         c.compile("-c", f"{c.stem}_bench.c")
-    eom.write("c", tmp_path, purpose="simulink")
+    eom.export("simulink", tmp_path)
     (block,) = tmp_path.glob("*_sfun.c")
     assert len(block.stem) <= 63
     stubs = Path(__file__).parent / "simulink"

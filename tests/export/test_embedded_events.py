@@ -149,7 +149,7 @@ def test_what_loops_determine_cannot_be_set(tmp_path):
         s = linkage()
         s.add_event("e", "t > 1", action=event)
         with pytest.raises(bc.ModelError, match=told):
-            s.equations().write("c", tmp_path, purpose="embedded")
+            s.equations().export("embedded", tmp_path)
 
 
 # ---- long
@@ -225,7 +225,7 @@ def test_compilers_have_nothing_to_say(compiler, name, tmp_path):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     for precision in ("double", "single"):
-        path = equations(name).write("c", tmp_path / precision, purpose="embedded", precision=precision)
+        path = equations(name).export("embedded", tmp_path / precision, precision=precision)
         for extra in (["-O2", "-c", path.name], ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"]):
             files = [] if "-c" in extra else [path.name, f"{path.stem}_bench.c", "-o", "bench", "-lm"]
             subprocess.run([compiler, *STRICT, "-Wvla", *extra, *files], cwd=path.parent, check=True)
@@ -235,7 +235,7 @@ def test_compilers_have_nothing_to_say(compiler, name, tmp_path):
 @needs_compiler
 @pytest.mark.campaign
 def test_the_s_function_has_them(tmp_path):
-    path = equations("bouncing").write("c", tmp_path, purpose="simulink")
+    path = equations("bouncing").export("simulink", tmp_path)
     stubs = Path(__file__).parent / "simulink"
     command = [*find_compiler().command, *STRICT, f"-I{stubs}", "-DMATLAB_MEX_FILE", "-c"]
     subprocess.run([*command, f"{path.stem}_sfun.c", path.name], cwd=tmp_path, check=True)

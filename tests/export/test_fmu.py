@@ -61,7 +61,7 @@ def unit(tmp_path_factory):
 
     def get(name, version):
         if (name, version) not in made:
-            made[name, version] = example(name).write_fmu(folder / f"{name}_{version}.fmu", fmi=version)
+            made[name, version] = example(name).export("fmu", folder / f"{name}_{version}.fmu", fmi=version)
         return made[name, version]
 
     return get
@@ -330,7 +330,7 @@ def test_another_token_is_refused(unit, tmp_path):
 def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
     """Each call is answered as the standard asks for it in the mode of the unit; no memory is touched that is not its own,
     nor by two units in two threads."""
-    path = example(name).write_fmu(tmp_path / "x.fmu", fmi=version, platforms="sources")
+    path = example(name).export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
     shutil.copy(Path(__file__).with_name("calls.c"), folder)
     file, text = header(version)
@@ -353,7 +353,7 @@ def test_indicators_tell_where_rates_jump(tmp_path, version):
     s = pendulum("where(q(rod) < -0.1, 40, 0) - 0.2*sign(u(rod)) - k*min(q(rod), 0) + where(z > 0.5, 1, 0)",
                  lambda s: s.add_input("z", units="1"), k=1)  # fmt: skip
     s.add_output("not_in_the_rates", "where(u(rod) > 100, 1, 2)")
-    path = s.equations().write_fmu(tmp_path / "x.fmu", fmi=version)
+    path = s.equations().export("fmu", tmp_path / "x.fmu", fmi=version)
     assert validate_fmu(str(path)) == []
     x = Opened(path, "ModelExchange").start({"z": 0.0})
     names = [n for n in x.by_name if n.startswith("indicators")]
@@ -417,7 +417,7 @@ def test_routines_tables_and_rates_of_inputs(tmp_path):
     """Routines remember at the ends of steps alone; model exchange reports them by completedIntegratorStep."""
     eom = machine()
     run = eom.compile(speed="quick").simulate(inputs={"z": bc.signals.ramp(0.0, 0.5)})
-    path = eom.write_fmu(tmp_path / "x.fmu")
+    path = eom.export("fmu", tmp_path / "x.fmu")
     assert validate_fmu(str(path)) == []
     unit, exchange = Opened(path, "CoSimulation"), Opened(path, "ModelExchange")
     assert unit.inputs == ["z", "der(z)"]
@@ -452,7 +452,7 @@ def test_the_first_step_is_that_of_a_run(tmp_path):
     s.set_run(t_end=0.1, step=0.01, initial={"q(rod)": 0.3, "u(rod)": 2.0})
     eom = s.equations()
     run = eom.compile(speed="quick").simulate()
-    unit = Opened(eom.write_fmu(tmp_path / "x.fmu"), "CoSimulation")
+    unit = Opened(eom.export("fmu", tmp_path / "x.fmu"), "CoSimulation")
     unit.start()
     for i in range(10):
         unit.step(0.01 * i, 0.01)
@@ -464,7 +464,7 @@ def test_methods_of_scipy_are_replaced(tmp_path):
     s = pendulum()
     s.set_run(t_end=1.0, method="RK45")
     with pytest.warns(bc.ModelWarning, match="the unit takes auto"):
-        s.equations().write_fmu(tmp_path / "x.fmu", platforms="sources")
+        s.equations().export("fmu", tmp_path / "x.fmu", platforms="sources")
     assert "GOES_OVER = 1" in (sources_of(tmp_path / "x.fmu", tmp_path) / "core.c").read_text(encoding="utf-8")
 
 
@@ -476,7 +476,7 @@ def test_methods_that_choose_their_steps(tmp_path, method):
     s.set_run(t_end=1.0, method=method, initial={"q(rod)": 0.3, "u(rod)": 1.0})
     eom = s.equations()
     run = eom.compile(speed="quick").simulate(method="radau5", rtol=1e-11)
-    unit = Opened(eom.write_fmu(tmp_path / "x.fmu"), "CoSimulation")
+    unit = Opened(eom.export("fmu", tmp_path / "x.fmu"), "CoSimulation")
     with pytest.raises(FMPyError):
         unit.fmu.setupExperiment(tolerance=-1.0)
     unit.fmu.setupExperiment(tolerance=1e-9)
@@ -508,7 +508,7 @@ def test_loops_that_others_open_are_closed_again(opened, version):
 def test_a_car_and_its_driver_side_by_side(tmp_path):
     """Two units that report each other what they do come to the one model of both, by the first order of the interval."""
     parts = run_path(str(FOLDER / "car_and_driver.py"))
-    paths = [parts[name]().equations().write_fmu(tmp_path / f"{name}.fmu") for name in ("car", "driver")]
+    paths = [parts[name]().equations().export("fmu", tmp_path / f"{name}.fmu") for name in ("car", "driver")]
     together = parts["both"]().equations().compile(speed="quick").simulate()["y"]
     errors = [np.abs(parts["side_by_side"](paths, 0.01 * n) - together[n::n]).max() for n in (4, 2, 1)]
     assert errors[2] < 0.01 and errors[0] > 1.8 * errors[1] > 3.2 * errors[2]
@@ -525,7 +525,7 @@ def test_fmpy_compiles_the_sources(tmp_path, name, version):
     build = pytest.importorskip("fmpy.build", reason="this FMPy cannot compile")
     if shutil.which("cmake") is None:
         pytest.skip("FMPy compiles by CMake")
-    bare = example(name).write_fmu(tmp_path / "bare.fmu", fmi=version, platforms="sources")
+    bare = example(name).export("fmu", tmp_path / "bare.fmu", fmi=version, platforms="sources")
     built = tmp_path / "built"
     sources_of(bare, built)
     (tmp_path / "build").mkdir()
@@ -588,7 +588,7 @@ def test_nothing_but_fmi_can_be_seen(unit, tmp_path, version):
 
 def test_the_same_model_gives_the_same_bytes(unit, tmp_path):
     first = unit("quarter_car", 2).read_bytes()
-    again = example("quarter_car").write_fmu(tmp_path / "again.fmu").read_bytes()
+    again = example("quarter_car").export("fmu", tmp_path / "again.fmu").read_bytes()
     assert first == again
     with zipfile.ZipFile(unit("quarter_car", 2)) as archive:
         names = archive.namelist()
@@ -614,11 +614,11 @@ def test_loops_are_closed_or_refused(tmp_path):
     s = bars()
     eom = s.equations()
     with pytest.raises(bc.ModelError, match="cannot be assembled"):
-        eom.write_fmu(tmp_path / "x.fmu")
+        eom.export("fmu", tmp_path / "x.fmu")
     assert list(tmp_path.iterdir()) == []
     s.set_defaults(d=1.2)
     eom = s.equations()
-    x = Opened(eom.write_fmu(tmp_path / "x.fmu"), "CoSimulation")
+    x = Opened(eom.export("fmu", tmp_path / "x.fmu"), "CoSimulation")
     with pytest.raises(FMPyError):
         x.start({"d": 3.5})
     with pytest.raises(FMPyError):  # after an error
@@ -647,7 +647,7 @@ def test_other_platforms_by_zig(tmp_path, monkeypatch):
     machines = {"x86_64-linux": 62, "aarch64-linux": 183}
     darwin = {"x86_64-darwin": 0x01000007, "aarch64-darwin": 0x0100000C}
     others = zipfile.ZipFile(
-        example("quarter_car").write_fmu(tmp_path / "o.fmu", fmi=3, platforms=[*darwin, "x86_64-windows"])
+        example("quarter_car").export("fmu", tmp_path / "o.fmu", fmi=3, platforms=[*darwin, "x86_64-windows"])
     )
     for folder, processor in darwin.items():
         library = others.read(f"binaries/{folder}/quarter_car.dylib")
@@ -658,7 +658,7 @@ def test_other_platforms_by_zig(tmp_path, monkeypatch):
     needed = {x.lower() for x in re.findall(rb"[\w.-]+\.dll", library, re.IGNORECASE)} - {b"quarter_car.dll"}
     assert all(x.startswith((b"kernel32", b"api-ms-win-crt-")) for x in needed), needed
     for version, folders in ((2, ("linux64", "aarch64-linux")), (3, tuple(machines))):
-        path = example("quarter_car").write_fmu(tmp_path / "x.fmu", fmi=version, platforms=list(machines))
+        path = example("quarter_car").export("fmu", tmp_path / "x.fmu", fmi=version, platforms=list(machines))
         archive = zipfile.ZipFile(path)
         for folder, machine in zip(folders, machines.values(), strict=True):
             library = archive.read(f"binaries/{folder}/quarter_car.so")
@@ -673,7 +673,7 @@ def test_processors_give_the_same_bits(tmp_path, name):
     """Co-simulation on x86-64 and on ARM, each in QEMU unless this machine is one: every state and output, with one C
     library for both."""
     pytest.importorskip("ziglang", reason="libraries for other platforms need ziglang")
-    path = example(name).write_fmu(tmp_path / "x.fmu", platforms="sources")
+    path = example(name).export("fmu", tmp_path / "x.fmu", platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
     shutil.copy(Path(__file__).with_name("digits.c"), folder)
     file, text = header(2)
@@ -706,7 +706,7 @@ def test_words_for_people_are_escaped(tmp_path):
     s.set_labels(k='stiff & "hard" <b> */ \\ ümlaut')
     s.add_output("k", "q(rod)", label="named like a parameter")
     with pytest.warns(bc.ModelWarning, match=r"the output k of the model is called outputs\.k"):
-        path = s.equations().write_fmu(tmp_path / "x.fmu", platforms="sources")
+        path = s.equations().export("fmu", tmp_path / "x.fmu", platforms="sources")
     description = fmpy.read_model_description(str(path))
     labels = {v.name: v.description for v in description.modelVariables}
     assert labels["k"] == 'stiff & "hard" <b> */ \\ ümlaut' and labels["outputs.k"] == "named like a parameter"
@@ -719,15 +719,15 @@ def test_what_cannot_be_exported_is_said_and_leaves_no_file(tmp_path):
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass="m", inertia=(0.1, 0.1, 0.1))
     s.add_moment("drive", magnitude="-k*q(rod)", direction=rod[3], on=rod)
     with pytest.raises(bc.ModelError, match="give k, m in set_defaults"):
-        s.equations().write_fmu(tmp_path / "x.fmu")
+        s.equations().export("fmu", tmp_path / "x.fmu")
     s.set_defaults(k=1, m=1)
     eom = s.equations()
     with pytest.raises(bc.ModelError, match="2 or 3"):
-        eom.write_fmu(tmp_path / "x.fmu", fmi=1)
+        eom.export("fmu", tmp_path / "x.fmu", fmi=1)
     with pytest.raises(bc.ModelError, match=r"platform 'linux' is not known.*x86_64-linux"):
-        eom.write_fmu(tmp_path / "x.fmu", platforms="linux")
+        eom.export("fmu", tmp_path / "x.fmu", platforms="linux")
     s.add_external("f", arguments=("A",), python=lambda a: a)
     s.add_moment("more", magnitude="f(q(rod))", direction=rod[3], on=rod)
     with pytest.raises(bc.ModelError, match="'f' in C"):
-        s.equations().write_fmu(tmp_path / "x.fmu")
+        s.equations().export("fmu", tmp_path / "x.fmu")
     assert list(tmp_path.iterdir()) == []

@@ -26,7 +26,7 @@ def made(tmp_path_factory):
                 s.set_run(t_end=2, step=STEP, method=method, initial={"q(ball)": 1}, inputs={"z": 0})
             equations = s.equations()
             path = folder / f"{model.__name__}_{method}_{version}.fmu"
-            found[key] = equations, equations.write_fmu(path, fmi=version)
+            found[key] = equations, equations.export("fmu", path, fmi=version)
         return found[key]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -24,7 +24,7 @@ def test_rigid_wheels_move_as_in_a_run_and_a_state_can_be_restored(version, step
     eom = tandem().equations()
     run, length = eom.compile(backend="c").simulate(), steps * STEP
     last = np.append(np.diff(run.time) > 0, True)  # after events
-    path = eom.write_fmu(tmp_path / "tandem.fmu", fmi=version)
+    path = eom.export("fmu", tmp_path / "tandem.fmu", fmi=version)
     unit = Opened(path, "CoSimulation").start()
     assert not validate_fmu(str(path)) and unit.description.modelExchange is None
     assert {"impact", "rolls", "lifted"} <= {e.name.split()[-1] for e in run.events}
@@ -43,7 +43,7 @@ def test_rigid_wheels_move_as_in_a_run_and_a_state_can_be_restored(version, step
 def test_constraints_are_kept_as_in_a_run(dae, tmp_path):
     eom = pendulum().equations()
     run = eom.compile(backend="c").simulate(dae=dae)
-    unit = Opened(eom.write_fmu(tmp_path / "pendulum.fmu", dae=dae), "CoSimulation").start()
+    unit = Opened(eom.export("fmu", tmp_path / "pendulum.fmu", dae=dae), "CoSimulation").start()
     for i in range(100):
         unit.step(i * STEP, STEP)
         expected = [run[x.name][i + 1] for x in eom.interface.states]

@@ -56,7 +56,7 @@ def page(path):
 
 
 def programs(path):
-    pendulum().equations().write(path.stem, path.parent)
+    pendulum().equations().export(path.stem, path.parent)
 
 
 WRITERS = {
@@ -126,12 +126,12 @@ def test_an_interrupt_leaves_what_stood_there(ending, tmp_path):
 def test_a_program_is_written_whole(language, tmp_path):
     eom = pendulum().equations()
     with full_disk(3000), pytest.raises(bc.BuildError, match="cannot write"):
-        eom.write(language, tmp_path / "new")
+        eom.export(language, tmp_path / "new")
     assert os.listdir(tmp_path) == []
-    eom.write(language, tmp_path / "new")
+    eom.export(language, tmp_path / "new")
     before = {p: p.read_bytes() for p in (tmp_path / "new").rglob("*") if p.is_file()}
     with full_disk(3000), pytest.raises(bc.BuildError, match="cannot write"):
-        eom.write(language, tmp_path / "new")
+        eom.export(language, tmp_path / "new")
     assert {p: p.read_bytes() for p in (tmp_path / "new").rglob("*") if p.is_file()} == before
 
 
@@ -225,8 +225,8 @@ def test_a_label_puts_no_line_into_programs_and_their_input(language, tmp_path):
     """`set_labels(m="rod\\nkk 3000")` wrote a line `kk 3000` into the parameter file, and the program ran with it."""
     eom = named(ODD).equations()
     plain = named("plain").equations()
-    eom.write(language, tmp_path / "odd")
-    plain.write(language, tmp_path / "plain")
+    eom.export(language, tmp_path / "odd")
+    plain.export(language, tmp_path / "plain")
     for path in (tmp_path / "plain").iterdir():
         if path.is_file():
             lines, odd = (p.read_bytes().split(b"\n") for p in (path, tmp_path / "odd" / path.name))

@@ -234,4 +234,4 @@ def test_what_a_deck_lacks_is_told(tmp_path):
     for language, files in (("c", "craft.c or craft.f90"), ("fortran", "craft.f90 or craft.c")):
         wanted = files.replace("craft", "DECK")
         with pytest.raises(bc.ModelError, match=f"function 'cmd', 'thrust' in .* of a deck, {wanted} next to it"):
-            eom.write(language, tmp_path / language)
+            eom.export(language, tmp_path / language)

@@ -293,8 +293,8 @@ def test_the_result_is_the_equations_object_of_all_models(tmp_path):
     eom = model().equations()
     assert isinstance(eom, bc.Equations)
     assert [s.name for s in (*eom.coordinates, *eom.speeds)] == ["phi1", "phi2", "u1", "u2"]
-    assert eom.write("c", tmp_path).read_text().count("double")
-    assert eom.write("python", tmp_path).exists()
+    assert eom.export("c", tmp_path).read_text().count("double")
+    assert eom.export("python", tmp_path).exists()
     assert r"\frac{d}{dt} u_{1}" in eom.latex()
     explicit = eom.compile(backend="python").derivatives(0.0, [0.3, 0.4], [0.5, 0.6])
     implicit = model().equations(solve="implicit").compile(backend="python").derivatives(0.0, [0.3, 0.4], [0.5, 0.6])

@@ -366,7 +366,7 @@ def test_events_act_on_rigid_wheels(backend):
 
 def test_embedded_code_with_rigid_wheels_is_not_written(tmp_path):
     eom, folder = disc(bc.terrain.flat()).equations(), tmp_path / "none"
-    for purpose in ("embedded", "simulink"):
+    for name in ("embedded", "simulink"):
         with pytest.raises(bc.ModelError, match="does not contain rigid wheels; use a tyre"):
-            eom.write("c", folder, purpose=purpose)
+            eom.export(name, folder)
     assert list(tmp_path.iterdir()) == []

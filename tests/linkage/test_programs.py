@@ -70,7 +70,7 @@ def test_linkages_in_programs(language, inside, tmp_path):
     if wanting:
         pytest.skip(why)
     eom, run = inside
-    eom.write(language, tmp_path)
+    eom.export(language, tmp_path)
     if language != "python":
         flags = {"c": "CFLAGS=-O0 -Werror", "fortran": "FFLAGS=-O0 -Werror"}[language]
         built = subprocess.run(["make", "-C", str(tmp_path), flags], capture_output=True, text=True, check=False)

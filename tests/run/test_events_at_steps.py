@@ -81,7 +81,7 @@ def test_runs_side_by_side_act_once(condition):
 @needs_compiler
 def test_a_written_program_has_each_once(tmp_path):
     events = [bc.event(c, direction=1, action={"u(b)": "u(b) + 1"}, name=f"e{i}") for i, c in enumerate(PERIODIC)]
-    mass().equations().write("c", tmp_path, events=events)
+    mass().equations().export("c", tmp_path, events=events)
     said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
     assert [said.count(f"e{i} at t = ") for i in range(5)] == [len(x) for x in PERIODIC.values()]
     assert bc.read(tmp_path / "out.csv")["u(b)"][-1] == 1 + sum(map(len, PERIODIC.values()))

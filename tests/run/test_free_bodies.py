@@ -118,7 +118,7 @@ def test_embedded(equations, tmp_path):
 
 @needs_node
 def test_page(equations):
-    (run,) = page_runs(equations.page(), (0.5, 2e-3, 10))
+    (run,) = page_runs(equations.export("page"), (0.5, 2e-3, 10))
     assert size_error(run) < 1e-14
     assert path_error(run, np.asarray(run["t"])) < 1e-11
 

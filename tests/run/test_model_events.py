@@ -54,7 +54,7 @@ def test_many_runs_and_programs():
 
 @needs_compiler
 def test_a_written_program(tmp_path):
-    ball().equations().write("c", tmp_path)
+    ball().equations().export("c", tmp_path)
     said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
     assert said.count("bounce at t = ") == 3
     assert bc.read(tmp_path / "out.csv")["q(ball)"].min() > -1e-9

@@ -219,7 +219,7 @@ def test_pages_take_the_same_steps(model):
     )
     s.set_run(t_end=0.3, step=0.004, method="ab2", **settings)
     eom = s.equations()
-    page = eom.page()
+    page = eom.export("page")
     facts, _, _ = unpacked(page.text)
     assert facts["method"] == "ab2"
     (rows,) = page_runs(page, (0.2987, 0.004, 7))
@@ -234,7 +234,7 @@ def test_units_take_the_same_steps(tmp_path):
     eom = s.equations()
     sim = eom.compile(speed="quick")
     run = sim.simulate(start=sim.simulate(t_end=0.5, inputs={"f": 0.0}), t_end=1.0, inputs={"f": 2.0})
-    unit = Opened(eom.write_fmu(tmp_path / "x.fmu"), "CoSimulation")
+    unit = Opened(eom.export("fmu", tmp_path / "x.fmu"), "CoSimulation")
     unit.start()
     for i in range(100):
         unit.set({"f": 0.0 if i < 50 else 2.0})

@@ -1,4 +1,4 @@
-"""Twelve typical mistakes of a user's script, one on each marked line: `mypy --strict` reports every one."""
+"""Thirteen typical mistakes of a user's script, one on each marked line: `mypy --strict` reports every one."""
 
 import bellcrank as bc
 
@@ -20,4 +20,5 @@ s.add_force("pull", magnitude=1, direction=3, at=tip)  # a number in place of a 
 print(run.chanels)  # a mistyped attribute of a run
 print(sim.linearise())  # a mistyped attribute of a simulation
 bc.System("car", units="imperial")  # an unknown unit system
-eom.write("matlab", "folder")  # an unknown format
+eom.export("matlab", "folder")  # an unknown format
+eom.export("fmu", "car.fmu", precision="single")  # an option of another format

@@ -124,7 +124,7 @@ CELLS = [
     "eom = s.equations()\neom",
     "run = eom.compile(backend='python').simulate(t_end=0.1)\nrun",
     "run.picture(at=(0, 0.05, 0.1))",
-    "eom.page()",
+    'eom.export("page")',
 ]
 
 

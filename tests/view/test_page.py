@@ -49,7 +49,7 @@ def python_run(eom, facts, t_end, every, backend="python", **given):
 def test_runs_are_those_of_the_package(name):
     """Also with another value of a parameter, of which loops must be closed anew, and within a step that inputs split."""
     eom = example(name)
-    page = eom.page()
+    page = eom.export("page")
     facts, _, _ = unpacked(page.text)
     values = {"double_pendulum": {"la": 1.3}, "quarter_car": {"k": 9000.0}, "four_bar": {"l7": 0.52, "l5": 0.12}}[name]
     steps = 60
@@ -68,7 +68,7 @@ def test_rows_are_those_of_wasmtime_to_the_bit(name):
     """The kernel of pages and the one without a compiler are two builds of one text."""
     pytest.importorskip("wasmtime")
     eom = example(name)
-    page = eom.page()
+    page = eom.export("page")
     facts, _, _ = unpacked(page.text)
     t_end = 50 * facts["step"]
     run = python_run(eom, facts, t_end, 10, backend="wasm")
@@ -91,7 +91,7 @@ def _from(initial, name):
 def test_every_example_runs_in_its_page_as_in_the_package(name):
     """Also with another value of a parameter; up to a thousand operations it takes 60 kB at most."""
     eom = _from(UNSYMMETRIC[name], name) if name in UNSYMMETRIC else example(name)
-    page = eom.page()
+    page = eom.export("page")
     count = eom.operation_count()
     operations = count["total"] + sum(r["total"] for r in count.get("routines", {}).values())
     assert operations > 1000 or len(page.text.encode()) < 60_000
@@ -113,7 +113,7 @@ def test_every_example_runs_in_its_page_as_in_the_package(name):
 ])  # fmt: skip
 def test_a_value_changed_in_a_run_acts_as_in_a_run_of_two_parts(name, parameter, value):
     eom = example(name)
-    page = eom.page()
+    page = eom.export("page")
     facts, _, _ = unpacked(page.text)
     sim, end = eom.compile(backend="python"), 100 * facts["step"]
     first = sim.simulate(t_end=end, step=facts["step"], method=facts["method"])
@@ -139,7 +139,7 @@ def test_ground_is_drawn_wherever_one_looks(terrain):
     body = s.add_body("body", translate=(1, 2, 3), mass=50)
     s.add_contact("wheel", at=body.origin, radius=0.3, terrain=ground, tyre=bc.Tyre(stiffness=1e5))
     s.set_run(t_end=1, step=0.001, initial={"q(body, 3)": 2})
-    found = page_ground(s.equations().page(), [[0, 0, 0], [800, 7, 0.5], [801, 7, 0.5], [-2000, 1, 0]])
+    found = page_ground(s.equations().export("page"), [[0, 0, 0], [800, 7, 0.5], [801, 7, 0.5], [-2000, 1, 0]])
     assert [g["moved"] for g in found] == [False, True, False, True]
     for g, at in zip(found, (0, 800, 801, -2000), strict=True):
         way = np.array(g["way"])
@@ -154,12 +154,12 @@ def test_ground_is_drawn_wherever_one_looks(terrain):
 
 
 def test_the_pages_are_small():
-    assert len(example("double_pendulum").page().text.encode()) < 30_000
+    assert len(example("double_pendulum").export("page").text.encode()) < 30_000
 
 
 @pytest.mark.campaign
 def test_the_page_of_the_driven_car_is_small():
-    assert len(example("driven_car").page().text.encode()) < 120_000
+    assert len(example("driven_car").export("page").text.encode()) < 120_000
 
 
 def hostile():
@@ -175,7 +175,7 @@ def hostile():
 
 
 def test_hostile_labels_do_not_leave_their_places():
-    text = hostile().page(title=HOSTILE).text
+    text = hostile().export("page", title=HOSTILE).text
     assert len(re.findall(r"<script", text)) == 2 and text.count("</script>") == 2
     assert "alert(1)</script>" not in text and "\0" not in text
     facts, _, script = unpacked(text)
@@ -192,7 +192,7 @@ def test_what_a_page_cannot_hold_is_refused_with_the_reason(tmp_path):
     s.add_force("f", magnitude="push(q(b)) + pull(q(b))", direction=s.inertial[1], at=b.origin)
     eom = s.equations()
     with pytest.raises(bc.ModelError, match="cannot call the user functions 'pull', 'push': write what they do as"):
-        eom.page(tmp_path / "page.html")
+        eom.export("page", tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
     eom = example("double_pendulum")
     for wrong, told in (
@@ -202,11 +202,11 @@ def test_what_a_page_cannot_hold_is_refused_with_the_reason(tmp_path):
         ({"plots": "back"}, "must be names"),
     ):
         with pytest.raises(bc.ModelError, match=re.escape(told)):
-            eom.page(**wrong)
+            eom.export("page", **wrong)
 
 
 def test_page_in_a_notebook_is_a_sandboxed_frame(tmp_path):
-    page = example("double_pendulum").page(tmp_path / "p.html", sliders={"la": (0.5, 2)}, plots=["kinetic"])
+    page = example("double_pendulum").export("page", tmp_path / "p.html", sliders={"la": (0.5, 2)}, plots=["kinetic"])
     shown = page._repr_mimebundle_()
     assert f"open {tmp_path / 'p.html'}" in shown["text/plain"]
     inside = re.fullmatch(
@@ -236,7 +236,7 @@ def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
     s.add_shape(body=b, kind="line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
     s.set_defaults(m=100, k=10, l=40, d=1)
     s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": 0.0, "wind": 0.0, "given": bc.signals.sine(3.0, 1.0)})
-    facts, _, _ = unpacked(s.equations().page(sliders={"e": (-3, 4)}).text)
+    facts, _, _ = unpacked(s.equations().export("page", sliders={"e": (-3, 4)}).text)
     assert facts["notes"] == ["The model has no course over time for f, a, e: zero, until a slider is moved."]
     assert {x["name"]: x["held"] for x in facts["signals"]} == {
         **dict.fromkeys(("f", "mt", "z", "a", "e", "wind"), 0.0),
@@ -257,7 +257,7 @@ def test_a_page_holds_a_run_and_modes():
     eom = example("four_bar")
     sim = eom.compile(backend="python")
     run, small = sim.simulate(t_end=0.05), sim.linearize("start", wrt=(), outputs=())
-    page = eom.page(run=run, modes=small)
+    page = eom.export("page", run=run, modes=small)
     facts, _, _ = unpacked(page.text)
     (m,) = facts["linear"]["modes"]
     shape, value = np.array(m["re"]) + 1j * np.array(m["im"]), complex(m["sigma"], m["omega"])
@@ -276,7 +276,7 @@ def test_a_page_holds_a_run_and_modes():
         ({"modes": small.modes}, "must be a linear model"),
     ):
         with pytest.raises(bc.ModelError, match=re.escape(told)):
-            other.page(**wrong)
+            other.export("page", **wrong)
 
 
 @pytest.fixture(scope="module")
@@ -332,7 +332,7 @@ LOST = """(async () => {
 def test_times_in_the_address_that_cannot_be_shown(either, tmp_path):
     """A time far away computed for ever before anything was drawn; one that is no number became nan."""
     path = tmp_path / "page.html"
-    example("double_pendulum").page(path)
+    example("double_pendulum").export("page", path)
     opened(either, path, "#t=99999999999")
     assert 0 < either.value("bellcrank.t") < 1e9
     for number, wrong in enumerate(("1.2.3", "", ".", "nan", "1e9", "-1")):
@@ -348,7 +348,7 @@ def test_page_in_a_browser(either, tmp_path):
     browser = either
     eom = example("double_pendulum")
     path = tmp_path / "page.html"
-    eom.page(path)
+    eom.export("page", path)
     opened(browser, path, "#t=0.5")
     assert browser.value("bellcrank.t") == pytest.approx(0.5)
     first = pixels(browser.screenshot())
@@ -392,7 +392,7 @@ def pixels(png):
 @pytest.mark.campaign
 def test_a_page_behind_another_waits_and_goes_on_without_a_jump(browser, tmp_path):
     path = tmp_path / "page.html"
-    example("double_pendulum").page(path)
+    example("double_pendulum").export("page", path)
     opened(browser, path)
     browser.until("bellcrank.t > 0.2")
     with browser.behind_another():
@@ -414,7 +414,7 @@ def test_a_run_and_modes_are_shown(browser, tmp_path):
     eom, path = example("four_bar"), tmp_path / "page.html"
     sim = eom.compile(speed="quick")
     run = sim.simulate()
-    eom.page(path, run=run, modes=sim.linearize("equilibrium", wrt=(), outputs=()))
+    eom.export("page", path, run=run, modes=sim.linearize("equilibrium", wrt=(), outputs=()))
     opened(browser, path)
     assert len(browser.value("[...document.getElementById('what').options].map(x => x.text)")) == 3
     browser.until("bellcrank.t > 0.1")
@@ -441,7 +441,7 @@ def test_a_run_and_modes_are_shown(browser, tmp_path):
 @pytest.mark.campaign
 def test_keys_steer_the_car(either, tmp_path):
     browser, path = either, tmp_path / "car.html"
-    example("driven_car").page(path)
+    example("driven_car").export("page", path)
     opened(browser, path)
     browser.until("bellcrank.t > 0.5")
     before = browser.value("bellcrank.t")
@@ -463,7 +463,7 @@ def test_keys_steer_the_car(either, tmp_path):
 @pytest.mark.campaign
 def test_hostile_labels_in_chromium(browser, tmp_path):
     path = tmp_path / "hostile.html"
-    hostile().page(path, title=HOSTILE)
+    hostile().export("page", path, title=HOSTILE)
     opened(browser, path)
     assert browser.value("document.querySelector('h1').textContent").startswith("</script><script>alert(1)</script>")
     assert browser.value("[...document.querySelectorAll('aside span')].some(x => x.textContent.includes('</script>'))")
@@ -476,7 +476,7 @@ def test_hostile_labels_in_chromium(browser, tmp_path):
 @pytest.mark.parametrize("name", ALL)
 def test_every_example_opens_and_moves(browser, tmp_path, name):
     path = tmp_path / "page.html"
-    example(name).page(path)
+    example(name).export("page", path)
     opened(browser, path)
     browser.until("bellcrank.t > 0.02 || bellcrank.facts.t_end < 0.1")
     assert browser.value("bellcrank.problem") == ""
@@ -496,7 +496,7 @@ def test_every_example_opens_and_moves(browser, tmp_path, name):
 @pytest.mark.campaign
 def test_a_state_that_is_not_finite_is_told_and_restart_repairs(browser, tmp_path):
     path = tmp_path / "page.html"
-    example("double_pendulum").page(path)
+    example("double_pendulum").export("page", path)
     opened(browser, path, "#t=0.1")
     browser.value("(bellcrank.set('wda', -1e9), document.getElementById('go').click())")
     browser.until("bellcrank.problem !== ''")
@@ -510,7 +510,7 @@ def test_a_state_that_is_not_finite_is_told_and_restart_repairs(browser, tmp_pat
 def test_values_with_which_it_cannot_go_on_are_not_the_end(browser, tmp_path):
     """A length of nothing; loops that cannot be closed in a run, and from the start."""
     path = tmp_path / "page.html"
-    example("change_point_four_bar").page(path)
+    example("change_point_four_bar").export("page", path)
     opened(browser, path)
     for action in ("bellcrank.set('l3', 0)", "bellcrank.set('l2', 5)", "(bellcrank.set('l2', 5), bellcrank.restart())"):
         browser.until("bellcrank.t > 0.1")
@@ -529,7 +529,7 @@ def test_what_a_user_does_with_a_car(browser, tmp_path):
     """Keys drive it after the mouse used a slider, space brakes, the view follows it and keeps to its limits, a plot
     that is added has a past, and what is drawn stays for a printer."""
     path = tmp_path / "car.html"
-    example("driven_car").page(path)
+    example("driven_car").export("page", path)
     opened(browser, path)
     browser.until("bellcrank.t > 0.3")
     for element in ("aside input[type=range]", "#go", "#pace"):
@@ -573,7 +573,7 @@ def test_page_in_an_executed_notebook(browser, tmp_path):
     lines = [
         "import runpy",
         f"model = runpy.run_path({str(FOLDER / 'double_pendulum.py')!r})['model']",
-        "model().equations().page()",
+        'model().equations().export("page")',
     ]
     book.cells = [nbformat.v4.new_code_cell("\n".join(lines))]
     source = tmp_path / "book.ipynb"
@@ -589,7 +589,7 @@ def test_page_in_an_executed_notebook(browser, tmp_path):
     inside = (
         tmp_path / "frame.html"
     )  # what stands in the frame cannot be looked into from around it: it reports by a message
-    frame = example("double_pendulum").page()._repr_html_()
+    frame = example("double_pendulum").export("page")._repr_html_()
     tell = "<script>addEventListener('message', e => { window.heard = e.data; })</script>"
     asked = "const ask = setInterval(() => window.bellcrank && bellcrank.t > 0.1 && parent.postMessage('it moves', '*'), 50);"
     frame = frame.replace("</body>", f"<script>{asked}</script></body>".replace('"', "&quot;"))
@@ -611,7 +611,7 @@ def test_parameters_named_like_members_of_javascript_objects():
     s.set_run(t_end=0.5, step=0.01, initial={"q(b)": 1})
     eom = s.equations()
     other = {"constructor": 5.0}
-    plain, changed = page_runs(eom.page(), (0.5, 0.01, 5), (0.5, 0.01, 5, {"parameters": other}))
+    plain, changed = page_runs(eom.export("page"), (0.5, 0.01, 5), (0.5, 0.01, 5, {"parameters": other}))
     for rows, given in ((plain, {}), (changed, other)):
         run = eom.compile(backend="python").simulate(output_every=5, parameters=given)
         assert worst(rows, run) < LONG

@@ -48,7 +48,7 @@ def live(page, *acts):
 def same_rows(eom, **given):
     """Are the rows of a page those of a run in WebAssembly, to the bit? Of several rows at a time the last counts."""
     pytest.importorskip("wasmtime")
-    page = eom.page()
+    page = eom.export("page")
     facts, _, _ = unpacked(page.text)
     run = eom.compile(backend="wasm").simulate(method=facts["method"], step=facts["step"], output_every=1, **given)
     (rows,) = page_runs(page, (run.time[-1], facts["step"], 1, given))
@@ -79,7 +79,7 @@ def test_events_set_parameters_and_states_of_closed_loops():
     eom = swinging().equations()
     run, _ = same_rows(eom)
     assert [e.name for e in run.events][:2] == ["lighter", "wall"]
-    begun, after, again = live(eom.page(), ["begin"], ["go", 100], ["begin"])
+    begun, after, again = live(eom.export("page"), ["begin"], ["go", 100], ["begin"])
     assert [e["name"] for e in after["events"]] == [e.name for e in run.events]
     assert [e["t"] for e in after["events"]] == [e.time for e in run.events]
     assert after["p"] != begun["p"]
@@ -105,7 +105,7 @@ def test_an_event_stops_a_page_which_can_be_started_again():
     falls = (2 / G) ** 0.5
     assert run.time[-1] == rows["t"][-1] == pytest.approx(falls, abs=1e-9)
     begun, half, end, still, again, other = live(
-        eom.page(), ["begin"], ["go", 40], ["go", 40], ["set", "g", 5.0], ["begin"], ["go", 40]
+        eom.export("page"), ["begin"], ["go", 40], ["go", 40], ["set", "g", 5.0], ["begin"], ["go", 40]
     )
     assert half["problem"] == "" and [e["name"] for e in half["events"]] == ["half way"]
     assert half["events"][0]["t"] == pytest.approx((1 / G) ** 0.5, abs=1e-9)
@@ -120,7 +120,7 @@ def test_an_event_stops_a_page_which_can_be_started_again():
 def test_a_value_that_is_moved_brings_an_event_about():
     s = falling()
     s.add_event("half way", "q(ball) < level", action={"u(ball)": "0.5*u(ball)"})
-    page = s.equations().page(sliders={"level": (0, 1)})
+    page = s.equations().export("page", sliders={"level": (0, 1)})
     _, before, looked, moved, after = live(page, ["begin"], ["go", 10], ["look", 40], ["set", "level", 0.99], ["go", 1])
     assert before["events"] == looked["events"] == moved["events"] == []
     assert looked == before
@@ -132,7 +132,7 @@ def test_a_value_that_is_moved_brings_an_event_about():
 def test_what_an_event_cannot_do_is_said():
     s = falling(e=1.0)
     s.add_event("high", "q(ball) < 0.4*level", action={"u(ball)": "1/(e - 1)"})
-    *_, end = live(s.equations().page(), ["begin"], ["go", 80])
+    *_, end = live(s.equations().export("page"), ["begin"], ["go", 80])
     assert end["problem"].startswith("event 'high' sets a value that is not finite at t = 0.40")
 
 
@@ -146,7 +146,7 @@ def test_events_are_shown_in_a_browser(tmp_path):
     s.add_event("half way", "q(ball) < level")
     s.add_event("ground", "q(ball)", stop=True, direction=-1)
     path = tmp_path / "page.html"
-    s.equations().page(path)
+    s.equations().export("page", path)
     with Chromium(tmp_path / "profile") as browser:
         browser.open(path.as_uri() + "#t=0.4")
         browser.until("window.bellcrank && bellcrank.t > 0.39")
@@ -171,7 +171,7 @@ def test_rigid_wheels_roll_as_in_webassembly_to_the_bit():
     eom = s.equations()
     run, _ = same_rows(eom)
     assert {"w impact", "w rolls", "kicked"} == {e.name for e in run.events}
-    page = eom.page()
+    page = eom.export("page")
     assert unpacked(page.text)[0]["signals"] == []  # the ground has no sliders
     begun, _, end, again, repeated = live(page, ["begin"], ["look", 100], ["go", 150], ["begin"], ["go", 150])
     assert [e["name"] for e in end["events"]] == [e.name for e in run.events]
@@ -184,13 +184,13 @@ def test_wheels_below_the_ground_are_moved_up_or_named():
     for below, problem in (("raise", ""), ("error", "w starts below the ground: choose other values, and restart")):
         s = disc(bc.terrain.flat(), **({} if below == "raise" else {"below": below}))
         s.set_run(t_end=1, step=0.01, method="rk4", initial={"q(d, 2)": 0.2})
-        (found,) = live(s.equations().page(), ["begin"])
+        (found,) = live(s.equations().export("page"), ["begin"])
         assert found["problem"] == problem
         assert found["y"][1] == pytest.approx(0.3, abs=1e-9)
 
 
 def test_a_page_without_events_has_a_kernel_without_them():
     kernel = files("bellcrank.kernel").joinpath("page.wasm").read_bytes()
-    facts, module, script = unpacked(example("double_pendulum").page().text)
+    facts, module, script = unpacked(example("double_pendulum").export("page").text)
     assert module[: facts["kernel"]] == kernel
     assert "events" not in facts and "function events" not in script

@@ -42,7 +42,7 @@ ONE_BY_ONE = Reason("Python runs such models one by one, and a note reports it."
 NOT_CLOSED = Reason("The step returns `NOT_CLOSED`. The state stays the last good one.", "returns 2")
 PROJECTED = Reason(
     "Projection keeps loops closed to rounding. There is no argument `dae=`.",
-    "has no argument 'dae'|dae= is for programs in C and Fortran",
+    "'dae' is not an option of the format",
 )
 NO_RIGID = Reason("Rigid wheels raise an error. Use a tyre.", "rigid wheels")
 NO_ROUTINE = Reason(
@@ -128,10 +128,6 @@ def tried(capability: Capability, way: Way, folder: Path) -> str:
             got = _rows(capability, way.run, folder)
     except (BellcrankError, ModelWarning, Elsewhere) as error:
         return str(error)
-    except TypeError as error:
-        if capability.dae and "'dae'" in str(error):
-            return str(error)
-        raise
     if way.run is native:
         found, allowed = difference(got, capability.known(equations(capability), grid(capability))), capability.error
     else:

@@ -106,7 +106,7 @@ def fmu(capability: Capability, eom: Any, folder: Path) -> Found:
 
     with pytest.MonkeyPatch.context() as patch:  # compiled in less time than the tests take
         patch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
-        unit = Opened(eom.write_fmu(folder / "model.fmu", **_dae(capability)), "CoSimulation").start()
+        unit = Opened(eom.export("fmu", folder / "model.fmu", **_dae(capability)), "CoSimulation").start()
     run, rows = eom.interface.run, []
     length = run.step * (run.output_every or 1)
     for i in range(round(run.t_end / length) + 1):
@@ -126,7 +126,7 @@ def embedded(capability: Capability, eom: Any, folder: Path) -> Found:
     from tests.embedded import Embedded
 
     if capability.dae:
-        eom.write("c", folder, purpose="embedded", **_dae(capability))
+        eom.export("embedded", folder, **_dae(capability))
     made = Embedded(eom, folder)
     model = made.model()
     steps = round(eom.interface.run.t_end / model.h)
@@ -143,7 +143,7 @@ def embedded(capability: Capability, eom: Any, folder: Path) -> Found:
 def page(capability: Capability, eom: Any, folder: Path) -> Found:
     from tests.node import page_runs, unpacked
 
-    made = eom.page(**_dae(capability))
+    made = eom.export("page", **_dae(capability))
     run = eom.interface.run
     (found,) = page_runs(made, (run.t_end, unpacked(made.text)[0]["step"], 1))
     if "error" in found:

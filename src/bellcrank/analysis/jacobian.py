@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.external_slopes import ExternalSlopes
+from bellcrank.choices import DerivativeFormat
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.results import GROUPS, Results
 from bellcrank.emit.c.source import c_source
@@ -39,6 +40,11 @@ from bellcrank.program.statements import Section, count_section, needed
 EXTRACTED = 10_000  # operations up to which common parts are looked for
 SMALL = 4_000  # operations up to which sums are multiplied out for it
 WRITTEN_OUT = 60_000  # rough operations of a whole matrix; above, columns are taken one direction at a time
+
+WRITERS: dict[str, tuple[str, Callable[[Program], str]]] = {
+    "c": ("slopes.c", c_source),
+    "python": ("slopes.py", python_source),
+}
 
 
 @dataclass(frozen=True)
@@ -79,15 +85,12 @@ class Slopes:
         rows, columns = np.array(self.entries, dtype=int).reshape(-1, 2).T
         return rows, columns
 
-    def write(self, language: str, directory: str | Path) -> Path:
+    def export(self, format: DerivativeFormat, directory: str | Path) -> Path:
         """Writes source in "c" or "python": slopes.c or slopes.py."""
-        writers: dict[str, tuple[str, Callable[[Program], str]]] = {
-            "c": ("slopes.c", c_source),
-            "python": ("slopes.py", python_source),
-        }
-        if language not in writers:
-            raise ModelError(f"language {language!r} is not known; it is one of 'c', 'python'", self.program.name)
-        name, text = writers[language]
+        if format not in WRITERS:
+            known = ", ".join(f"'{x}'" for x in WRITERS)
+            raise ModelError(f"export: format {format!r} is not known; it is one of {known}", self.program.name)
+        name, text = WRITERS[format]
         path = Path(directory) / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

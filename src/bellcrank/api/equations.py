@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from bellcrank.backend.kept_models import kept_model
 from bellcrank.choices import (
     Backend,
     DaeMethod,
+    ExportFormat,
     FmiVersion,
     JacobianMode,
     JacobianOf,
-    Language,
     Platform,
     Precision,
-    Purpose,
     Speed,
 )
 from bellcrank.derive.derived import Derived
@@ -34,8 +33,12 @@ from bellcrank.program.lookup import routine_operations
 
 if TYPE_CHECKING:
     from bellcrank.analysis.jacobian import Slopes
+    from bellcrank.analysis.linear import LinearModel
     from bellcrank.api.simulation import Simulation
+    from bellcrank.export.page.page import Page
+    from bellcrank.run.actions import GivenEvent
     from bellcrank.run.dae_methods import Dae
+    from bellcrank.run.result import Run
 
 
 class Equations(Checked):
@@ -189,8 +192,8 @@ class Equations(Checked):
         Returns
         -------
         Slopes
-            The program: `rows` and `columns` name the entries, `operation_count()` its cost; `write("c", directory)` or
-            `write("python", directory)` writes its source. Values are in equation units.
+            The program: `rows` and `columns` name the entries, `operation_count()` its cost; `export("c", directory)`
+            or `export("python", directory)` writes its source. Values are in equation units.
 
         Raises
         ------
@@ -332,146 +335,128 @@ class Equations(Checked):
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
 
-    def write(
+    @overload
+    def export(
         self,
-        language: Language,
-        directory: str | Path,
-        *,
-        purpose: Purpose = "program",
-        precision: Precision = "double",
-        events: Mapping[str, Any] | Sequence[Any] | None = None,
-        stop: Iterable[str] | str | None = (),
-        dae: DaeMethod | Dae | None = None,
-    ) -> Path:
-        """Write a program of the model: source, Makefile and default input.
-
-        Parameters
-        ----------
-        language : {"c", "fortran", "python"}
-            Language of the program.
-        directory : str or Path
-            Folder of the files; it is made if necessary.
-        purpose : {"program", "embedded", "simulink"}, default "program"
-            A program that runs alone, C that a controller or test rig calls step by step, or the same as an S-function.
-        precision : {"double", "single"}, default "double"
-            Precision of embedded C.
-        events, stop : optional
-            Events that programs in C and Fortran look for, as of `simulate`, besides those of the model.
-        dae : str or Dae, optional
-            How programs in C and Fortran keep constraints, as of `simulate`.
-
-        Returns
-        -------
-        Path
-            The file with the equations.
-
-        Raises
-        ------
-        ModelError
-            If the options do not go together or the language does not support the model.
-        BuildError
-            If the files cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import bellcrank as bc
-        >>> s = bc.System("mass")
-        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> s.set_run(t_end=1, step=0.1)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     print(s.equations().write("c", folder).name)
-        model.c
-        """
-        from bellcrank.export.programs import write_program
-
-        return write_program(self.derived, language, directory, purpose, precision, events, stop, dae)
-
-    def page(
-        self,
-        path: str | Path | None = None,
-        *,
-        sliders: Any = None,
-        plots: Any = None,
-        title: str | None = None,
-        run: Any = None,
-        modes: Any = None,
-    ) -> Any:
-        """Make a live page: the model runs in the browser, in one file that needs nothing else.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            The file. Default: none is written; a notebook shows what is returned.
-        sliders : sequence or mapping, optional
-            Parameters and inputs with sliders at the top, by name, or {name: (low, high)} in user units. Default:
-            chosen by Bellcrank.
-        plots : str or sequence of str, optional
-            Channels that are plotted. Default: chosen by Bellcrank.
-        title : str, optional
-            Title. Default: the name of the system.
-        run : Run, optional
-            A run of the model that the page plays, too.
-        modes : LinearModel, optional
-            A linear model (of `linearize`) whose modes the page shows.
-
-        Returns
-        -------
-        Page
-            The page, with its `path`.
-
-        Raises
-        ------
-        ModelError
-            If a name is unknown, or if the model has user functions that a browser cannot run.
-
-        Examples
-        --------
-        >>> import bellcrank as bc
-        >>> s = bc.System("mass")
-        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
-        >>> s.set_run(t_end=1, step=0.1)
-        >>> s.equations().page(title="A mass").title
-        'A mass'
-        """
-        from bellcrank.export.page.page import live_page
-
-        page = live_page(self.derived, sliders, plots, title, run, modes)
-        return page if path is None else page.write(path)
-
-    def write_fmu(
-        self,
+        format: Literal["c", "fortran"],
         path: str | Path,
         *,
+        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        stop: Iterable[str] | str = (),
+        dae: DaeMethod | Dae | None = None,
+    ) -> Path: ...
+
+    @overload
+    def export(self, format: Literal["python"], path: str | Path) -> Path: ...
+
+    @overload
+    def export(
+        self,
+        format: Literal["embedded"],
+        path: str | Path,
+        *,
+        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        stop: Iterable[str] | str = (),
+        precision: Precision = "double",
+    ) -> Path: ...
+
+    @overload
+    def export(
+        self,
+        format: Literal["simulink"],
+        path: str | Path,
+        *,
+        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        stop: Iterable[str] | str = (),
+    ) -> Path: ...
+
+    @overload
+    def export(
+        self,
+        format: Literal["fmu"],
+        path: str | Path,
+        *,
+        dae: DaeMethod | Dae | None = None,
         fmi: FmiVersion = 2,
         platforms: Platform | Sequence[Platform] = "host",
+    ) -> Path: ...
+
+    @overload
+    def export(
+        self,
+        format: Literal["page"],
+        path: str | Path | None = None,
+        *,
+        sliders: Mapping[str, Any] | Sequence[str] | None = None,
+        plots: Sequence[str] | str | None = None,
+        title: str | None = None,
+        run: Run | None = None,
+        modes: LinearModel | None = None,
+    ) -> Page: ...
+
+    def export(
+        self,
+        format: ExportFormat,
+        path: str | Path | None = None,
+        *,
+        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        stop: Iterable[str] | str | None = None,
         dae: DaeMethod | Dae | None = None,
-    ) -> Path:
-        """Write a functional mock-up unit (FMU) for model exchange and co-simulation, in one file.
+        precision: Precision | None = None,
+        fmi: FmiVersion | None = None,
+        platforms: Platform | Sequence[Platform] | None = None,
+        sliders: Mapping[str, Any] | Sequence[str] | None = None,
+        plots: Sequence[str] | str | None = None,
+        title: str | None = None,
+        run: Run | None = None,
+        modes: LinearModel | None = None,
+    ) -> Any:
+        """Write the model as a program, C for a controller, an S-function, an FMU or a live page.
 
         Parameters
         ----------
-        path : str or Path
-            The file, *.fmu.
-        fmi : {2, 3}, default 2
-            Version of FMI.
-        platforms : str or sequence of str, default "host"
-            "host" for this computer, "sources" for source code only, "all", or names such as "x86_64-linux". Platforms
-            other than the host need the package ziglang.
+        format : {"c", "fortran", "python", "embedded", "simulink", "fmu", "page"}
+            "c", "fortran", "python": a program that runs alone, with Makefile and default input. "embedded": C that a
+            controller or test rig calls step by step. "simulink": the same as an S-function. "fmu": a functional
+            mock-up unit for model exchange and co-simulation. "page": a page in which the model runs in the browser.
+        path : str or Path, optional
+            The folder of a program, embedded C or S-function, which is made if necessary; the file of an FMU or a
+            page. Optional only for a page: a notebook shows what is returned.
+        events, stop : optional
+            Events as of `simulate`, besides those of the model. For "c", "fortran", "embedded" and "simulink".
         dae : str or Dae, optional
-            How constraints are kept, as of `simulate`. With `dae` or rigid wheels the FMU has co-simulation only.
+            How constraints are kept, as of `simulate`. For "c", "fortran" and "fmu". With `dae` or rigid wheels an FMU
+            has co-simulation only.
+        precision : {"double", "single"}, default "double"
+            Precision of "embedded".
+        fmi : {2, 3}, default 2
+            Version of FMI of an "fmu".
+        platforms : str or sequence of str, default "host"
+            Of an "fmu": "host" for this computer, "sources" for source code only, "all", or names such as
+            "x86_64-linux". Platforms other than the host need the package ziglang.
+        sliders : sequence or mapping, optional
+            Parameters and inputs with sliders at the top of a "page", by name, or {name: (low, high)} in user units.
+            Default: chosen by Bellcrank.
+        plots : str or sequence of str, optional
+            Channels that a "page" plots. Default: chosen by Bellcrank.
+        title : str, optional
+            Title of a "page". Default: the name of the system.
+        run : Run, optional
+            A run of the model that a "page" plays, too.
+        modes : LinearModel, optional
+            A linear model (of `linearize`) whose modes a "page" shows.
 
         Returns
         -------
-        Path
-            The file.
+        Path or Page
+            The file with the equations, the FMU, or the page with its `path`.
 
         Raises
         ------
         ModelError
-            If the model cannot be exported.
+            If an option does not belong to the format, or if the format does not support the model.
         BuildError
-            If the file cannot be written or compiled.
+            If the files cannot be written or compiled.
 
         Examples
         --------
@@ -481,13 +466,21 @@ class Equations(Checked):
         >>> s = bc.System("mass")
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
         >>> s.set_run(t_end=1, step=0.1)
+        >>> eom = s.equations()
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     print(s.equations().write_fmu(Path(folder) / "mass.fmu", platforms="sources").name)
+        ...     print(eom.export("c", folder).name)
+        ...     print(eom.export("fmu", Path(folder) / "mass.fmu", platforms="sources").name)
+        model.c
         mass.fmu
+        >>> eom.export("page", title="A mass").title
+        'A mass'
         """
-        from bellcrank.export.fmu.write import write_fmu
+        from bellcrank.export.formats import export
 
-        return write_fmu(self.derived, path, fmi, platforms, dae)
+        programs = {"events": events, "stop": stop, "dae": dae, "precision": precision}
+        fmus = {"fmi": fmi, "platforms": platforms}
+        pages = {"sliders": sliders, "plots": plots, "title": title, "run": run, "modes": modes}
+        return export(self.derived, format, path, {**programs, **fmus, **pages})
 
     def compile(
         self, *, backend: Backend = "auto", external: Mapping[str, Any] | None = None, speed: Speed = "auto"

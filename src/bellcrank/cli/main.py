@@ -67,10 +67,17 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and th
         ),
     },
     "Export": {
-        "write": ("Write a program: source code, Makefile and input.", "examples/passenger_car.py --language fortran"),
-        "fmu": ("Write a functional mock-up unit (FMI 2 or 3).", "examples/quarter_car.py --fmi 3"),
+        "export": (
+            "Write a program, embedded C, an FMU or a live page.",
+            "embedded examples/quarter_car.py --precision single",
+        ),
+        "write": (
+            "Write a program; short for export c, fortran or python.",
+            "examples/passenger_car.py --language fortran",
+        ),
+        "fmu": ("Write a functional mock-up unit; short for export fmu.", "examples/quarter_car.py --fmi 3"),
         "page": (
-            "Write a web page in which the model runs live.",
+            "Write a page with the live model; short for export page.",
             "examples/quarter_car.py --slider k=1e4:3e4 --plot az",
         ),
     },

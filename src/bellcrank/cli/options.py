@@ -6,6 +6,7 @@ from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, N
 from collections.abc import Callable
 from typing import Any
 
+from bellcrank.choices import DaeMethod, choices_of
 from bellcrank.cli.parser import CommandParser
 from bellcrank.describe.event import event
 from bellcrank.errors import ModelError
@@ -17,6 +18,7 @@ from bellcrank.units import with_unit
 MOST_VALUES = 1_000_000  # of a range
 OF_MODEL = "(default: that of the model)"
 ALL_STATES = "*"  # stands for their names in --atol
+DAE_METHODS = choices_of(DaeMethod)
 MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
 
 
@@ -169,6 +171,10 @@ SHARED: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         "--input": {"metavar": "FILE", "help": "CSV file: the first column is time, the others are named inputs; of a"
                     " SCRIPT.al its input file"},
     }),
+    "dae": ("run", {
+        "--dae": {"metavar": "NAME", "help": f"method for constraints and loops: {', '.join(DAE_METHODS)} (default:"
+                  f" {DAE_METHODS[0]})"},
+    }),
     "json": ("output", {"--json": {"action": "store_true", "help": "print all results as JSON"}}),
 }  # fmt: skip
 """Options that several commands have, by set: the group in the help that they belong to, and the options."""
@@ -204,14 +210,14 @@ def event_options(parser: CommandParser) -> None:
     watched_options(parser)
 
 
-def watched_options(parser: CommandParser) -> None:
+def watched_options(parser: CommandParser, group: str = "run") -> None:
     """--event, --stop: what `events_given` reads."""
     event = (
         'report when a condition over channels becomes true, such as "lift=Fz < 0", with an optional action, as in '
         '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
     )
     for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
-        parser.group("run")(name, **SPELLED, type=condition, metavar="NAME=CONDITION", help=words)
+        parser.group(group)(name, **SPELLED, type=condition, metavar="NAME=CONDITION", help=words)
 
 
 def event_settings(args: Namespace) -> dict[str, Any]:

@@ -33,7 +33,6 @@ from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.step_report import went_over
-from bellcrank.run.dae_methods import KNOWN
 from bellcrank.run.draw import MOST
 from bellcrank.run.status import RunStatus
 
@@ -45,7 +44,7 @@ def options(parser: CommandParser) -> None:
     run_options(parser)
     add("--output-every", type=positive, metavar="N", help=f"keep every N-th step {OF_MODEL}")
     event_options(parser)
-    add("--dae", metavar="NAME", help=f"method for constraints and loops: {', '.join(KNOWN)} (default: {KNOWN[0]})")
+    shared(parser, "dae")
     add("--start", metavar="FILE", help="continue from the last sample of a saved run, to --t-end")
     add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
     shared(parser, "backend", "compile")

@@ -8,7 +8,7 @@ from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.words import Words, output_key
-from bellcrank.errors import BuildError, ModelError, did_you_mean
+from bellcrank.errors import BuildError, ModelError
 from bellcrank.export.embedded.write import embedded_files, simulink_files
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of, special_of
@@ -27,38 +27,11 @@ Writer = Callable[[Program, Setup, Words], dict[str, str]]
 
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": python_program}
 CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others call step by step, in C
-PURPOSES = ("program", *CALLED)  # the first stands alone
 
 
-def write_program(
-    derived: Derived,
-    language: str,
-    directory: str | Path,
-    purpose: str = PURPOSES[0],
-    precision: str = "double",
-    events: Any = None,
-    stop: Any = (),
-    dae: Any = None,
-) -> Path:
-    """Writes all files of a program, with events as `simulate` takes them; the path of the one with the equations."""
-    for what, name, known in (("language", language, [*LANGUAGES]), ("purpose", purpose, PURPOSES)):
-        if name not in known:
-            listed = ", ".join(f"'{x}'" for x in known)
-            near = did_you_mean(str(name), known)
-            raise ModelError(f"{what} {name!r} is not known; it is one of {listed}.{near}", derived.name)
-    if purpose != PURPOSES[0] and language != "c":
-        raise ModelError(f"a program for {purpose!r} is written in C, not in {language!r}", derived.name)
-    if purpose == PURPOSES[0] and precision != "double":
-        raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; programs are in double", derived.name)
-    if language == "python" and (events or stop):
-        raise ModelError("programs in Python do not watch events: write one in C or Fortran", derived.name)
-    if dae is not None and (purpose != PURPOSES[0] or language == "python"):
-        raise ModelError("dae= is for programs in C and Fortran", derived.name)
-    make = CALLED.get(purpose)
-    if make is None:
-        written = _program_files(derived, language, events, stop, dae)
-    else:
-        written = make(derived, precision, events, stop)
+def write_program(derived: Derived, name: str, directory: str | Path, **options: Any) -> Path:
+    """Writes all files of a program in a format; the path of the one with the equations."""
+    written = CALLED[name](derived, **options) if name in CALLED else _program_files(derived, name, **options)
     folder = Path(directory)
     try:
         write_folder(folder, written)
@@ -67,7 +40,9 @@ def write_program(
     return folder / next(iter(written))
 
 
-def _program_files(derived: Derived, language: str, events: Any, stop: Any, dae: Any) -> dict[str, str]:
+def _program_files(
+    derived: Derived, language: str, events: Any = None, stop: Any = (), dae: Any = None
+) -> dict[str, str]:
     if language == "python" and derived.analysis.mechanism.description.contacts:
         raise ModelError("programs in Python do not have rigid wheels: write one in C or Fortran", derived.name)
     methods = METHODS if language == "python" else KNOWN_METHODS

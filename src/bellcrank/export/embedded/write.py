@@ -1,6 +1,6 @@
 """The files of a model for controllers and test rigs, or for Simulink.
 
-In:  `Derived`, the purpose and the precision. Out: texts by name: a header with the interface, a source, and what runs
+In:  `Derived`, events and the precision. Out: texts by name: a header with the interface, a source, and what runs
 them: a bench and a Makefile, or an S-function.
 """
 
@@ -42,7 +42,7 @@ _EVENT_WORDS = ', "an event has ended the run", "an event fires repeatedly"'
 PRECISIONS: Mapping[str, Number] = {"double": DOUBLE, "single": FLOAT}
 
 
-def embedded_files(derived: Derived, precision: str = "double", events: Any = None, stop: Any = ()) -> dict[str, str]:
+def embedded_files(derived: Derived, events: Any = None, stop: Any = (), precision: str = "double") -> dict[str, str]:
     """Files for a controller, by name: with a bench and a Makefile; events and stop as of `simulate`."""
     made = _made(derived, "C for a controller", precision, events, stop)
     return made.files | {
@@ -51,11 +51,9 @@ def embedded_files(derived: Derived, precision: str = "double", events: Any = No
     }
 
 
-def simulink_files(derived: Derived, precision: str = "double", events: Any = None, stop: Any = ()) -> dict[str, str]:
+def simulink_files(derived: Derived, events: Any = None, stop: Any = ()) -> dict[str, str]:
     """Files for Simulink, which computes in double precision, by name: with an S-function."""
-    if precision != "double":
-        raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; Simulink's is double", derived.name)
-    made = _made(derived, "an S-function", precision, events, stop)
+    made = _made(derived, "an S-function", "double", events, stop)
     block = f"{made.stem[:LONGEST_BLOCK]}_sfun"
     return made.files | {f"{block}.c": _sfunction(derived, made, block)}
 

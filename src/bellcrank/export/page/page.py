@@ -40,7 +40,7 @@ class Page:
     text: str
     path: Path | None = None
 
-    def write(self, path: str | Path) -> Page:
+    def save(self, path: str | Path) -> Page:
         """Writes the page to a file; the same page with its path."""
         try:
             write_text(Path(path), self.text)
@@ -67,7 +67,7 @@ class Page:
 def live_page(
     derived: Derived, sliders: Any = None, plots: Any = None, title: Any = None, run: Any = None, modes: Any = None
 ) -> Page:
-    """The page of a model; what else is given as of `Equations.page`."""
+    """The page of a model; what else is given as of `Equations.export`."""
     refuse_foreign(derived.program)
     chosen = chosen_of(derived.interface, sliders, plots, title)
     seen = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none

@@ -43,7 +43,7 @@ MACROS = {
     for m in (
         Macro("reset", "a new System"),
         Macro("dynamics", "System.equations, when they are asked for"),
-        Macro("write-sim", "Equations.write, when it is asked for"),
+        Macro("write-sim", "Equations.export, when it is asked for"),
         Macro("add-body", "System.add_body", ("symbol",), _BODY),
         Macro("add-constraint", "System.add_constraint", ("zero-exp",), ("variable",)),
         Macro("add-gravity", "System.add_gravity", (), ("direction", "gees")),

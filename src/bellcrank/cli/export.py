@@ -1,0 +1,128 @@
+"""`bellcrank export`: a model in another form. `write`, `fmu` and `page` are short forms of it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from pathlib import Path
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.choices import Precision, choices_of
+from bellcrank.cli.files import in_folder
+from bellcrank.cli.model import derive
+from bellcrank.cli.options import NAMED, SHARED, events_given, shared, watched_options
+from bellcrank.cli.parser import CommandParser
+from bellcrank.cli.progress import Progress
+from bellcrank.export.formats import FORMATS, format_of
+
+ENDINGS = {"fmu": ".fmu", "page": ".html"}  # of formats that are one file
+
+
+def _slider(text: str) -> tuple[str, tuple[float, float] | None]:
+    """A name, or a name with two ends."""
+    name, given, ends = text.partition("=")
+    if not given:
+        return name, None
+    low, _, high = ends.partition(":")
+    try:
+        return name, (float(low), float(high))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r}: give NAME, or NAME=LOW:HIGH") from None
+
+
+OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "dae": ("--dae", SHARED["dae"][1]["--dae"]),
+    "precision": ("--precision", {
+        "choices": choices_of(Precision), "help": "precision of embedded C (default: double)",
+    }),
+    "fmi": ("--fmi", {"type": int, "choices": (2, 3), "help": "version of FMI (default: 2)"}),
+    "platforms": ("--platform", {
+        "metavar": "NAME", "help": "host: this machine; all, or names separated by commas, such as x86_64-linux,"
+        "x86_64-windows: by the Python package ziglang; sources: no library (default: host)",
+    }),
+    "sliders": ("--slider", {
+        **NAMED, "type": _slider, "metavar": "NAME[=LOW:HIGH]",
+        "help": "a parameter or input whose slider stands first, and its ends (may be repeated)",
+    }),
+    "plots": ("--plot", {
+        "action": "append", "metavar": "CHANNEL", "help": "a channel to plot (may be repeated) (default: outputs)",
+    }),
+    "run": ("--run", {
+        "metavar": "FILE", "help": "a saved run of the model that the page also plays (.csv, .erd ...)",
+    }),
+    "modes": ("--modes", {
+        "action": "store_true", "help": "also show the modes of small motions about the equilibrium",
+    }),
+    "title": ("--title", {"metavar": "TEXT", "help": "title of the page (default: the name of the model)"}),
+}  # fmt: skip
+"""Options of `Equations.export` on the command line: the name, and how it is read; events: below."""
+
+
+def options(parser: CommandParser) -> None:
+    words = (
+        "c, fortran or python: a program; embedded: C that a controller calls step by step; simulink: an S-function;"
+        " fmu: a functional mock-up unit; page: a web page"
+    )
+    parser.group("model")("format", metavar="FORMAT", help=words)
+    shared(parser, "model")
+    format_options(parser, *FORMATS)
+
+
+def format_options(parser: CommandParser, *formats: str) -> None:
+    """Those of one or several formats, each once, in groups by the formats that have them; and --out."""
+    groups = {option: ", ".join(x for x in formats if option in FORMATS[x].options) for option in ("events", *OPTIONS)}
+    if groups["events"]:
+        watched_options(parser, groups["events"])
+    for option, (name, how) in OPTIONS.items():
+        if groups[option]:
+            parser.group(groups[option])(name, dest=option, **how)
+    (metavar, *others) = sorted({"FILE" if name in ENDINGS else "FOLDER" for name in formats})
+    what = "file or folder" if others else metavar.lower()
+    words = f"{what} to write (default: named after model and format)"
+    parser.group("output")("--out", metavar="PATH" if others else metavar, help=words)
+
+
+def command(args: Namespace) -> None:
+    export(args, args.format)
+
+
+def export(args: Namespace, name: str) -> None:
+    """Writes the model of a command in a format."""
+    chosen = {option: value for option in OPTIONS if (value := getattr(args, option, None))}
+    if hasattr(args, "event"):
+        chosen |= {option: value for option, value in events_given(args).items() if value}
+    format_of(name, chosen)  # before anything is derived
+    one_file, stem = name in ENDINGS, Path(args.model).stem
+    path: Any = args.out or (stem + ENDINGS[name] if one_file else f"{stem}_{name}")
+    if one_file:
+        in_folder(path)
+    equations = derive(args)
+    if "sliders" in chosen:
+        chosen["sliders"] = dict(args.sliders)
+    if "run" in chosen:
+        chosen["run"] = bc.read(args.run)
+    if "modes" in chosen:
+        with Progress("linearising"):
+            chosen["modes"] = equations.compile().linearize("equilibrium", wrt=(), outputs=())
+    with Progress("writing the files"):
+        written: Any = equations.export(name, path, **chosen)  # type: ignore[call-overload]
+    if name == "page":
+        print(f"wrote {path}, {len(written.text.encode()) / 1000:.0f} kB")
+        return
+    print("\n".join([equations.summary(), *_next_steps(name, written), f"wrote {written}"]))
+
+
+def _next_steps(name: str, path: Path) -> list[str]:
+    """How to use what was written."""
+    if name == "fmu":
+        return []
+    if name == "simulink":
+        block = max(path.parent.glob("*_sfun.c"), key=lambda p: p.stat().st_mtime)
+        return [f"in MATLAB: mex {block.name} {path.name}   (interface: {path.stem}.h)"]
+    if name == "embedded":
+        return [f"to time its steps on this machine: make -C {path.parent} run   (interface: {path.stem}.h)"]
+    for parameters in sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]:
+        python = f"to run it: cd {path.parent} && python {parameters.stem}.py"
+        compiled = f"to build and run it: make -C {path.parent} run"
+        return [f"{python if name == 'python' else compiled}   (input: {parameters.name})"]
+    return []
