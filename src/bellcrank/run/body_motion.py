@@ -29,7 +29,9 @@ from bellcrank.run.evaluate import closure
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import at_row
 from bellcrank.scene.build import scene_of
+from bellcrank.scene.camera import LiveCamera
 from bellcrank.scene.default import draft_of
+from bellcrank.scene.render import render
 from bellcrank.scene.scene import Scene
 from bellcrank.units import ANGLE, LENGTH
 
@@ -117,10 +119,14 @@ class Motion:
     scene: Scene
 
 
-def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None = None) -> Motion:
-    """The motion of recorded rows. `parameters` as they were given, user units."""
+def _check_bodies(loaded: Loaded) -> None:
     if not loaded.analysis.mechanism.bodies:
         raise RunError(f"there is no picture of {loaded.name}: its equations were derived by hand, without bodies")
+
+
+def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None = None) -> Motion:
+    """The motion of recorded rows. `parameters` as they were given, user units."""
+    _check_bodies(loaded)
     draft = draft_of(loaded.analysis)
     model = posed(loaded, draft.parts, draft.expressions(), parameters)
     poses = model.at_rows(pieces)
@@ -142,6 +148,31 @@ def at_start(
     outputs = [0.0] * len(loaded.program.output_names)
     row = np.array([0.0, *q, *u, *outputs, *(i.function(0.0) for i in signals), *kept])
     return motion_of(loaded, [Piece(row[None], p, [0.0] * len(loaded.program.constant_symbols))], parameters)
+
+
+class Viewer:
+    """Images of a model, state by state. The view fits the first state, follows what travels far, and steps back for
+    what grows."""
+
+    def __init__(
+        self, loaded: Loaded, row: np.ndarray, p: Sequence[float], parameters: Mapping[str, float | str] | None = None
+    ) -> None:
+        _check_bodies(loaded)
+        draft = draft_of(loaded.analysis)
+        self._model = posed(loaded, draft.parts, draft.expressions(), parameters)
+        self._p, self._c = p, [0.0] * len(loaded.program.constant_symbols)
+        start = self._poses(row)
+        self.scene = scene_of(draft, self._model.marks(p), start[None])
+        self._camera = LiveCamera(self.scene, start)
+
+    def _poses(self, row: np.ndarray) -> np.ndarray:
+        found: np.ndarray = self._model.at_rows([Piece(row[None], self._p, self._c)])[0]
+        return found
+
+    def image(self, row: np.ndarray, width: int = 640, height: int = 400) -> np.ndarray:
+        """The image (height, width, 3) of a row, 8 bits for each color."""
+        poses = self._poses(row)
+        return render(self.scene, poses, width, height, self._camera.at(poses))
 
 
 def drawn(analysis: Analysis, interface: Interface, program: Program) -> Loaded:

@@ -56,6 +56,7 @@ class Stepper:
         self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
         self._go(step_by_step(loaded, conditions, step, method))
         self._first_signals = self._signals
+        self._viewer: tuple[Any, Any] | None = None  # parameters, and what draws the model with them
 
     def __repr__(self) -> str:
         why = f"; {self._problem}" if self._problem else ""
@@ -216,6 +217,43 @@ class Stepper:
     def row(self) -> np.ndarray:
         """Time, state, outputs and inputs in equation units."""
         return self._row()
+
+    def image(self, width: int = 640, height: int = 400) -> np.ndarray:
+        """Draw the mechanism in its present state.
+
+        The view fits the first state that is drawn, follows what travels far, and steps back for what grows.
+
+        Parameters
+        ----------
+        width, height : int, default 640 and 400
+            Size of the image in pixels.
+
+        Returns
+        -------
+        numpy.ndarray
+            Colors from 0 to 255, (height, width, 3).
+
+        Raises
+        ------
+        RunError
+            If the model has no bodies.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.5))
+        >>> stepper = s.equations().compile(backend="python").stepper(step=0.01)
+        >>> stepper.image(width=320, height=200).shape
+        (200, 320, 3)
+        """
+        from bellcrank.run.body_motion import Viewer
+
+        row, p = self.row, tuple(self._session.p)
+        if self._viewer is None or self._viewer[0] != p:
+            self._viewer = p, Viewer(self._loaded, row, p, self._session.parameters)
+        found: np.ndarray = self._viewer[1].image(row, width, height)
+        return found
 
     def steps_in_c(self) -> CSteps | None:
         """Its steps, if C can take them by itself."""

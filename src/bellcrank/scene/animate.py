@@ -1,5 +1,5 @@
-"""Animations of a motion: .mp4, by ffmpeg, or .gif, by Pillow, which matplotlib brings. Pages are those of
-`recorded`."""
+"""Animations of a motion, frame by frame of `render`: .mp4, by ffmpeg, or .gif, by Pillow, which matplotlib brings.
+Pages are those of `recorded`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ import math
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.files.picture import new_figure, plain
+from bellcrank.files.text import one_line
 from bellcrank.files.whole import Parts
 from bellcrank.scene.camera import camera_of
-from bellcrank.scene.picture import check_path, draw_frame, panel_size
+from bellcrank.scene.picture import check_path, panel_size
+from bellcrank.scene.render import render
 from bellcrank.scene.scene import Scene
 
 FILMS = (".mp4", ".gif")
 MOST, USUAL = 20.0, 6.0  # s that an animation lasts in real time at most, and how long one lasts that would take longer
 SHORTEST = 2.0
 LARGEST = 5000  # frames
-DPI = 100
+PIXELS = 100  # per inch of a picture
+HEAD, COLOURS = 30, 128  # pixels for the title; colours of a .gif
+INK = (60, 64, 70)
 
 
 def animate_scene(
@@ -40,20 +44,13 @@ def animate_scene(
     check_path(path, (*FILMS, ".html"))
     shown, fps = film_frames(time, fps, speed)
     camera = camera_of(scene, poses)
-    width, height = panel_size(camera)
-    figure = new_figure(_even(width), _even(height + 0.5))
-    axis = figure.subplots()
-    name = plain(scene.name if title is None else title)
-    draw_frame(axis, scene, camera, poses[0], 0)
-    axis.set_title(f"{name}\n", fontsize=11)
-    figure.canvas.draw()
-    figure.set_layout_engine("none")  # where things stand is found once
+    width, height = (2 * round(PIXELS * x / 2) for x in panel_size(camera))  # even, as video formats need
+    name = one_line(scene.name if title is None else title)
 
-    def frames() -> Iterator[None]:
+    def frames() -> Iterator[np.ndarray]:
         for n, frame in enumerate(shown):
-            draw_frame(axis, scene, camera, poses[frame], frame)
-            axis.set_title(f"{name}\nt = {time[frame]:.2f} s", fontsize=11)
-            yield
+            image = render(scene, poses[frame], width, height, camera, frame)
+            yield _headed(image, name, f"t = {time[frame]:.2f} s")
             if progress is not None:
                 progress((n + 1) / len(shown))
 
@@ -61,15 +58,24 @@ def animate_scene(
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         with Parts() as parts:
-            write(figure, frames(), parts.beside(path), fps, path)
+            write(frames(), parts.beside(path), fps, path)
     except OSError as error:
         raise RunError(f"cannot write {path}: {error.strerror or error}") from None
     return Path(path)
 
 
-def _even(inches: float) -> float:
-    """A size with an even number of points, as animations need."""
-    return 2 * round(inches * DPI / 2) / DPI
+def _headed(image: np.ndarray, name: str, when: str) -> np.ndarray:
+    """An image below a line with its title and time."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    head = Image.new("RGB", (image.shape[1], HEAD), "white")
+    pen, font = ImageDraw.Draw(head), ImageFont.load_default(15)
+    room = image.shape[1] - 30 - int(pen.textlength(when, font=font))
+    while name and pen.textlength(name, font=font) > room:
+        name = name[:-2].rstrip("\u2026 ") + "\u2026" if len(name) > 2 else ""
+    pen.text((10, 7), name, font=font, fill=INK)
+    pen.text((image.shape[1] - 10, 7), when, font=font, fill=INK, anchor="ra")
+    return np.concatenate([np.asarray(head), image])
 
 
 def film_frames(time: np.ndarray, fps: float, speed: float | None) -> tuple[list[int], float]:
@@ -93,38 +99,38 @@ def film_frames(time: np.ndarray, fps: float, speed: float | None) -> tuple[list
     return rows, fps * len(rows) / n
 
 
-def _gif(figure: Any, frames: Iterator[None], beside: Path, fps: float, path: str | Path) -> None:
+def _gif(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Path) -> None:
     from PIL import Image
 
-    pictures = []
-    for _ in frames:
-        figure.canvas.draw()
-        whole = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
-        pictures.append(whole.quantize(64, dither=Image.Dither.NONE))
+    every = [Image.fromarray(image) for image in frames]
+    some = np.concatenate([np.asarray(every[k]) for k in {0, len(every) // 2, len(every) - 1}])
+    palette = Image.fromarray(some).quantize(COLOURS, dither=Image.Dither.NONE)  # one for all, so that nothing flickers
+    pictures = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in every]
     last = max(20, 10 * round(100 / fps))  # ms, of which readers of the format take whole tens
     pictures[0].save(beside, "GIF", save_all=True, append_images=pictures[1:], duration=last, loop=0, optimize=False)
 
 
-def _film(figure: Any, frames: Iterator[None], beside: Path, fps: float, path: str | Path) -> None:
-    from matplotlib import rc_context
-    from matplotlib.animation import FFMpegWriter
-
+def _film(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Path) -> None:
     tool = _ffmpeg()
     if tool is None:
         how = "install it, or bring it along by `pip install imageio-ffmpeg`"
         raise RunError(
             f"cannot write {path}: an animation needs ffmpeg, which was not found: {how}; a .gif needs nothing else"
         )
-    rate: Any = fps
-    even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"  # colours of an .mp4 have half the points
-    writer = FFMpegWriter(fps=rate, codec="libx264", extra_args=["-vf", even, "-pix_fmt", "yuv420p", "-f", "mp4"])
-    try:
-        with rc_context({"animation.ffmpeg_path": tool}), writer.saving(figure, str(beside), DPI):
-            for _ in frames:
-                writer.grab_frame()
-    except subprocess.CalledProcessError as error:
-        told = str(error.stderr or error.output or "").strip().splitlines()
-        raise RunError(f"cannot write {path}: ffmpeg says {told[-1] if told else error}") from None
+    first = next(frames)
+    size = f"{first.shape[1]}x{first.shape[0]}"
+    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", str(fps), "-i", "-"]
+    made = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-f", "mp4", "-y", str(beside)]
+    command = [tool, "-loglevel", "error", *given, *made]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(BrokenPipeError):  # it says why
+            for image in chain([first], frames):
+                process.stdin.write(image.tobytes())
+            process.stdin.close()
+        told = process.stdout.read().decode(errors="replace").strip().splitlines()
+    if process.returncode:
+        raise RunError(f"cannot write {path}: ffmpeg says {told[-1] if told else f'code {process.returncode}'}")
 
 
 def _ffmpeg() -> str | None:

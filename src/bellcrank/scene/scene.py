@@ -5,6 +5,7 @@ reported by poses, 12 numbers each (`program.POSE`). Items stand at marks or bet
 
     box        size: lengths along its own axes           at one mark, turned by `axes` against its body
     cylinder   size: radius, length along its third axis  likewise
+    tyre       size: radius, width along its third axis   likewise
     sphere     size: radius                               at one mark
     mesh       size: what its points are multiplied with  at one mark, turned by `axes`
     rod        size: radius                               between two marks, of one body or of two
@@ -48,6 +49,7 @@ class Item:
     label: str = ""
     axes: Turned = UPRIGHT
     mesh: Mesh | None = None
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class Scene:
             | ({"label": i.label} if i.label else {})
             | ({"axes": list(i.axes)} if i.axes != UPRIGHT else {})
             | ({"points": _lists(i.mesh.points), "faces": _lists(i.mesh.faces)} if i.mesh is not None else {})
+            | ({"opacity": i.opacity} if i.opacity < 1 else {})
             for i in self.items
         ]
         g = self.ground

@@ -1,48 +1,68 @@
-"""Items of a scene as polygons in the inertial frame.
+"""Items of a scene as triangles in the inertial frame, with normals at their corners.
 
-In:  a `Scene` and the poses of one time. Out: for each item polygons, all with the same number of corners, their
-color, and whether they are closed (seen from outside only).
+In:  a `Scene` and the poses of one time. Out: `Triangles`. Pages have the same shapes, made in the page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
+from bellcrank.files.stl import Mesh
 from bellcrank.scene.scene import Item, Scene
 
-SIDES, RINGS, TURNS = 28, 12, 7  # of a cylinder, of a sphere, of a coil
-PER_TURN = 14
-LARGEST, MOST_PIECES = 0.2, 40  # of faces: fraction of the reach, and how many one is cut into along an edge
+SIDES, FEW, TURNS = 48, 20, 7  # of what is round, of thin rods, of a coil
+PER_TURN, WIRE = 14, 6
+THIN = 0.03  # reaches: a rod that is thinner has few sides
+CREASE = 0.75  # cosine between faces from which on an edge of a mesh is round
+TYRE = ((0.66, -0.36), (0.74, -0.47), (0.9, -0.5), (0.975, -0.43), (1.0, -0.28))  # half of its outline: radius, side
 
 
 @dataclass(frozen=True)
-class Faces:
-    """Polygons (n, corners, 3); `closed`: corners run anticlockwise as seen from outside."""
+class Solid:
+    """Triangles (n, 3, 3) and the normals of their corners; `closed`: corners run anticlockwise seen from outside."""
 
     corners: np.ndarray
-    color: str
+    normals: np.ndarray
     closed: bool = True
 
 
 @dataclass(frozen=True)
-class Wire:
-    """A line through points (n, 3) with a radius: as wide from wherever it is seen."""
+class Triangles:
+    """Triangles of all items: corners and normals (n, 3, 3), the number of the item of each, and whether it is seen
+    from one side only."""
 
-    points: np.ndarray
-    radius: float
-    color: str
+    corners: np.ndarray
+    normals: np.ndarray
+    item: np.ndarray
+    closed: np.ndarray
 
 
-def solids(scene: Scene, poses: np.ndarray) -> Iterator[Faces | Wire]:
+def triangles_of(scene: Scene, poses: np.ndarray) -> Triangles:
     """All items at one time: poses (bodies, 12)."""
     places = scene.places(poses)
-    for item in scene.items:
+    found: list[tuple[np.ndarray, np.ndarray, int, bool]] = []
+    for number, item in enumerate(scene.items):
         at = places[list(item.marks)]
         if np.isfinite(at).all():
-            yield from _solid(item, at, _turned(scene, item, poses), LARGEST * scene.reach)
+            for solid, origin, by in _placed(item, at, _turned(scene, item, poses), scene.reach):
+                size = np.linalg.norm(by, axis=0)
+                back = by / np.maximum(size, 1e-300) ** 2  # normals of what is stretched
+                found.append((origin + solid.corners @ by.T, solid.normals @ back.T, number, solid.closed))
+    if not found:
+        none = np.empty((0, 3, 3))
+        return Triangles(none, none, np.empty(0, int), np.empty(0, bool))
+    counts = [len(c) for c, _, _, _ in found]
+    return Triangles(
+        np.concatenate([c for c, _, _, _ in found]),
+        np.concatenate([n for _, n, _, _ in found]),
+        np.repeat([k for _, _, k, _ in found], counts),
+        np.repeat([c for _, _, _, c in found], counts),
+    )
 
 
 def _turned(scene: Scene, item: Item, poses: np.ndarray) -> np.ndarray:
@@ -52,28 +72,32 @@ def _turned(scene: Scene, item: Item, poses: np.ndarray) -> np.ndarray:
     return own if body < 0 else poses[body, 3:].reshape(3, 3) @ own
 
 
-def _solid(item: Item, at: np.ndarray, R: np.ndarray, most: float) -> Iterator[Faces | Wire]:
+def _placed(item: Item, at: np.ndarray, R: np.ndarray, reach: float) -> Iterator[tuple[Solid, np.ndarray, np.ndarray]]:
+    """Shapes of size one, where they are, and what they are turned and stretched by."""
     size = item.size
-    match item.kind:
-        case "box":
-            for face in _BOX:
-                yield Faces(at[0] + _cut(face * np.array(size), most) @ R.T, item.color)
-        case "cylinder":
-            yield from _cylinder(at[0], R, size[0], size[1], item.color, most)
-        case "sphere":
-            yield Faces(at[0] + _SPHERE * size[0], item.color)
-        case "mesh" if item.mesh is not None:
-            corners = np.array(item.mesh.points)[np.array(item.mesh.faces)] * size[0]
-            yield Faces(at[0] + corners @ R.T, item.color, closed=False)
-        case "rod":
-            length = float(np.linalg.norm(at[1] - at[0]))
+    if item.mesh is not None:
+        yield mesh_solid(item.mesh), at[0], R * size[0]
+    elif item.kind == "box":
+        yield box(), at[0], R * size
+    elif item.kind == "sphere":
+        yield sphere(SIDES if size[0] > THIN * reach else FEW), at[0], R * size[0]
+    elif item.kind in ("cylinder", "tyre"):
+        solid = tyre() if item.kind == "tyre" else cylinder(SIDES if size[0] > THIN * reach else FEW)
+        yield solid, at[0], R * [size[0], size[0], size[1]]
+    elif item.kind == "coil":
+        length = float(np.linalg.norm(at[1] - at[0]))
+        if length > 0:
+            wide = min(size[0], length / 2)
+            yield coil(), (at[0] + at[1]) / 2, across(at[1] - at[0]) * [wide, wide, length]
+    else:
+        thick = size[0] / 2 if item.kind == "line" else size[0]
+        for start, end in pairwise(at):
+            length = float(np.linalg.norm(end - start))
             if length > 0:
-                yield from _cylinder((at[0] + at[1]) / 2, across(at[1] - at[0]), size[0], length, item.color, most)
-        case "coil":
-            if np.linalg.norm(at[1] - at[0]) > 0:
-                yield Wire(coil(at[0], at[1], size[0]), size[1], item.color)
-        case "line":
-            yield Wire(at, size[0] / 2, item.color)
+                sides = SIDES if thick > THIN * reach else FEW
+                yield cylinder(sides), (start + end) / 2, across(end - start) * [thick, thick, length]
+        for joint in at[1:-1]:
+            yield sphere(FEW), joint, np.eye(3) * thick
 
 
 def across(direction: np.ndarray) -> np.ndarray:
@@ -84,76 +108,119 @@ def across(direction: np.ndarray) -> np.ndarray:
     return np.array([x, np.cross(z, x), z]).T
 
 
-def coil(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Points of a spring with straight ends; short ones are as wide as they are long."""
-    axis = end - start
-    length = float(np.linalg.norm(axis))
-    R = across(axis)
-    angle = np.linspace(0, 2 * np.pi * TURNS, TURNS * PER_TURN + 1)
-    along = np.linspace(0.15, 0.85, len(angle)) * length
-    r = min(radius, length / 2)
-    wound = np.stack([r * np.cos(angle), r * np.sin(angle), along], axis=1)
-    straight = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.15 * length]])
-    other = np.array([[0.0, 0.0, 0.85 * length], [0.0, 0.0, length]])
-    return start + np.concatenate([straight, wound, other]) @ R.T
+def _grid(points: np.ndarray, normals: np.ndarray) -> Solid:
+    """A surface over rows and columns of points (m, n, 3): two triangles between four of them."""
+
+    def cut(x: np.ndarray) -> np.ndarray:
+        a, b, c, d = x[:-1, :-1], x[1:, :-1], x[1:, 1:], x[:-1, 1:]
+        return np.stack([a, b, c, a, c, d], axis=2).reshape(-1, 3, 3)
+
+    corners, normal = cut(points), cut(normals)
+    size = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    return Solid(corners[size > 1e-12], normal[size > 1e-12])
 
 
-def _cylinder(
-    middle: np.ndarray, R: np.ndarray, radius: float, length: float, color: str, most: float
-) -> Iterator[Faces]:
-    size = np.array([radius, radius, length])
-    n = _pieces(length, most)
-    step = np.array([0.0, 0.0, length / n])
-    strip = _SIDE * size * [1, 1, 1 / n]
-    for k in range(n):
-        yield Faces(middle + (strip + (k - (n - 1) / 2) * step) @ R.T, color)
-    yield Faces(middle + (_ENDS * size) @ R.T, color)
+def turned_outline(outline: np.ndarray, sides: int, crease: float = CREASE) -> Solid:
+    """What an outline (radius, along the third axis) gives that is turned about this axis, outside to its right."""
+    step = np.diff(outline, axis=0)
+    flat = np.stack([step[:, 1], -step[:, 0]], axis=1) / np.linalg.norm(step, axis=1)[:, None]
+    around = np.linspace(0, 2 * np.pi, sides + 1)
+    ring = np.stack([np.cos(around), np.sin(around)], axis=1)
+    parts = []
+    for k in range(len(step)):
+        ends = []
+        for other, edge in ((k - 1, k), (k + 1, k + 1)):
+            smooth = 0 <= other < len(flat) and flat[k] @ flat[other] > crease
+            n = flat[k] + flat[other] if smooth else flat[k]
+            n = n / np.linalg.norm(n)
+            radius, side = outline[edge]
+            ends.append((np.column_stack([radius * ring, np.full(sides + 1, side)]),
+                         np.column_stack([n[0] * ring, np.full(sides + 1, n[1])])))  # fmt: skip
+        points, normals = (np.stack([e[i] for e in ends], axis=1) for i in (0, 1))
+        parts.append(_grid(points, normals))
+    return Solid(np.concatenate([s.corners for s in parts]), np.concatenate([s.normals for s in parts]))
 
 
-def _pieces(length: float, most: float) -> int:
-    return int(min(MOST_PIECES, max(1, np.ceil(length / most))))
+@cache
+def cylinder(sides: int = SIDES) -> Solid:
+    """Of radius and length one, about its middle."""
+    return turned_outline(np.array([(0.0, -0.5), (1.0, -0.5), (1.0, 0.5), (0.0, 0.5)]), sides)
 
 
-def _cut(face: np.ndarray, most: float) -> np.ndarray:
-    """A rectangle in pieces, so that each is nearer or farther than others as a whole."""
-    start, right, up = face[0], face[1] - face[0], face[3] - face[0]
-    m, n = (_pieces(float(np.linalg.norm(side)), most) for side in (right, up))
-    i, j = (x.ravel() for x in np.meshgrid(np.arange(m), np.arange(n)))
-    corners = [(i + a)[:, None] / m * right + (j + b)[:, None] / n * up for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
-    return start + np.stack(corners, axis=1)
+@cache
+def sphere(sides: int = SIDES) -> Solid:
+    """Of radius one."""
+    polar = np.linspace(0, np.pi, sides // 2 + 1)
+    return turned_outline(np.stack([np.sin(polar), -np.cos(polar)], axis=1), sides, -1.0)
 
 
-def _box() -> np.ndarray:
-    """Six faces of a cube with edges of one, about its middle."""
+@cache
+def tyre() -> Solid:
+    """Of radius and width one, open where the rim is."""
+    half = np.array(TYRE)
+    return turned_outline(np.concatenate([half, half[::-1] * [1, -1]]), SIDES)
+
+
+@cache
+def box() -> Solid:
+    """A cube with edges of one, about its middle."""
     square = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]]) / 2
     turned = [np.roll(square, k, axis=1) for k in range(3)]
-    return np.array([*turned, *(-face[::-1] * [1, 1, 1] for face in turned)])
+    faces = np.array([*turned, *(-face[::-1] for face in turned)])
+    normals = np.repeat(2 * faces.mean(axis=1)[:, None], 4, axis=1)
+    pick = [0, 1, 2, 0, 2, 3]
+    return Solid(faces[:, pick].reshape(-1, 3, 3), normals[:, pick].reshape(-1, 3, 3))
 
 
-def _side() -> np.ndarray:
-    """The curved face of a cylinder with radius and length one, in strips."""
-    angle = np.linspace(0, 2 * np.pi, SIDES + 1)
-    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    low, high = (np.column_stack([ring, np.full(SIDES + 1, z)]) for z in (-0.5, 0.5))
-    return np.stack([low[:-1], low[1:], high[1:], high[:-1]], axis=1)
+@cache
+def coil() -> Solid:
+    """A spring of radius and length one with straight ends, about its middle."""
+    angle = np.linspace(0, 2 * np.pi * TURNS, TURNS * PER_TURN + 1)
+    wound = np.stack([np.cos(angle), np.sin(angle), np.linspace(-0.38, 0.38, len(angle))], axis=1)
+    ends = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, -0.39]])
+    line = np.concatenate([ends, wound, ends[::-1] * [1, 1, -1]])
+    turn = np.linspace(0, 2 * np.pi, WIRE + 1)
+    points, normals = [], []
+    for x, y, z in line:  # about the wire, which at the ends lies on the axis
+        on_axis = x == 0 and y == 0
+        out = np.array([1.0, 0.0, 0.0]) if on_axis else np.array([x, y, 0.0])
+        other = np.array([0.0, 1.0, 0.0]) if on_axis else np.array([0.0, 0.0, 1.0])
+        ring = np.cos(turn)[:, None] * out + np.sin(turn)[:, None] * other
+        thick = np.array([1.0, 1.0, 1.0]) * 0.12 if on_axis else np.array([0.12, 0.12, 0.018])
+        points.append(np.array([x, y, z]) + ring * thick)
+        normals.append(ring)
+    solid = _grid(np.array(points), np.array(normals))
+    return Solid(solid.corners, solid.normals, closed=False)
 
 
-def _ends() -> np.ndarray:
-    """Its two ends."""
-    side = _side()
-    return np.array([side[:, 3], side[::-1, 0]])
+_MESHES: dict[int, tuple[Mesh, Solid]] = {}
 
 
-def _sphere() -> np.ndarray:
-    """A ball of radius one in quadrangles."""
-    polar = np.linspace(0, np.pi, RINGS + 1)
-    around = np.linspace(0, 2 * np.pi, SIDES + 1)
-    grid = np.stack(
-        [np.outer(np.sin(polar), np.cos(around)), np.outer(np.sin(polar), np.sin(around)),
-         np.outer(np.cos(polar), np.ones_like(around))], axis=2,
-    )  # fmt: skip
-    a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
-    return np.stack([a, b, c, d], axis=2).reshape(-1, 4, 3)
+def mesh_solid(mesh: Mesh) -> Solid:
+    """The triangles of a file, round where faces meet at a small angle."""
+    known = _MESHES.get(id(mesh))
+    if known is None or known[0] is not mesh:
+        if len(_MESHES) > 200:
+            _MESHES.clear()
+        _MESHES[id(mesh)] = known = (mesh, smooth(np.array(mesh.points), np.array(mesh.faces)))
+    return known[1]
 
 
-_BOX, _SIDE, _ENDS, _SPHERE = _box(), _side(), _ends(), _sphere()
+def smooth(points: np.ndarray, faces: np.ndarray) -> Solid:
+    """Triangles with normals that are the mean of those of faces at a corner which meet at a small angle."""
+    corners = points[faces]
+    flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    size = np.linalg.norm(flat, axis=1)
+    unit = flat / np.maximum(size, 1e-300)[:, None]
+    at = faces.ravel()
+    order = np.argsort(at, kind="stable")
+    count = np.bincount(at, minlength=len(points))
+    starts = np.cumsum(count) - count
+    normals = np.zeros((len(at), 3))
+    for k in range(int(count.max(initial=0))):  # the k-th face at the corner of each
+        some = np.flatnonzero(count[at] > k)
+        other = order[starts[at[some]] + k] // 3
+        near = np.einsum("ij,ij->i", unit[some // 3], unit[other]) > CREASE
+        normals[some[near]] += flat[other[near]]
+    normals = normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
+    return Solid(corners, normals.reshape(-1, 3, 3), closed=False)

@@ -1,0 +1,145 @@
+"""The ground of a picture: its plane or hills with lines on it, a soft shadow, and fog towards the horizon."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bellcrank.scene.lens import Lens
+from bellcrank.scene.raster import EMPTY, covered, rasterize, weights
+from bellcrank.scene.scene import Ground
+from bellcrank.scene.solids import Triangles
+
+SOIL, LINE = np.array([0.875, 0.88, 0.885]), np.array([0.79, 0.795, 0.8])
+THICK = 0.025  # of lines, of their distance
+FOG = (1.6, 6.0)  # where it begins and ends, in half diagonals of the view
+SHADOW, SOFT = 0.42, (0.012, 0.05)  # how dark; two widths of its edge, in diagonals of the picture
+COARSE = 2  # pixels of the picture in one of the shadow
+STRIPS, HILLS = 240, 90  # of ground that is not flat, along the way and across
+
+
+def ground_image(
+    g: Ground, lens: Lens, triangles: Triangles, sun: np.ndarray, reach: float, background: np.ndarray
+) -> np.ndarray:
+    """The picture (height, width, 3) behind all items."""
+    along, up = np.array(g.along), np.array(g.up)
+    side = np.cross(up, along)
+    view = float(np.hypot(lens.width, lens.height)) / lens.scale / 2
+    flat = len(g.way) == 2 and not g.across
+    here, aside = float(lens.centre @ along), float(lens.centre @ side)
+    place = _below(g, here, aside)
+    u, v, seen = _plane(place, along, side, up, lens) if flat else _hills(g, along, side, up, lens, view)
+    away = np.sqrt((u - np.float32(here)) ** 2 + (v - np.float32(aside)) ** 2)
+    clear = np.where(seen, 1 - _ramp(away, FOG[0] * view, FOG[1] * view), np.float32(0))
+    share = np.minimum(_lines(u, spacing(reach)) + _lines(v, spacing(reach)), 1)
+    light = clear * (1 - _shadow(place, along, up, lens, triangles, sun))
+    found = np.empty((*u.shape, 3), np.float32)
+    for k in range(3):
+        found[..., k] = (SOIL[k] + share * (LINE[k] - SOIL[k])) * light + background[k] * (1 - clear)
+    return found
+
+
+def spacing(reach: float) -> float:
+    """The distance of lines on the ground."""
+    power = 10.0 ** np.floor(np.log10(reach))
+    lead = reach / power
+    return float(power * (0.5 if lead < 2 else 1.0 if lead < 5 else 2.0))
+
+
+def _ramp(x: np.ndarray, low: float, high: float) -> np.ndarray:
+    t = np.clip((x - low) / (high - low), 0.0, 1.0)
+    return t * t * (3 - 2 * t)
+
+
+def _below(g: Ground, u: float, v: float) -> tuple[float, float]:
+    """The plane below a place: its height at u = 0, and its slope along the way."""
+    height = np.array(g.height)
+    if g.across:
+        height = height.reshape(len(g.way), -1)[:, int(np.argmin(np.abs(np.array(g.across) - v)))]
+    i = int(np.clip(np.searchsorted(g.way, u), 1, len(g.way) - 1))
+    slope = (height[i] - height[i - 1]) / (g.way[i] - g.way[i - 1])
+    return float(height[i] - slope * g.way[i]), float(slope)
+
+
+def _plane(
+    place: tuple[float, float], along: np.ndarray, side: np.ndarray, up: np.ndarray, lens: Lens
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where each pixel meets the plane, along the way and across, and whether it does."""
+    start, ray = lens.rays(up - place[1] * along)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = (np.float32(place[0]) - start) / ray
+    seen = np.isfinite(away) & (away > (-1.0 if np.isfinite(lens.distance) else -np.inf))  # before the eye
+    away[~seen] = 0
+    (u, more_u), (v, more_v) = lens.rays(along), lens.rays(side)
+    return u + away * more_u, v + away * more_v, seen
+
+
+def _hills(
+    g: Ground, along: np.ndarray, side: np.ndarray, up: np.ndarray, lens: Lens, view: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same for ground with heights, by its triangles."""
+    span = FOG[1] * view
+    here, aside = float(lens.centre @ along), float(lens.centre @ side)
+    u = np.linspace(here - span, here + span, STRIPS)
+    height = np.array(g.height)
+    if g.across:
+        v = np.linspace(aside - span, aside + span, HILLS)
+        grid = height.reshape(len(g.way), -1)
+        grid = np.stack([np.interp(u, g.way, column) for column in grid.T], axis=1)
+        z = np.stack([np.interp(v, g.across, row) for row in grid])
+    else:
+        v = np.linspace(aside - span, aside + span, HILLS // 3)
+        z = np.repeat(np.interp(u, g.way, height)[:, None], len(v), axis=1)
+    points = u[:, None, None] * along + v[None, :, None] * side + z[..., None] * up
+    a, b, c, d = points[:-1, :-1], points[1:, :-1], points[1:, 1:], points[:-1, 1:]
+    corners = np.stack([a, b, c, a, c, d], axis=2).reshape(-1, 3, 3)
+    screen, nearness, front = lens.seen(corners)
+    corners, screen, nearness = corners[front], screen[front], nearness[front]
+    found = rasterize(screen, nearness, lens.width, lens.height).triangle
+    where = np.flatnonzero(found != EMPTY)
+    k = found[where]
+    b1, b2 = weights(screen[k], where % lens.width + 0.5, where // lens.width + 0.5)
+    p = corners[k]
+    at = p[:, 0] + b1[:, None] * (p[:, 1] - p[:, 0]) + b2[:, None] * (p[:, 2] - p[:, 0])
+    places = np.zeros((2, lens.height * lens.width), np.float32)
+    places[:, where] = at @ along, at @ side
+    shape = lens.height, lens.width
+    return places[0].reshape(shape), places[1].reshape(shape), (found != EMPTY).reshape(shape)
+
+
+def _lines(x: np.ndarray, every: float) -> np.ndarray:
+    """How much of each pixel lies on lines at whole multiples of a distance."""
+    down, right = np.abs(np.diff(x, axis=0, append=x[-1:])), np.abs(np.diff(x, axis=1, append=x[:, -1:]))
+    pixel = np.maximum(down + right, 1e-12 * every)
+    away = np.abs(x - np.float32(every) * np.rint(x / np.float32(every)))
+    wide = np.maximum(THICK * every, pixel)
+    fades = np.clip(2 - (4 / every) * pixel, 0, 1)  # lines closer than pixels
+    return np.clip(0.5 + (wide / 2 - away) / pixel, 0, 1) * (np.float32(THICK * every) / wide) * fades
+
+
+def _shadow(
+    place: tuple[float, float], along: np.ndarray, up: np.ndarray, lens: Lens, triangles: Triangles, sun: np.ndarray
+) -> np.ndarray:
+    """How dark each pixel of the ground is, from 0 to 1."""
+    normal = up - place[1] * along
+    above = triangles.corners @ normal - place[0]
+    fallen = triangles.corners - (np.maximum(above, 0.0) / max(float(sun @ normal), 0.2))[..., None] * sun
+    coarse = lens.finer(1 / COARSE)
+    screen, _, front = coarse.seen(fallen)
+    mask = covered(screen[front], coarse.width, coarse.height).astype(np.float32)
+    size = float(np.hypot(coarse.width, coarse.height))
+    near, far = (_blurred(mask, max(1, round(share * size / 3))) for share in SOFT)
+    dark = np.repeat(np.repeat(SHADOW * (0.5 * near + 0.5 * far), COARSE, axis=0), COARSE, axis=1)
+    pad = max(0, lens.height - dark.shape[0]), max(0, lens.width - dark.shape[1])
+    return np.pad(dark, ((0, pad[0]), (0, pad[1])), mode="edge")[: lens.height, : lens.width]
+
+
+def _blurred(mask: np.ndarray, radius: int) -> np.ndarray:
+    """Means over boxes, twice each way."""
+    for axis in (0, 1):
+        for _ in range(2):
+            wide = np.pad(mask, [(radius + 1, radius) if k == axis else (0, 0) for k in (0, 1)], mode="edge")
+            total = np.cumsum(wide, axis=axis, dtype=np.float32)
+            n = mask.shape[axis]
+            high = np.take(total, np.arange(2 * radius + 1, 2 * radius + 1 + n), axis=axis)
+            mask = ((high - np.take(total, np.arange(n), axis=axis)) / (2 * radius + 1)).astype(np.float32)
+    return mask

@@ -1,0 +1,107 @@
+"""One frame of a scene as an image: triangles with a depth buffer, light, ground with a soft shadow, and fog.
+
+In:  a `Scene`, the poses of one time and the camera. Out: an array (height, width, 3) of colours from 0 to 255. What
+is drawn has four samples per pixel. Pages draw the same by `scene.js`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bellcrank.scene.camera import Camera, camera_of
+from bellcrank.scene.floor import ground_image
+from bellcrank.scene.lens import Lens, lens_of
+from bellcrank.scene.raster import rasterize, weights
+from bellcrank.scene.scene import Scene
+from bellcrank.scene.solids import Triangles, triangles_of
+
+BACKGROUND = np.array([1.0, 1.0, 1.0])
+SAMPLES = 2  # per pixel, each way
+SUN = np.array([-0.35, 0.55, 0.76])  # as seen at first: from the left, above and behind the eye
+AMBIENT, SKY, DIRECT, GLOSS, SHINY = 0.5, 0.18, 0.4, 0.12, 24
+
+
+def render(
+    scene: Scene, poses: np.ndarray, width: int = 640, height: int = 400, camera: Camera | None = None, frame: int = 0
+) -> np.ndarray:
+    """An image (height, width, 3) of 8-bit colours: poses (bodies, 12) of one time, seen as the camera has that frame.
+
+    Without a camera, the view fits this one pose.
+    """
+    camera = camera_of(scene, poses[None]) if camera is None else camera
+    lens = lens_of(camera, frame, width, height)
+    triangles = triangles_of(scene, poses)
+    sun = SUN @ camera.axes
+    if scene.ground is None:
+        image = np.full((height, width, 3), BACKGROUND, np.float32)
+    else:
+        image = ground_image(scene.ground, lens, triangles, sun, scene.reach, BACKGROUND)
+    _add_objects(image, scene, lens, triangles, sun)
+    return (255 * np.clip(image, 0, 1) + 0.5).astype(np.uint8)
+
+
+def _add_objects(image: np.ndarray, scene: Scene, lens: Lens, every: Triangles, sun: np.ndarray) -> None:
+    """Draws the items over what is behind them."""
+    screen, nearness, front = lens.seen(every.corners)
+    flat = np.cross(every.corners[:, 1] - every.corners[:, 0], every.corners[:, 2] - every.corners[:, 0])
+    facing = np.einsum("ij,ij->i", flat, lens.towards(every.corners[:, 0])) > 0
+    use = front & (facing | ~every.closed)
+    if not use.any():
+        return
+    low, high = screen[use].min(axis=(0, 1)), screen[use].max(axis=(0, 1))
+    left, top = (int(x) for x in np.clip(np.floor(low), 0, (lens.width, lens.height)))
+    right, bottom = (int(x) for x in np.clip(np.ceil(high), 0, (lens.width, lens.height)))
+    if right <= left or bottom <= top:
+        return
+    wide, tall = SAMPLES * (right - left), SAMPLES * (bottom - top)
+    screen = SAMPLES * (screen - (left, top))
+    rgb = np.array([_rgb(i.color) for i in scene.items])
+    opacity = np.array([i.opacity for i in scene.items])
+    through = opacity[every.item] < 1
+    color, cover = np.zeros((tall * wide, 3), np.float32), np.zeros(tall * wide, np.float32)
+    depth = np.full(tall * wide, -np.inf)
+    for some in (use & ~through, use & through):  # of what one sees through the nearest layer
+        chosen = np.flatnonzero(some)
+        if not len(chosen):
+            continue
+        found = rasterize(screen[chosen], nearness[chosen], wide, tall)
+        at = np.flatnonzero(found.nearness > depth)
+        k = chosen[found.triangle[at]]
+        normal = _normals(every.normals[k], screen[k], at % wide + 0.5, at // wide + 0.5)
+        normal[~every.closed[k] & ~facing[k]] *= -1
+        light = _lit(normal, rgb[every.item[k]], sun, np.array(scene.up), lens.axes[2])
+        share = opacity[every.item[k]]
+        color[at] = color[at] * (1 - share)[:, None] + light * share[:, None]
+        cover[at] += (1 - cover[at]) * share
+        depth[at] = found.nearness[at]
+    part = image[top:bottom, left:right]
+    part *= 1 - _mean(cover.reshape(tall, wide))[..., None]
+    part += _mean(color.reshape(tall, wide, 3))
+
+
+def _mean(samples: np.ndarray) -> np.ndarray:
+    """Of the samples of each pixel."""
+    parts = [samples[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)]
+    found: np.ndarray = sum(parts[1:], parts[0]) / np.float32(len(parts))
+    return found
+
+
+def _normals(normals: np.ndarray, corners: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Normals (n, 3) within triangles at points of the screen."""
+    b, c = weights(corners, x, y)
+    first = normals[:, 0]
+    n = first + b[:, None] * (normals[:, 1] - first) + c[:, None] * (normals[:, 2] - first)
+    return n / np.maximum(np.sqrt(np.einsum("ij,ij->i", n, n)), 1e-300)[:, None]
+
+
+def _lit(n: np.ndarray, rgb: np.ndarray, sun: np.ndarray, up: np.ndarray, eye: np.ndarray) -> np.ndarray:
+    """Colours under light from the sky and the sun, with a gloss."""
+    half = sun + eye
+    half = half / np.linalg.norm(half)
+    light = AMBIENT + SKY * (0.5 + 0.5 * (n @ up)) + DIRECT * np.maximum(n @ sun, 0.0)
+    gloss = GLOSS * np.maximum(n @ half, 0.0) ** SHINY
+    return rgb * light[:, None] + gloss[:, None]
+
+
+def _rgb(color: str) -> list[float]:
+    return [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
