@@ -172,7 +172,7 @@ def test_the_view_is_not_that_of_the_extreme():
     camera = camera_of(scene, poses)
     left, right, _, _ = camera.edges
     assert right - left < 4 and camera.widths[:990] == pytest.approx(1)
-    assert 1 < camera.widths[-10] < camera.widths[-9] == camera.widths[-1] == 3
+    assert (camera.widths[-10:] > 1.5).all() and camera.widths.max() == 3
 
 
 def test_a_live_camera_follows_and_steps_back():
