@@ -26,7 +26,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from .errors import ExpressionError, ModelError, did_you_mean
 
@@ -167,19 +167,11 @@ class UnitSystem:
 
     def parse_unit(self, text: str) -> Unit:
         """Read real units only, so that "m" is a metre and "t" a tonne."""
-        dimension, factor = _read(text, self._find)
+        dimension, factor = read_unit(text, self._find, ONE)
         return Unit(dimension, factor, text.strip())
 
     def _find(self, word: str, text: str, position: int) -> tuple[Dimension, float]:
-        name = word if word in _UNITS else _CAPITALS.get(word)
-        if name is None:
-            if word.lower() in _DIMENSION_WORDS:
-                problem = f"the dimension word '{word}' stands among real units; write one kind or the other."
-            else:
-                problem = f"no unit is named '{word}'.{did_you_mean(word, _UNITS)}"
-            allowed = f"Units: {', '.join(names[0] for names, *_ in _ROWS)}; or dimensions: words over L F M T A and 1."
-            raise ExpressionError(f"{problem}\n{allowed}", text, position)
-        return self._word(name)
+        return self._word(preferred_name(word, text, position))
 
     def _word(self, name: str) -> tuple[Dimension, float]:
         """Dimension of a known unit and its factor to equation units."""
@@ -240,6 +232,19 @@ def with_unit(given: Any) -> tuple[float, str] | None:
     return float(found[1]), found[2]
 
 
+def preferred_name(word: str, text: str, position: int) -> str:
+    """The first of the names of a unit, for one of them; `text` and `position` are for the error of an unknown one."""
+    name = word if word in _UNITS else _CAPITALS.get(word)
+    if name is None:
+        if word.lower() in _DIMENSION_WORDS:
+            problem = f"the dimension word '{word}' stands among real units; write one kind or the other."
+        else:
+            problem = f"no unit is named '{word}'.{did_you_mean(word, _UNITS)}"
+        allowed = f"Units: {', '.join(names[0] for names, *_ in _ROWS)}; or dimensions: words over L F M T A and 1."
+        raise ExpressionError(f"{problem}\n{allowed}", text, position)
+    return _UNITS[name][0]
+
+
 def parse_dimension(text: str) -> Dimension:
     """Read dimension words: "L/T**2", "l*f/a", "1"."""
 
@@ -249,7 +254,7 @@ def parse_dimension(text: str) -> Dimension:
             raise ExpressionError(f"'{word}' is not a dimension. Dimensions are words over {allowed}.", text, position)
         return _DIMENSION_WORDS[word.lower()], 1.0
 
-    return _read(text, find)[0]
+    return read_unit(text, find, ONE)[0]
 
 
 def _parts(
@@ -293,11 +298,25 @@ def _plain(text: object) -> str:
     return text.translate(_PLAIN)
 
 
-def _read(text: str, find: Callable[[str, str, int], tuple[Dimension, float]]) -> tuple[Dimension, float]:
-    """Read a product of powers of words; `find` knows the words and complains with their position."""
+class Kind(Protocol):
+    """What words of a unit stand for: something with products, quotients and powers."""
+
+    @property
+    def exponents(self) -> tuple[Fraction, ...]: ...
+    def __mul__(self, other: Self) -> Self: ...
+    def __truediv__(self, other: Self) -> Self: ...
+    def __pow__(self, power: Fraction | int) -> Self: ...
+
+
+K = TypeVar("K", bound=Kind)
+
+
+def read_unit(text: str, find: Callable[[str, str, int], tuple[K, float]], one: K) -> tuple[K, float]:
+    """Read a product of powers of words; `find` knows the words and complains with their position; `one` is that of a
+    pure number."""
     if _plain(text).strip() == "-":  # the usual mark of a pure number
-        return ONE, 1.0
-    reader = _Reader(text, find)
+        return one, 1.0
+    reader = _Reader(text, find, one)
     try:
         dimension, factor = reader.quotient()
     except (OverflowError, ZeroDivisionError):
@@ -309,11 +328,11 @@ def _read(text: str, find: Callable[[str, str, int], tuple[Dimension, float]]) -
     return dimension, factor
 
 
-class _Reader:
+class _Reader(Generic[K]):
     """Recursive descent over a unit text: quotient -> compound -> factor -> atom."""
 
-    def __init__(self, text: str, find: Callable[[str, str, int], tuple[Dimension, float]]) -> None:
-        self.text, self.plain, self.find = text, _plain(text).rstrip(), find
+    def __init__(self, text: str, find: Callable[[str, str, int], tuple[K, float]], one: K) -> None:
+        self.text, self.plain, self.find, self.one = text, _plain(text).rstrip(), find, one
         self.position = self.next_position = 0
         if not self.plain:
             raise ExpressionError('the units are empty; write "1" for a pure number', text, 0)
@@ -336,7 +355,7 @@ class _Reader:
     def error(self, message: str) -> ExpressionError:
         return ExpressionError(message, self.text, self.position)
 
-    def quotient(self) -> tuple[Dimension, float]:
+    def quotient(self) -> tuple[K, float]:
         dimension, factor = self.compound()
         while self.kind in ("*", "/"):
             divide = self.kind == "/"
@@ -345,7 +364,7 @@ class _Reader:
             dimension, factor = (dimension / d, factor / f) if divide else (dimension * d, factor * f)
         return dimension, factor
 
-    def compound(self) -> tuple[Dimension, float]:
+    def compound(self) -> tuple[K, float]:
         dimension, factor = self.factor()
         while self.kind in ("-", "word", "("):
             if self.kind == "-":
@@ -356,12 +375,12 @@ class _Reader:
             dimension, factor = dimension * d, factor * f
         return dimension, factor
 
-    def factor(self) -> tuple[Dimension, float]:
+    def factor(self) -> tuple[K, float]:
         if self.kind == "number":
             if self.match["number"] != "1":
                 raise self.error("the only number in units, other than powers, is 1")
             self.advance()
-            return ONE, 1.0
+            return self.one, 1.0
         if self.kind == "word":
             word, digits = self.match[2], self.match[3]
             base = self.find(word, self.text, self.position)
@@ -384,7 +403,7 @@ class _Reader:
             self.advance()
         return base
 
-    def raised(self, base: tuple[Dimension, float], power: Fraction) -> tuple[Dimension, float]:
+    def raised(self, base: tuple[K, float], power: Fraction) -> tuple[K, float]:
         dimension = base[0] ** power
         if max(map(abs, (*dimension.exponents, power))) > _MAX_POWER:
             raise self.error(f"powers in units go up to {_MAX_POWER}")

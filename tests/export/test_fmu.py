@@ -1,6 +1,7 @@
 """Functional mock-up units: FMPy reads and runs them; they give what the run within the package gives, and its slopes."""
 
 import ctypes
+import html
 import re
 import shutil
 import struct
@@ -19,6 +20,7 @@ from bellcrank.export.fmu import binaries
 from bellcrank.export.fmu.sources import header
 from tests.emulated import emulator
 from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
+from tests.modelica import is_unit
 from tests.models import FOLDER, example, needs_compiler, pendulum, relative
 
 pytestmark = needs_compiler
@@ -550,6 +552,107 @@ def test_fmpy_compiles_the_sources(tmp_path, name, version):
 @each
 def test_the_validator_finds_nothing(unit, name, version):
     assert validate_fmu(str(unit(name, version))) == []
+
+
+@each
+def test_units_are_written_as_modelica_has_them(unit, name, version):
+    """By its grammar, and with the base units that FMPy reads."""
+    definitions = fmpy.read_model_description(str(unit(name, version))).unitDefinitions
+    names = [x for u in definitions for x in (u.name, *(d.name for d in u.displayUnits))]
+    assert names and [x for x in names if not is_unit(x)] == []
+    known = {u.name: u.baseUnit for u in definitions}
+    if "N.m" in known:
+        assert (known["N.m"].kg, known["N.m"].m, known["N.m"].s) == (1, 2, -2)
+
+
+@each
+def test_the_documentation_lists_the_variables_of_the_fmu(unit, name, version):
+    """Inputs, outputs, parameters and states by their names in the FMU, and nothing else."""
+    page = zipfile.ZipFile(unit(name, version)).read("documentation/index.html").decode()
+    listed = [html.unescape(x) for x in re.findall(r"^<tr><td>(.*?)</td>", page, re.MULTILINE)]
+    variables = fmpy.read_model_description(str(unit(name, version))).modelVariables
+    states = {v.derivative.name for v in variables if v.derivative is not None}
+    wanted = [v.name for v in variables if v.causality in ("input", "output", "parameter") or v.name in states]
+    assert sorted(listed) == sorted(wanted)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_states_are_the_outputs_of_a_model_without_outputs(tmp_path, version):
+    s = pendulum()
+    eom = s.equations()
+    assert not eom.interface.outputs
+    path = eom.export("fmu", tmp_path / "x.fmu", fmi=version)
+    assert validate_fmu(str(path)) == []
+    x = Opened(path, "CoSimulation").start()
+    assert x.outputs == ["rod.q", "rod.u"] and x.needs("rod.q") == {"rod.q"}
+    run, rows = eom.compile(backend="python").simulate(), []
+    step = run.time[1] - run.time[0]
+    for t in run.time:
+        rows.append(x.get(*x.outputs))
+        x.step(t, step)
+    assert np.abs(run["q(rod)"]).max() > 0.01
+    for i, channel in enumerate(("q(rod)", "u(rod)")):
+        shown = x.display(x.outputs[i], np.array(rows)[:, i])
+        assert relative(shown, run[channel]) < 1e-9
+    x.close()
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_attributes_that_importers_show(tmp_path, version):
+    """They are given by the user, and escaped; the description has a default."""
+    said = {"author": 'A & "B"', "version": "1.2", "license": "<BSD>", "copyright": "(c) A"}
+    path = pendulum().equations().export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources", **said)
+    read = fmpy.read_model_description(str(path))
+    assert {key: getattr(read, key) for key in said} == said
+    assert read.description.endswith("1 body, 1 degree of freedom")
+    page = zipfile.ZipFile(path).read("documentation/index.html").decode()
+    assert "&lt;BSD&gt;" in page and "<BSD>" not in page
+
+
+def test_parts_with_inputs_are_terminals(unit, tmp_path):
+    """In FMI 3, by its schema; every member is a variable of the FMU."""
+    etree = pytest.importorskip("lxml.etree")
+    s = bc.System("two", units="mks")
+    for side in ("left", "right"):
+        s.add_body(f"{side}.mass", translate=1, mass=1, inertia=0)
+        s.add_input(f"{side}.force", units="F", default=0)
+        s.add_force(f"{side}.pull", magnitude=f"{side}.force", direction=s.inertial[1], at=f"{side}.mass.origin")
+        s.add_output(f"{side}.speed", f"u({side}.mass)")
+    s.add_output("sum", "u(left.mass) + u(right.mass)")
+    path = s.equations().export("fmu", tmp_path / "x.fmu", fmi=3, platforms="sources")
+    assert validate_fmu(str(path)) == []
+    tree = etree.fromstring(zipfile.ZipFile(path).read("terminalsAndIcons/terminalsAndIcons.xml"))
+    schema = etree.XMLSchema(etree.parse(f"{next(iter(fmpy.__path__))}/schema/fmi3/fmi3TerminalsAndIcons.xsd"))
+    assert schema.validate(tree), schema.error_log
+    members = {t.get("name"): [m.get("variableName") for m in t] for t in tree.iter("Terminal")}
+    assert members == {side: [f"{side}.force", f"{side}.speed"] for side in ("left", "right")}
+    with zipfile.ZipFile(unit("quarter_car", 3)) as archive:  # nothing to group
+        assert not any("terminal" in name for name in archive.namelist())
+
+
+def test_messages_are_formatted_before_they_are_logged(unit):
+    """Some importers print the format alone: it is the message, with percent signs as formats have them."""
+    heard = []
+    folder = fmpy.extract(str(unit("quarter_car", 2)))
+    library = ctypes.CDLL(next(str(p) for p in Path(folder, "binaries").glob("*/*.so")))
+    text = ctypes.c_char_p
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, text, ctypes.c_int, text, text)
+    callbacks = (ctypes.c_void_p * 5)(ctypes.cast(logger := kind(lambda *said: heard.append(said[4])), ctypes.c_void_p))
+    start = library.fmi2Instantiate
+    start.restype, start.argtypes = (
+        ctypes.c_void_p,
+        [text, ctypes.c_int, text, text, ctypes.c_void_p] + 2 * [ctypes.c_int],
+    )
+    assert start(b"x", 1, b"100 %s", b"", callbacks, 0, 1) is None
+    token = fmpy.read_model_description(folder).guid
+    assert heard == [f"the GUID 100 %%s is not that of this model, {token}".encode()]
+    instance = start(b"x", 1, token.encode(), b"", callbacks, 0, 1)
+    step = library.fmi2DoStep
+    step.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
+    assert step(instance, 0.0, 0.1, 0) == 3 and logger
+    assert heard[1:] == [b"fmi2DoStep cannot be called before the initialization"]
+    library.fmi2FreeInstance.argtypes = [ctypes.c_void_p]
+    library.fmi2FreeInstance(instance)
 
 
 def compile_strictly(command, folder, version):

@@ -422,3 +422,53 @@ def test_the_report_in_a_browser(car, tmp_path):
     assert len(found["lines"]) > 15 and min(found["lines"]) > 100 and found["links"] > 10
     assert found["pictures"] == []  # all is drawn in lines
     assert found["wide"] <= found["window"]
+
+
+def test_a_road_that_is_given_from_outside(level):
+    """Height and friction below each wheel as inputs: a step lifts the car by its height, friction limits braking, and
+    the car turns to the side that grips."""
+    sim = level.system(speed=20.0, exact=False, road_inputs=True).equations().compile()
+    free = level.system(speed=20.0, exact=False).equations().compile()
+    same = (sim.simulate(t_end=0.5), free.simulate(t_end=0.5))
+    assert np.abs(same[0]["height"] - same[1]["height"]).max() < 1e-12
+    up = sim.simulate(
+        t_end=3, inputs={f"{c}.road": bc.signals.sampled([0, 0.5, 0.6, 9], [0, 0, 0.05, 0.05]) for c in CORNERS}
+    )
+    assert up["height"][-1] - up["height"][0] == pytest.approx(0.05, abs=1e-3)
+    assert loads(up) == pytest.approx(level.stand.load, rel=0.02)
+
+    def braked(left, right):
+        grip = {f"{c}.friction": left if c.endswith("l") else right for c in CORNERS}
+        return sim.simulate(
+            t_end=1.0, inputs={"brake": bc.signals.sampled([0, 0.1, 0.3, 9], [0, 0, 6000, 6000]), **grip}
+        )
+
+    dry, wet, split = braked(1.0, 1.0), braked(0.4, 0.4), braked(0.4, 1.0)
+    assert wet["ax"][-1] / dry["ax"][-1] == pytest.approx(0.4, rel=0.15) and dry["ax"][-1] < -6
+    assert abs(wet["yaw_rate"][-1]) < 0.1 and split["yaw_rate"][-1] < -3  # to the right
+    with pytest.raises(bc.ModelError, match="moved by one of them"):
+        level.system(posts=True, road_inputs=True)
+
+
+def test_a_car_as_a_block_between_powertrain_and_terrain(level, tmp_path):
+    """The FMU has torques, height and friction of every wheel as inputs, one terminal per wheel, and drives with them
+    as the car does."""
+    fmus = pytest.importorskip("tests.fmus")
+    eom = level.system(speed=10.0, exact=False, road_inputs=True).equations()
+    path = eom.export("fmu", tmp_path / "car.fmu", fmi=3)
+    assert fmus.validate_fmu(str(path)) == []
+    x = fmus.Opened(path, "CoSimulation")
+    own = {f"{c}.{k}" for c in CORNERS for k in ("drive_torque", "brake_torque", "road", "friction")}
+    assert own <= {*x.inputs}
+    given = {"rl.drive_torque": 150.0, "rr.drive_torque": 250.0, "fl.friction": 0.8, "fr.road": 0.01}
+    run = eom.compile().simulate(t_end=0.3, step=0.001, inputs=given, output_every=10)
+    x.start(given)
+    rows = []
+    for t in run.time:
+        rows.append([x.display(n, v) for n, v in zip(x.outputs, x.get(*x.outputs), strict=True)])
+        x.step(t, 0.01)
+    x.close()
+    for i, name in enumerate(x.outputs):
+        ours = run[name.removeprefix("outputs.").replace("'", "")]
+        assert np.abs(np.array(rows)[:, i] - ours).max() <= 1e-9 * max(1.0, np.abs(ours).max()), name
+    assert run["speed"][-1] > 10.05

@@ -379,6 +379,11 @@ class Equations(Checked):
         dae: DaeMethod | Dae | None = None,
         fmi: FmiVersion = 2,
         platforms: Platform | Sequence[Platform] = "host",
+        description: str = ...,
+        author: str = ...,
+        version: str = ...,
+        license: str = ...,
+        copyright: str = ...,
     ) -> Path: ...
 
     @overload
@@ -405,6 +410,11 @@ class Equations(Checked):
         precision: Precision | None = None,
         fmi: FmiVersion | None = None,
         platforms: Platform | Sequence[Platform] | None = None,
+        description: str | None = None,
+        author: str | None = None,
+        version: str | None = None,
+        license: str | None = None,
+        copyright: str | None = None,
         sliders: Mapping[str, Any] | Sequence[str] | None = None,
         plots: Sequence[str] | str | None = None,
         title: str | None = None,
@@ -434,6 +444,8 @@ class Equations(Checked):
         platforms : str or sequence of str, default "host"
             Of an "fmu": "host" for this computer, "sources" for source code only, "all", or names such as
             "x86_64-linux". Platforms other than the host need the package ziglang.
+        description, author, version, license, copyright : str, optional
+            Attributes of an "fmu" that importers show. Default: name and size of the model; none.
         sliders : sequence or mapping, optional
             Parameters and inputs with sliders at the top of a "page", by name, or {name: (low, high)} in user units.
             Default: chosen by Bellcrank.
@@ -478,7 +490,8 @@ class Equations(Checked):
         from bellcrank.export.formats import export
 
         programs = {"events": events, "stop": stop, "dae": dae, "precision": precision}
-        fmus = {"fmi": fmi, "platforms": platforms}
+        credits = {"author": author, "version": version, "license": license, "copyright": copyright}
+        fmus = {"fmi": fmi, "platforms": platforms, "description": description, **credits}
         pages = {"sliders": sliders, "plots": plots, "title": title, "run": run, "modes": modes}
         return export(self.derived, format, path, {**programs, **fmus, **pages})
 

@@ -40,6 +40,11 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "metavar": "NAME", "help": "host: this machine; all, or names separated by commas, such as x86_64-linux,"
         "x86_64-windows: by the Python package ziglang; sources: no library (default: host)",
     }),
+    "description": ("--description", {"metavar": "TEXT", "help": "what the FMU is, for importers to show"}),
+    "author": ("--author", {"metavar": "TEXT", "help": "who made it"}),
+    "version": ("--model-version", {"metavar": "TEXT", "help": "its version"}),
+    "license": ("--license", {"metavar": "TEXT", "help": "its terms of use"}),
+    "copyright": ("--copyright", {"metavar": "TEXT", "help": "who owns it"}),
     "sliders": ("--slider", {
         **NAMED, "type": _slider, "metavar": "NAME[=LOW:HIGH]",
         "help": "a parameter or input whose slider stands first, and its ends (may be repeated)",

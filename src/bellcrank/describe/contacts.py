@@ -272,20 +272,25 @@ def _add_routine(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, .
 
 def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
     """Defines the friction of the road below a wheel; nothing where it is one."""
-    friction = getattr(terrain, "friction", None)
-    if friction is None:
+    friction, factor = getattr(terrain, "friction", None), getattr(terrain, "friction_factor", None)
+    parts = [] if factor is None else [f"({factor})"]
+    if friction is not None:
+        along, up = road_axes(s)
+        s.define(f"{name}_beside", dot(pos(point), cross(up, along)))
+        left, right = (_grip(name, grip) for grip in friction)
+        parts.append(left if left == right else f"where({name}_beside > 0, {left}, {right})")
+    if not parts:
         return ""
-    along, up = road_axes(s)
-    s.define(f"{name}_beside", dot(pos(point), cross(up, along)))
-    texts = []
-    for grip in friction:
-        text = repr(grip[0][1])
-        for x, mu in grip[1:]:
-            text = f"where({name}_foot < {x!r}, {text}, {mu!r})"
-        texts.append(text)
-    left, right = texts
-    s.define(f"{name}_road", left if left == right else f"where({name}_beside > 0, {left}, {right})")
+    s.define(f"{name}_road", "*".join(parts))
     return f"{name}_road"
+
+
+def _grip(name: str, grip: Sequence[tuple[float, float]]) -> str:
+    """The friction of one side of a road at the foot of a wheel."""
+    text = repr(grip[0][1])
+    for x, mu in grip[1:]:
+        text = f"where({name}_foot < {x!r}, {text}, {mu!r})"
+    return text
 
 
 def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any, reach: Any) -> None:

@@ -48,7 +48,7 @@ FORMATS: dict[str, Format] = {
     "python": Format(_program),
     "embedded": Format(_program, ("events", "stop", "precision")),
     "simulink": Format(_program, ("events", "stop")),
-    "fmu": Format(_fmu, ("fmi", "platforms", "dae")),
+    "fmu": Format(_fmu, ("fmi", "platforms", "dae", "description", "author", "version", "license", "copyright")),
     "page": Format(_page, ("sliders", "plots", "title", "run", "modes"), shown=True),
 }
 

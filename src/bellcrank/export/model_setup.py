@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from bellcrank.derive.derived import Derived
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, counted
 from bellcrank.export.standalone.setup import PLAIN, Keyed, Setup, Special
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
@@ -97,7 +97,7 @@ def _about(derived: Derived) -> tuple[str, ...]:
     bodies = analysis.mechanism.bodies
     freedom, listed = len(analysis.independent_speeds), []
     names = ("the inertial reference", *(b.name for b in bodies))
-    listed.append(f"{len(derived.bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
+    listed.append(f"{counted(len(derived.bodies), 'body', 'bodies')}, {counted(freedom, 'degree')} of freedom")
     for b in bodies:
         label = f" ({b.label})" if b.label and b.label != b.name else ""
         joint = ", ".join(s.name for s in b.coordinates) or "fixed"

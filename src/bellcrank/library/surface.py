@@ -65,6 +65,7 @@ class Surface:
     heights: np.ndarray
     outside: str = "level"
     friction: tuple[Grip, Grip] | None = None
+    friction_factor: str | None = None
     lifted: tuple[str, str] | None = None  # as of other terrains
 
     spatial = True
@@ -130,6 +131,10 @@ class Surface:
     def with_friction(self, friction: Any = None, *, left: Any = None, right: Any = None) -> Surface:
         """The same ground, more or less slippery; as of other terrains."""
         return replace(self, friction=grips(friction, left, right))
+
+    def with_friction_factor(self, factor: str) -> Surface:
+        """As of other terrains."""
+        return replace(self, friction_factor=str(factor))
 
     def __repr__(self) -> str:
         (nx, ny), (dx, dy) = self.heights.shape, self.spacing

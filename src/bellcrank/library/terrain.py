@@ -44,6 +44,7 @@ class Terrain(Ground):
     starts: np.ndarray
     pieces: np.ndarray  # one row of COLUMNS numbers each
     friction: tuple[Grip, Grip] | None = None
+    friction_factor: str | None = None
     lifted: tuple[str, str] | None = None  # formulas of the model: by how much, and how fast
 
     def __post_init__(self) -> None:
@@ -104,6 +105,10 @@ class Terrain(Ground):
         and `right` may differ.
         """
         return replace(self, friction=grips(friction, left, right))
+
+    def with_friction_factor(self, factor: str) -> Terrain:
+        """The same ground with its friction multiplied by a formula of the model, such as the name of an input."""
+        return replace(self, friction_factor=str(factor))
 
     def __repr__(self) -> str:
         return f"Terrain({self.name!r}: {len(self.pieces)} pieces, {len(self.jumps)} jumps)"

@@ -6,7 +6,7 @@ In:  `Variables` and what else a reader must know of the model. Out: text. Eleme
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from xml.sax.saxutils import quoteattr
 
 from bellcrank.export.fmu.unit_definitions import UnitDefinitions
@@ -18,9 +18,21 @@ LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came t
 
 
 @dataclass(frozen=True)
+class Credits:
+    """What a user says of an FMU, under the names of the attributes; empty ones are omitted."""
+
+    description: str = ""
+    author: str = ""
+    version: str = ""
+    license: str = ""
+    copyright: str = ""
+
+
+@dataclass(frozen=True)
 class Subject:
     """What the description is about. `completes`: must steps of model exchange be reported?
-    `fixed`: are those of co-simulation of one length? `exchange`: is there model exchange, with derivatives?"""
+    `fixed`: are those of co-simulation of one length? `exchange`: is there model exchange, with derivatives?
+    `parts`: what the model consists of, in lines."""
 
     title: str
     stem: str
@@ -31,7 +43,10 @@ class Subject:
     every: int
     completes: bool
     fixed: bool
-    exchange: bool = True
+    exchange: bool
+    method: str
+    parts: tuple[str, ...]
+    credits: Credits
 
 
 def description(about: Subject, version: int, token: str) -> str:
@@ -40,6 +55,7 @@ def description(about: Subject, version: int, token: str) -> str:
     variables = [_variable(x, i, units, version) for i, x in enumerate(about.variables.listed)]
     head = f'fmiVersion="{version}.0" modelName={quoteattr(about.title)} '
     head += f'{"guid" if version == 2 else "instantiationToken"}="{token}"'
+    head += "".join(f" {key}={quoteattr(text)}" for key, text in asdict(about.credits).items() if text)
     tool = f'generationTool="Bellcrank {__version__}" variableNamingConvention="structured"'
     events = f' numberOfEventIndicators="{len(about.variables.indicators)}"' if version == 2 else ""
     lines = [
@@ -116,7 +132,11 @@ def _dependencies(needs: Iterable[int] | None, first: int) -> str:
 
 def _at_start(variables: Variables) -> list[tuple[int, tuple[int, ...] | None]]:
     """Unknowns of the initialization in the order of their references."""
-    rows = [(x.reference, x.at_start) for x in (*variables.rates, *variables.outputs)]
+    rows = [
+        (x.reference, x.at_start)
+        for x in (*variables.rates, *variables.outputs)
+        if variables.listed[x.reference].initial == "calculated"  # not of states that are outputs
+    ]
     return sorted([*rows, *((reference, None) for reference in variables.found)], key=lambda row: row[0])
 
 

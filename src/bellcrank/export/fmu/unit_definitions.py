@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import quoteattr
 
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
+from bellcrank.unit_notation import modelica_unit
 from bellcrank.units import ONE, TIME, UNIT_SYSTEMS, Dimension, Unit
 
 
@@ -15,22 +16,28 @@ class UnitDefinitions:
         self.system = UNIT_SYSTEMS[system]
         self.known: dict[str, tuple[Dimension, dict[str, float]]] = {}
 
-    def attributes(self, unit: Unit | None, rated: bool = False) -> str:
-        """Those of a variable in such a unit, or with `rated` of its rate; none where the dimension is not known."""
+    def names(self, unit: Unit | None, rated: bool = False) -> tuple[str, str]:
+        """Unit and display unit of a variable, or with `rated` of its rate, in Modelica's syntax. The first is "" where
+        the dimension is not known or has no name there, the second where values are shown as they are."""
         if unit is None or unit.text == UNKNOWN.text:
-            return ""
-        dimension, shown = unit.dimension, unit.text
-        if rated:
-            dimension, shown = dimension / TIME, f"{shown}/s"
+            return "", ""
+        dimension, shown = (unit.dimension / TIME, f"{unit.text}/s") if rated else (unit.dimension, unit.text)
         if dimension == ONE and unit.factor == 1.0:
-            return ""
-        text = self.system.equation(dimension).text
-        name = "1" if dimension == ONE else text
+            return "", ""
+        name = modelica_unit(self.system.equation(dimension).text)
+        if name is None:
+            return "", ""
         displays = self.known.setdefault(name, (dimension, {}))[1]
-        if unit.factor == 1.0:
-            return f" unit={quoteattr(name)}"
-        displays[shown] = 1.0 / unit.factor
-        return f" unit={quoteattr(name)} displayUnit={quoteattr(shown)}"
+        display = "" if unit.factor == 1.0 else modelica_unit(shown) or ""
+        if display:
+            displays[display] = 1.0 / unit.factor
+        return name, display
+
+    def attributes(self, unit: Unit | None, rated: bool = False) -> str:
+        """The same as attributes of an element."""
+        name, display = self.names(unit, rated)
+        given = (("unit", name), ("displayUnit", display))
+        return "".join(f" {key}={quoteattr(text)}" for key, text in given if text)
 
     def xml(self) -> list[str]:
         """The element UnitDefinitions, in lines."""

@@ -69,12 +69,13 @@ def variables_of(
     program: Program, setup: Setup, state: Sequence[float], slopes: SlopeTable, jumps: int = 0
 ) -> Variables:
     """The variables of a unit that starts from a state; the last of them are event indicators, so many where rates may
-    `jump` and one for each event."""
+    `jump` and one for each event. States of a model without outputs are its outputs."""
     interface, fixed = setup.interface, fixed_parameters(program)
     loops = program.loops is not None
+    seen = "local" if interface.outputs else "output"  # a block without outputs is of no use
     states = [
         Variable(
-            structured(x.name), "local", "continuous", "approx" if loops else "exact", value, x.quantity.unit,
+            structured(x.name), seen, "continuous", "approx" if loops else "exact", value, x.quantity.unit,
             x.quantity.label, nominal=float(size),
         )
         for x, value, size in zip(setup.states, state, interface.unit_sizes, strict=True)
@@ -118,8 +119,9 @@ def variables_of(
         for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], end)), needs, at_start, strict=True)
     ]
     found = tuple(range(1, 1 + n)) if loops else ()
+    shown = () if interface.outputs else tuple(Unknown(ref, (ref,), None) for ref in range(1, 1 + n))
     return Variables(
-        tuple(listed), tuple(unknowns[:n]), tuple(unknowns[n:]), found, entries, len(slopes.places),
+        tuple(listed), tuple(unknowns[:n]), (*shown, *unknowns[n:]), found, entries, len(slopes.places),
         tuple(range(end, len(listed))),
     )  # fmt: skip
 

@@ -9,30 +9,32 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import replace
 from pathlib import Path
 
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import BuildError, ModelError, warn
 from bellcrank.export.begin import require_whole, start_state
 from bellcrank.export.fmu.binaries import binaries, platforms_of
-from bellcrank.export.fmu.description import Subject, build_description, description
+from bellcrank.export.fmu.description import Credits, Subject, build_description, description
+from bellcrank.export.fmu.documentation import documentation
 from bellcrank.export.fmu.indicators import indicators_of
-from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
+from bellcrank.export.fmu.sources import completes_steps, model_source, sources
+from bellcrank.export.fmu.terminals import PLACE as TERMINALS
+from bellcrank.export.fmu.terminals import terminals
 from bellcrank.export.fmu.variables import variables_of
 from bellcrank.export.model_setup import setup_of, special_of
 from bellcrank.export.program_events import with_events
 from bellcrank.export.programs import words_of
 from bellcrank.export.standalone.setup import PLAIN, Special
-from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
-from bellcrank.interface.listing import describe
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
 from bellcrank.run.dae_methods import Dae
 
 VERSIONS = (2, 3)
+NO_CREDITS = Credits()
 NO_SLOPES = SlopeTable(NOTHING, (), (), (), ())
 WHEN = (1980, 1, 1, 0, 0, 0)  # of all files within: the earliest that can be said
 
@@ -43,13 +45,15 @@ def write_fmu(
     fmi: int = 2,
     platforms: str | Sequence[str] = "host",
     dae: str | Dae | None = None,
+    **said: str,
 ) -> Path:
-    """Writes the unit; its path. What cannot be exported is said, and nothing is written."""
+    """Writes the unit; its path. What cannot be exported is reported, and nothing is written. `said`: as `Credits` has
+    it."""
     if fmi not in VERSIONS:
         raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
     wanted = platforms_of(platforms)
     require_whole(derived, "a unit")
-    files = unit_files(derived, fmi, wanted, special_of(derived, dae))
+    files = unit_files(derived, fmi, wanted, special_of(derived, dae), Credits(**said))
     place = Path(path)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +67,13 @@ def write_fmu(
     return place
 
 
-def unit_files(derived: Derived, version: int, wanted: Sequence[str], special: Special = PLAIN) -> dict[str, bytes]:
+def unit_files(
+    derived: Derived,
+    version: int,
+    wanted: Sequence[str],
+    special: Special = PLAIN,
+    credits: Credits = NO_CREDITS,
+) -> dict[str, bytes]:
     """All files of a unit by name; `special`: what its kernel does besides plain steps."""
     program = derived.program
     setup = with_events(setup_of(derived, special=special), None, None, derived.analysis.independent_speeds)
@@ -75,7 +85,8 @@ def unit_files(derived: Derived, version: int, wanted: Sequence[str], special: S
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
         completes_steps(program) or program.loops is not None or watched, method in METHODS,
-        special.adaptive,
+        special.adaptive, method, setup.about,
+        credits if credits.description else replace(credits, description=f"{setup.title}: {setup.about[0]}"),
     )  # fmt: skip
     model = model_source(program, slopes, indicators, words_of(derived.interface), method, watched, special)
 
@@ -87,12 +98,11 @@ def unit_files(derived: Derived, version: int, wanted: Sequence[str], special: S
     texts = made(_token(made("")))
     compiled = {name.partition("/")[2]: text for name, text in texts.items() if name.startswith("sources/")}
     libraries = binaries(compiled, setup.stem, version, wanted)
-    texts["documentation/index.html"] = filled(
-        template(FOLDER, "index.html"),
-        {"TITLE": escape(setup.title), "LISTING": escape(describe(derived.interface))},
-    )
+    texts["documentation/index.html"] = documentation(subject, version)
     if version == 3:
         texts["sources/buildDescription.xml"] = build_description(setup.stem)
+        if connectors := terminals(variables):
+            texts[TERMINALS] = connectors
     files = {name: text.encode() for name, text in texts.items()}
     return files | {f"binaries/{name}": library for name, library in libraries.items()}
 

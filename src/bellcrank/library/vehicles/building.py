@@ -96,9 +96,11 @@ def build(
     terrain: Ground | tuple[Ground, Ground] | None = None,
     driver: Any = None,
     posts: bool = False,
+    road_inputs: bool = False,
 ) -> CarSystem:
     """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
-    wheels and one for the right; with `posts` the ground of each wheel is moved up and down."""
+    wheels and one for the right; with `posts` the ground of each wheel is moved up and down, with `road_inputs` its
+    height and its friction are inputs."""
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     s = CarSystem(car, at_rest, speed, tracks)
     torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
@@ -121,6 +123,8 @@ def build(
         ground = tracks[0 if side > 0 else 1]
         if posts:
             ground = _add_post(s, name, ground)
+        if road_inputs:
+            ground = _add_road_inputs(s, name, ground)
         wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground, giving[which])
         if car.axle(which).bushes:
             _add_bushes(s, name, car.axle(which), chassis, giving[which].rate, travel)
@@ -206,6 +210,14 @@ def _add_post(s: System, name: str, ground: Ground) -> Ground:
     s.set_run(inputs={f"{name}.post_speed": 0.0})
     s.add_state(f"{name}.post", rate=f"{name}.post_speed", units="L", label=f"height of the post below {name}")
     return ground.lifted_by(f"{name}.post", f"{name}.post_speed")
+
+
+def _add_road_inputs(s: System, name: str, ground: Ground) -> Ground:
+    """The ground of a wheel as another program gives it."""
+    height, friction = f"{name}.road", f"{name}.friction"
+    s.add_input(height, units="L", label=f"height of the road below {name} over the terrain", default=0.0)
+    s.add_input(friction, units="1", label=f"friction of the road below {name} over that of the tyre data", default=1.0)
+    return ground.lifted_by(height, f"dxdt({height})").with_friction_factor(f"max(0, {friction})")
 
 
 def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:

@@ -163,14 +163,21 @@ class Car:
         terrain: Ground | tuple[Ground, Ground] | None = None,
         driver: Any = None,
         posts: bool = False,
+        road_inputs: bool = False,
     ) -> CarSystem:
         """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
         tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right;
-        with `posts` the ground below each wheel moves up and down by the input <corner>.post_speed.
+        with `posts` the ground below each wheel moves up and down by the input <corner>.post_speed; with `road_inputs`
+        its height over the terrain (m) is the input <corner>.road, and <corner>.friction multiplies the friction.
 
         A class of your own may extend what this returns; manoeuvres call it with any of these options.
         """
-        s = build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts)
+        if posts and road_inputs:
+            raise ModelError("system(posts=True, road_inputs=True): the ground is moved by one of them", self.name)
+        s = build(
+            self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts,
+            road_inputs=road_inputs,
+        )  # fmt: skip
         s.car = self
         for function in self.extensions:
             function(s, self)

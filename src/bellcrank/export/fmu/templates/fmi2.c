@@ -11,12 +11,28 @@ typedef struct Instance {
     char name[256];
 } Instance;
 
+/* Hands a finished text to a logger. It is the format itself, since some importers print that alone; a percent sign is
+   written twice, as formats have it. */
+static void log_text(const fmi2CallbackFunctions *to, const char *name, fmi2Status status, const char *category,
+    const char *text)
+{
+    char format[2*sizeof ((Unit *)0)->said];
+    size_t n = 0;
+    for (; *text != '\0' && n < sizeof format - 2; text++) {
+        if (*text == '%')
+            format[n++] = '%';
+        format[n++] = *text;
+    }
+    format[n] = '\0';
+    to->logger(to->componentEnvironment, name, status, category, format);
+}
+
 static void tell(const Instance *i, fmi2Status status)
 {
     if (i->callbacks.logger != NULL && (i->logging || status >= fmi2Error))
-        i->callbacks.logger(i->callbacks.componentEnvironment, i->name, status,
+        log_text(&i->callbacks, i->name, status,
             status == fmi2Warning ? "logStatusWarning" : status == fmi2Discard ? "logStatusDiscard" : "logStatusError",
-            "%s", i->m.said);
+            i->m.said);
 }
 
 /* What a call came to, told where it is more than fine. */
@@ -58,9 +74,12 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, 
     (void)resources;
     (void)visible;
     if (token == NULL || strcmp(token, TOKEN) != 0) {
-        if (callbacks != NULL && callbacks->logger != NULL)
-            callbacks->logger(callbacks->componentEnvironment, name, fmi2Error, "logStatusError",
-                "the GUID %s is not that of this model, %s", token == NULL ? "" : token, TOKEN);
+        if (callbacks != NULL && callbacks->logger != NULL) {
+            char text[512];
+            snprintf(text, sizeof text, "the GUID %.200s is not that of this model, %s", token == NULL ? "" : token,
+                TOKEN);
+            log_text(callbacks, name, fmi2Error, "logStatusError", text);
+        }
         return NULL;
     }
     Instance *i = COSIMULATION_ALONE && type != fmi2CoSimulation ? NULL : calloc(1, sizeof *i);

@@ -1,0 +1,118 @@
+"""Units as other readers write them: Modelica's syntax for tools, raised dots and exponents for people.
+
+In:  text that `units` reads, such as "N-m/s2". Out: "N.m/s2" (Modelica), "N·m/s²" (typeset).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from bellcrank.errors import ModelError
+from bellcrank.units import preferred_name, read_unit
+
+# units that are products of others, and those whose name means something else in Modelica or has other characters
+_PRODUCTS = {
+    "Nm": "N-m",
+    "Nmm": "N-mm",
+    "kNm": "kN-m",
+    "Ns": "N-s",
+    "Nms": "N-m-s",
+    "kph": "km/h",
+}
+_MODELICA = {
+    "g's": "g_n",
+    "lb": "lbf",
+    "gram": "g",
+    "tonne": "t",
+    "mile": "mi",
+    "%": "percent",
+    "counts": "1",
+}
+_DERIVED = {"N-m/s": "W", "N/m2": "Pa"}  # the names that tools look for
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class _Powers:
+    """Names of units with their exponents, in the order in which they are met."""
+
+    items: tuple[tuple[str, Fraction], ...] = ()
+
+    @property
+    def exponents(self) -> tuple[Fraction, ...]:
+        return tuple(e for _, e in self.items) or (Fraction(0),)
+
+    def __mul__(self, other: _Powers) -> _Powers:
+        total: dict[str, Fraction] = dict(self.items)
+        for name, exponent in other.items:
+            total[name] = total.get(name, Fraction(0)) + exponent
+        return _Powers(tuple((name, e) for name, e in total.items() if e))
+
+    def __truediv__(self, other: _Powers) -> _Powers:
+        return self * other ** Fraction(-1)
+
+    def __pow__(self, power: Fraction | int) -> _Powers:
+        return _Powers(tuple((name, e * Fraction(power)) for name, e in self.items))
+
+
+def _powers(text: str) -> _Powers:
+    def find(word: str, text: str, position: int) -> tuple[_Powers, float]:
+        name = preferred_name(word, text, position)
+        return (_powers(_PRODUCTS[name]) if name in _PRODUCTS else _Powers(((name, Fraction(1)),))), 1.0
+
+    return read_unit(text, find, _Powers())[0]
+
+
+def _written(powers: _Powers, names: Mapping[str, str], product: str, raised: bool) -> str:
+    """One numerator over one denominator, in parentheses if it has several factors."""
+
+    def word(name: str, exponent: Fraction) -> str:
+        name = names.get(name, name)
+        if exponent == 1:
+            return name
+        return name + (str(exponent).translate(_RAISED) if raised else str(exponent))
+
+    above = [word(name, e) for name, e in powers.items if e > 0]
+    below = [word(name, -e) for name, e in powers.items if e < 0]
+    under = product.join(below)
+    over = product.join(above) or "1"
+    return over if not below else f"{over}/({under})" if len(below) > 1 else f"{over}/{under}"
+
+
+@cache
+def modelica_unit(text: str) -> str | None:
+    """A unit by the grammar of unit expressions of the Modelica language; None where it has none (powers of 1/2).
+
+    Parameters
+    ----------
+    text : str
+        A unit as `bellcrank.units` reads it, such as "N-m/s2".
+
+    Returns
+    -------
+    str or None
+        "N.m/s2". A pure number is "1". A pound force is "lbf", the acceleration of free fall "g_n".
+    """
+    powers = _powers(text)
+    for known, name in _DERIVED.items():
+        if dict(powers.items) == dict(_powers(known).items):
+            return name
+    if any(e.denominator != 1 for e in powers.exponents):
+        return None
+    kept = _Powers(tuple((name, e) for name, e in powers.items if _MODELICA.get(name) != "1"))
+    return _written(kept, _MODELICA, ".", raised=False)
+
+
+@cache
+def typeset_unit(text: str) -> str:
+    """A unit as it is printed: "N·m/s²", "rad/(N·m)"; text that is no unit stays as it is."""
+    try:
+        powers = _powers(text)
+    except ModelError:
+        return text
+    if not powers.items or any(e.denominator != 1 for e in powers.exponents):
+        return text
+    return _written(powers, {"g's": "g"}, "·", raised=True)
