@@ -48,7 +48,7 @@ SUNDIALS = {"CVODES BDF": ("cvodes", {}), "CVODES Adams": ("cvodes", {"linear_mu
 
 
 def example(name):
-    return lambda: bc.load_model(EXAMPLES / f"{name}.py")
+    return lambda: bc.System.read(EXAMPLES / f"{name}.py")
 
 
 # system, seconds, values to start from, the tolerance of the reference

@@ -101,7 +101,7 @@ def main(names):
     print("| model | precision | code | with newlib | data, bss | structure | stack |")
     print("|---|---|---|---|---|---|---|")
     for name in names or EXAMPLES:
-        equations = bc.load_model(FOLDER / f"{name}.py").equations()
+        equations = bc.System.read(FOLDER / f"{name}.py").equations()
         for precision in PROCESSORS:
             with tempfile.TemporaryDirectory() as folder:
                 x = sizes(equations, precision, Path(folder))

@@ -18,7 +18,7 @@ def main():
     )
     print(f"{'model':24}{'right-hand side':>16}{'Jacobian':>10}{'ratio':>7}{'entries':>9}{'seconds':>9}")
     for name in names:
-        equations = bc.load_model(EXAMPLES / f"{name}.py").equations()
+        equations = bc.System.read(EXAMPLES / f"{name}.py").equations()
         start = time.perf_counter()
         slopes = equations.jacobian()
         seconds = time.perf_counter() - start

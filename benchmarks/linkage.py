@@ -19,7 +19,7 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.expr import Held, expression
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage, shipped
 from bellcrank.linkage.interpolate import SCHEMES
 from bellcrank.linkage.table import differences
 
@@ -50,7 +50,7 @@ def poses() -> None:
     print("poses per second from C, one core (position, rotation, first and second derivatives)")
     print(f"  {'suspension':<18}{'unknowns':>9}{'exact':>12}{'table':>12}{'nodes for 1e-6':>16}")
     for name in shipped():
-        linkage = load(shipped(name))
+        linkage = Linkage.read(name)
         z = rng.uniform(-0.07, 0.07, 100_000)
         rack = "rack" in linkage.inputs
         second = rng.uniform(-0.02, 0.02, len(z)) if len(linkage.inputs) == 2 else None
@@ -67,7 +67,7 @@ def poses() -> None:
 
 def job() -> None:
     """Houdek's job."""
-    linkage = load(shipped("five_link"))
+    linkage = Linkage.read("five_link")
     linkage.range()
     z = np.linspace(-0.2, 0.2, 401)
     exact = bc.compile_linkage(linkage)
@@ -87,7 +87,7 @@ def corner(kind: str) -> bc.System:
     """A wheel on a body that moves freely: by the exact linkage, by a table, or on a plain slider."""
     s = bc.System(f"corner, {kind}", units="mks", axes="ISO 8855")
     base = s.add_body("base", translate=(1, 2, 3), rotate=(3, 2, 1), mass=400, inertia=(90, 200, 220), cm=(0.3, 0, 0.5))
-    linkage = load(shipped("five_link"))
+    linkage = Linkage.read("five_link")
     centre = linkage.points["wheel_centre"]
     slide = {"translate": 3, "joint_at": centre} if kind == "slider" else {"cm": centre}
     wheel = s.add_body("wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), **slide)
@@ -104,7 +104,7 @@ def right_hand_side() -> None:
     print(
         f"  {'joint':<10}{'operations':>12}{'apart, in the routine':>24}{'ns':>10}{'of it the routine, all values, ns':>36}"
     )
-    alone = {"exact": load(shipped("five_link"))}
+    alone = {"exact": Linkage.read("five_link")}
     alone["table"] = alone["exact"].table(accuracy=1e-6, range=(-0.1, 0.1), links=())  # type: ignore[assignment]
     z = np.full(100_000, 0.03)
     for kind in ("slider", "table", "exact"):
@@ -141,7 +141,7 @@ def errors(path: str) -> None:
         "ddelta": "ddelta, rad/m2",
     }
     for column, name in enumerate(SUSPENSIONS):
-        linkage = load(shipped(name))
+        linkage = Linkage.read(name)
         low, high = SPANS[name]
         z = np.linspace(low, high, 1601)
         exact = linkage.solve(z, links=())

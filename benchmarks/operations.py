@@ -34,7 +34,7 @@ def main():
     thorough = "--thorough" in sys.argv
     print(f"{'model':22} {'published':14} {'Bellcrank':18} {'seconds':8}" + ("thorough" if thorough else ""))
     for name, published in MODELS.items():
-        system = bc.load_model(EXAMPLES / f"{name}.py")
+        system = bc.System.read(EXAMPLES / f"{name}.py")
         start = time.perf_counter()
         equations = system.equations()
         seconds = time.perf_counter() - start
@@ -43,7 +43,7 @@ def main():
     print("* calls counted as multiplications\n\nadditions + multiplications lost when one pass is left out")
     print(f"{'model':22}" + "".join(f"{p:>14}" for p in PASSES))
     for name in MODELS:
-        system = bc.load_model(EXAMPLES / f"{name}.py")
+        system = bc.System.read(EXAMPLES / f"{name}.py")
         full = system.equations().operation_count()["total"]
         lost = [system.equations(without=(p,)).operation_count()["total"] - full for p in PASSES]
         print(f"{name:22}" + "".join(f"{n:14}" for n in lost))

@@ -83,7 +83,7 @@ def main():
     wide = [*COLUMNS.values()]
     print(f"{'model':18}{'states':>7}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
     for name in given.examples:
-        sim = bc.load_model(EXAMPLES / f"{name}.py").equations().compile(speed="fast")
+        sim = bc.System.read(EXAMPLES / f"{name}.py").equations().compile(speed="fast")
         first = around(sim)
         q, u = sim.assemble()
         f, x = sim.rhs(), np.concatenate([q, u])

@@ -61,7 +61,7 @@ def in_c(eom, step, method):
 
 
 def line(name):
-    eom = bc.load_model(EXAMPLES / f"{name}.py").equations()
+    eom = bc.System.read(EXAMPLES / f"{name}.py").equations()
     begun = time.process_time()
     try:
         page = eom.export("page")

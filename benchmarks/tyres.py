@@ -17,7 +17,7 @@ PUBLISHED = {  # us of an evaluation of the formulas alone, README of github.com
     "MFeval, MATLAB, 1000 at once": 8.2, "MFeval.jl, Julia, one": 0.88, "MFeval.jl, Julia, 1000 at once": 0.63,
 }  # fmt: skip
 TYRES = Path(__file__).parent.parent / "examples" / "tyres"
-BOOK, PAC = (bc.tyres.read(TYRES / name) for name in ("book_205_60R15.tir", "pac2002_185_80R14.tir"))
+BOOK, PAC = (bc.tyres.MagicFormula.read(TYRES / name) for name in ("book_205_60R15.tir", "pac2002_185_80R14.tir"))
 WHEELS = {
     "linear to the friction circle": bc.Tyre(2e5, 50, bc.Slip(60e3, 50e3)),
     "brush": bc.Tyre(2e5, 50, bc.tyres.Brush(60e3, 50e3)),

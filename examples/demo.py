@@ -16,7 +16,7 @@ LONG = 200.0  # s, of the run that is timed
 
 def examine(small):
     """Equations, simulation, run of two seconds, and the figures of one column of the table."""
-    car = bc.load_model(HERE / "passenger_car.py", small=small)
+    car = bc.System.read(HERE / "passenger_car.py", small=small)
     car.set_defaults(iyy=33000)  # a real body: the source's 12000 is less than izzr - ixx
     equations = car.equations()
     start = time.perf_counter()

@@ -21,7 +21,7 @@ demo = run_path(str(HERE / "demo.py"))
 
 def simulated(name, **arguments):
     """A run of an example as its file asks for, every step kept."""
-    return bc.load_model(HERE / f"{name}.py", **arguments).equations().compile().simulate(output_every=1)
+    return bc.System.read(HERE / f"{name}.py", **arguments).equations().compile().simulate(output_every=1)
 
 
 def panel(axis, title, unit):

@@ -16,7 +16,7 @@ NAMES = ("rbm", "ixx", "izzr", "ce", "h", "ca1", "ca2", "kroll", "croll")
 
 def main(n=100_000):
     began = time.perf_counter()
-    sim = bc.load_model(Path(__file__).with_name("passenger_car.py")).equations().compile()
+    sim = bc.System.read(Path(__file__).with_name("passenger_car.py")).equations().compile()
     usual = {x.name: x.default for x in sim.interface.parameters}
     scattered = {name: bc.random.normal(usual[name], SCATTER * abs(usual[name])) for name in NAMES}
     many = sim.simulate_many(

@@ -9,7 +9,7 @@ import bellcrank as bc
 
 
 def main():
-    sim = bc.load_model(Path(__file__).with_name("quarter_car.py")).equations().compile()
+    sim = bc.System.read(Path(__file__).with_name("quarter_car.py")).equations().compile()
     many = sim.simulate_many(
         n=1000,
         parameters={

@@ -8,7 +8,7 @@ travel and roll, which carries both wheels.
 """
 
 import bellcrank as bc
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage
 
 WHEELBASE = 2.7  # m
 STOP = bc.table([-0.2, -0.07, -0.05, 0.05, 0.07, 0.2], [-80000, -4000, 0, 0, 4000, 80000])  # N over shortening, m
@@ -56,7 +56,7 @@ def _corner(s, name, chassis, rack, exact):
     """One corner: carrier, linkage, spring with preload for the ride height as drawn, stops, tyre, and in front an arm with mass."""
     front = name.startswith("f")
     at = (0, 0, 0) if front else (-WHEELBASE, 0, 0.3)
-    linkage = load(shipped("double_wishbone" if front else "five_link"))
+    linkage = Linkage.read("double_wishbone" if front else "five_link")
     linkage = linkage if name.endswith("l") else linkage.mirror()
     carrier = s.add_body(
         name, parent=chassis, mass=38, inertia=(0.9, 1.4, 0.9), cm=_sum(linkage.points["wheel_centre"], at)
@@ -85,7 +85,7 @@ def _corner(s, name, chassis, rack, exact):
 
 def _beam(s, chassis, exact):
     """A solid axle: carrier of both wheels, with travel and roll as coordinates; springs and tyres as of corners."""
-    linkage, at = load(shipped("solid_axle")), (-WHEELBASE, 0, 0)
+    linkage, at = Linkage.read("solid_axle"), (-WHEELBASE, 0, 0)
     axle = s.add_body(
         "axle", parent=chassis, mass=90, inertia=(16, 1.6, 16), cm=_sum(linkage.points["wheel_centre"], at)
     )

@@ -371,7 +371,7 @@ class Swing(NamedTuple):
 
 def pendulum():
     """All methods with rk4 and 10 ms, from level rest, 1 kg on 1 m."""
-    sim = bc.load_model(Path(__file__).parent / "planar_pendulum.py").equations(constraints="multipliers").compile()
+    sim = bc.System.read(Path(__file__).parent / "planar_pendulum.py").equations(constraints="multipliers").compile()
     found = []
     for dae in METHODS:
         run = sim.simulate(t_end=HORIZONS[-1], step=0.01, dae=dae)
@@ -384,7 +384,7 @@ def pendulum():
 
 def recovery(steps=3):
     """Distance from the circle (m) after 0, 1, 2, ... steps of 10 ms from a start at 1.25 m, by method."""
-    sim = bc.load_model(Path(__file__).parent / "planar_pendulum.py").equations(constraints="multipliers").compile()
+    sim = bc.System.read(Path(__file__).parent / "planar_pendulum.py").equations(constraints="multipliers").compile()
     start = {"q(bob, 1)": 1.25}
     return {
         dae: (sim.simulate(t_end=0.01 * steps, step=0.01, dae=dae, initial=start, assemble=False)["r"] - 1).tolist()

@@ -74,9 +74,9 @@ class Built:
         )
         if self.language == "python":
             self(path, "--output", folder / "out.csv")
-            return bc.read(folder / "out.csv")
+            return bc.Run.read(folder / "out.csv")
         self(path, "--output", folder / "out.erd", "--echo", folder / "out.echo")
-        return bc.read(folder / "out.erd")
+        return bc.Run.read(folder / "out.erd")
 
 
 def build(equations, language, folder, flags=FLAGS, **how):

@@ -80,7 +80,7 @@ def make_example(path: Path, folder: Path) -> Made:
 
 
 def _with_model(made: Made, path: Path, folder: Path) -> Made:
-    system: Any = bc.load_model(path)
+    system: Any = bc.System.read(path)
     equations = system.equations()
     found: dict[str, Any] = {"title": system.name, "check": str(bc.check(system, states=STATES, equations=equations))}
     try:

@@ -64,7 +64,7 @@ def lane_change() -> None:
 
 def four_bar() -> None:
     """The four-bar linkage of the examples with massive links, without damping."""
-    system: Any = bc.load_model(DOCS.parent / "examples" / "four_bar.py", massive=True)
+    system: Any = bc.System.read(DOCS.parent / "examples" / "four_bar.py", massive=True)
     run = system.equations().compile().simulate(t_end=2.5, step=0.002, output_every=5, parameters={"d": 0})
     with TemporaryDirectory() as folder:
         path = run.animate(Path(folder, "four_bar.gif"), fps=10, title="")

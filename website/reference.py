@@ -21,7 +21,8 @@ from website.words import as_markdown
 
 # title of a page, and the modules whose public names stand there; the first that fits
 PAGES = {
-    "Systems": ("api.system", "api.loading", "describe", "model.joints"),
+    "Files": ("loading", "files", "api.loading"),
+    "Systems": ("api.system", "describe", "model.joints"),
     "Formulas": ("model.formula", "expr"),
     "Equations": ("api.equations",),
     "Simulations": ("api.simulation", "signals"),

@@ -10,7 +10,7 @@ import numpy as np
 
 import bellcrank as bc
 
-TYRE = bc.tyres.read(Path(__file__).parent / "book_205_60R15.tir")
+TYRE = bc.tyres.MagicFormula.read(Path(__file__).parent / "book_205_60R15.tir")
 V = 100 / 3.6  # m/s
 SPLIT = 1000.0  # m: from here on the right side of the road is slippery
 

@@ -15,7 +15,7 @@ BRAKE, START = 2.0, 70.0  # s: brake on; off, and driven
 
 def model():
     """SI units. Inputs: brake, drive (N m)."""
-    tyre = bc.tyres.read(Path(__file__).with_name("book_205_60R15.tir")).scaled(VERTICAL_DAMPING=3000)
+    tyre = bc.tyres.MagicFormula.read(Path(__file__).with_name("book_205_60R15.tir")).scaled(VERTICAL_DAMPING=3000)
     s = bc.System("wheel on a slope", axes="ISO 8855")
     hub = s.add_point_mass("hub", translate=(1, 2, 3), mass=MASS)
     wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(SPIN / 2, SPIN, SPIN / 2))

@@ -8,7 +8,6 @@ from bellcrank import signals as signals
 from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
 from bellcrank.analysis.random import road_spectrum as road_spectrum
 from bellcrank.api.equations import Equations as Equations
-from bellcrank.api.loading import load_model as load_model
 from bellcrank.api.loading import settings_of as settings_of
 from bellcrank.api.simulation import Simulation as Simulation
 from bellcrank.api.system import System as System
@@ -32,10 +31,12 @@ from bellcrank.errors import RunError as RunError
 from bellcrank.expr.simplify import expand as expand
 from bellcrank.expr.simplify import simplify as simplify
 from bellcrank.expr.table import table as table
+from bellcrank.files.parsfile import ParsFile as ParsFile
 from bellcrank.library import manoeuvres as manoeuvres
 from bellcrank.library import terrain as terrain
 from bellcrank.library import tyres as tyres
 from bellcrank.library import vehicles as vehicles
+from bellcrank.loading import load as load
 from bellcrank.many import random as random
 from bellcrank.many.result import Many as Many
 from bellcrank.model.formula import angle as angle
@@ -55,12 +56,10 @@ from bellcrank.model.formula import vel as vel
 from bellcrank.model.joints.screw import Screw as Screw
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
-from bellcrank.run.result import read as read
 from bellcrank.run.state import State as State
 from bellcrank.run.status import RunStatus as RunStatus
 from bellcrank.study import Study as Study
 from bellcrank.study import StudyResult as StudyResult
-from bellcrank.study import read_study as read_study
 from bellcrank.study.compare import Comparison as Comparison
 from bellcrank.study.compare import compare as compare
 from bellcrank.verify.check import check as check

@@ -1,7 +1,7 @@
 """Cars that drive, for the analysis of steady motions: one from hard points with tyres that slip."""
 
 import bellcrank as bc
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage
 
 WHEELBASE, RADIUS, MASS, WHEEL, SPIN, ROLLING = 2.7, 0.3, 1300.0, 38.0, 1.2, 3.0
 TYRE = {"longitudinal": 80e3, "relaxation": (0.2, 0.5), "damping": 0.002}
@@ -38,7 +38,7 @@ def hard_point_car(speed=20.0, front=60e3, rear=75e3):
 def _corner(s, name, chassis, rack, cornering):
     front = name[0] == "f"
     at = (0, 0, 0) if front else (-WHEELBASE, 0, 0.3)
-    linkage = load(shipped("double_wishbone" if front else "five_link"))
+    linkage = Linkage.read("double_wishbone" if front else "five_link")
     linkage = linkage if name.endswith("l") else linkage.mirror()
     centre = tuple(a + b for a, b in zip(linkage.points["wheel_centre"], at, strict=True))
     carrier = s.add_body(name, parent=chassis, mass=WHEEL, inertia=(0.9, 1.4, 0.9), cm=centre)

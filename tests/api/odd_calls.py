@@ -13,6 +13,7 @@ import signal
 import warnings
 from collections import Counter
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,8 @@ SIGNALS = {
     "chirp": {}, "pulse": {}, "ramp": {}, "sine": {}, "step": {}, "sampled": {"times": [0.0, 1.0], "values": [0.0, 1.0]},
     "event": {"expression": "q(rod)"}, "table": {"x": [0.0, 1.0], "y": [0.0, 1.0]}, "uniform": {"low": 0.0, "high": 1.0},
     "normal": {"mean": 0.0, "deviation": 1.0}, "log_uniform": {"low": 0.1, "high": 1.0}, "road_spectrum": {"road": "C", "speed": 20.0},
-    "read": {"path": "no.csv"}, "load_model": {"path": "no.py"}, "System": {"name": "x"}, "read_study": {"source": "no.toml"},
+    "Run.read": {"path": "no.csv"}, "System.read": {"path": "no.py"}, "System": {"name": "x"}, "Study.read": {"source": "no.toml"},
+    "load": {"path": "no.csv"}, "ParsFile.read": {"path": "no.par"},
 }  # fmt: skip
 NOT = {"self", "progress", "more", "options", "arguments", "groups", "what", "names", "memory"}
 
@@ -156,7 +158,8 @@ def odd_calls():
 
 
 def _public(name):
-    return next(getattr(home, name) for home in (bc.signals, bc.random, bc) if hasattr(home, name))
+    first = name.partition(".")[0]
+    return attrgetter(name)(next(home for home in (bc.signals, bc.random, bc) if hasattr(home, first)))
 
 
 def _called(owner, name, given):

@@ -132,7 +132,7 @@ def test_result_files(ending, sim, tmp_path):
     run = sim.simulate()
     path = tmp_path / f"run.{ending}"
     run.save(path)
-    back = bc.read(path)
+    back = bc.Run.read(path)
     for name in CHANNELS:
         assert back[name] == pytest.approx(run[name], rel=1e-5, abs=1e-6), name
 

@@ -3,25 +3,29 @@
 import doctest
 import inspect
 import re
+from importlib import import_module
 
 import pytest
 
 import bellcrank as bc
+from bellcrank.loading import KINDS
 from bellcrank.model.formula import SCALAR
 from tests.models import needs_compiler
 
-KINDS = (bc.System, bc.Equations, bc.Simulation, bc.Run)
-RECORDS = (bc.Dae, bc.Many, bc.Screw, bc.Slip, bc.State, bc.Tyre)  # whose methods are not looked at
+CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)
+RECORDS = (bc.Dae, bc.Many, bc.ParsFile, bc.Screw, bc.Slip, bc.State, bc.Tyre)  # whose methods are not looked at
+READ = [getattr(import_module(k.module), k.reader) for k in KINDS]  # whose classmethod `read` is looked at
 
 
 def items():
     """Public calls by name: classes, their methods, functions of the package."""
-    for kind in KINDS:
+    for kind in CLASSES:
         yield kind.__name__, kind
         for name, method in inspect.getmembers(kind, inspect.isfunction):
             if not name.startswith("_") and name not in kind.internals:
                 yield f"{kind.__name__}.{name}", method
     yield from ((kind.__name__, kind) for kind in RECORDS)
+    yield from ((f"{kind.__name__}.read", kind.read) for kind in READ)
     for module in (bc, bc.linkage, bc.random, bc.signals, bc.terrain):
         for name in dir(module) if module is bc else module.__all__:
             if inspect.isfunction(item := getattr(module, name)) and name[0] != "_" and name not in SCALAR:

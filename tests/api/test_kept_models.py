@@ -10,7 +10,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.derive import content, pipeline, portable
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage
 
 
 class Kept(bc.System):
@@ -23,7 +23,7 @@ LAW = bc.table([-1, 0, 1], [-2, 0, 3])
 def corner(k=20000.0, arm=0.3, python=None, law=LAW):
     """A wheel on a linkage, with a table, a state and a user's function."""
     s = Kept("corner", axes="ISO 8855")
-    chain = load(shipped("trailing_arm"))
+    chain = Linkage.read("trailing_arm")
     wheel = s.add_body("wheel", mass=40, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
     s.add_linkage("front", chain, carrier=wheel)
     s.add_body("pendulum", rotate=2, mass="m", joint_at=(arm, 0, 0), cm=(0, 0, -0.2), inertia=(0.1, 0.1, 0.1))

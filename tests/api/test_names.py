@@ -28,7 +28,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def sim(path):
-    return bc.load_model(path).equations().compile(backend="python")
+    return bc.System.read(path).equations().compile(backend="python")
 
 
 WRONG = {
@@ -77,7 +77,7 @@ def test_names_ignore_case_and_blanks_and_may_be_symbols(sim):
     [("set_defaults", 4.0, "a value"), ("set_units", "F/L", "a unit"), ("set_labels", "words", "a label")],
 )
 def test_what_is_told_of_a_name_that_no_formula_holds(path, method, value, what):
-    s = bc.load_model(path)
+    s = bc.System.read(path)
     getattr(s, method)(stifness=value)
     with pytest.warns(
         bc.ModelWarning,
@@ -87,14 +87,14 @@ def test_what_is_told_of_a_name_that_no_formula_holds(path, method, value, what)
 
 
 def test_a_sign_required_of_an_unknown_name(path):
-    s = bc.load_model(path)
+    s = bc.System.read(path)
     s.require_positive("stifness")
     with pytest.warns(bc.ModelWarning, match="a sign is given for 'stifness'"):
         s.equations()
 
 
 def test_what_is_declared_may_stay_unused_with_a_warning(path):
-    s = bc.load_model(path)
+    s = bc.System.read(path)
     s.add_parameter("reserve", 3.0)
     eom = s.equations()
     with pytest.warns(bc.ModelWarning, match="a value is given for 'reserve', but the model does not use it"):
@@ -119,7 +119,7 @@ def test_units_and_labels_of_other_names_are_no_mistakes():
 
 
 def test_wrong_names_of_set_run(path):
-    s = bc.load_model(path)
+    s = bc.System.read(path)
     s.set_run(inputs={"pusch": 2.0})
     with pytest.raises(bc.ModelError, match=r"has no such input. Did you mean 'push'"):
         s.equations().compile(backend="python").simulate()

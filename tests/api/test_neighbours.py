@@ -1,4 +1,4 @@
-"""Model files that import modules of their folder, under every command and load_model."""
+"""Model files that import modules of their folder, under every command and System.read."""
 
 import sys
 from threading import Thread
@@ -49,7 +49,7 @@ def mass_of(system):
 def test_neighbours_of_equal_names_are_apart_and_leave_nothing(tmp_path):
     first, second = folder(tmp_path / "a", 2), folder(tmp_path / "b", 5)
     before = list(sys.path), set(sys.modules)
-    assert [mass_of(bc.load_model(p)) for p in (first, second, first)] == [2, 5, 2]
+    assert [mass_of(bc.System.read(p)) for p in (first, second, first)] == [2, 5, 2]
     assert sys.path == before[0]
     assert not {"part", "late", "inner", "inner.deep"} & (set(sys.modules) - before[1])
 
@@ -57,7 +57,7 @@ def test_neighbours_of_equal_names_are_apart_and_leave_nothing(tmp_path):
 def test_modules_of_the_caller_come_back(tmp_path, monkeypatch):
     own = type(sys)("part")
     monkeypatch.setitem(sys.modules, "part", own)
-    assert mass_of(bc.load_model(folder(tmp_path / "a", 2))) == 2
+    assert mass_of(bc.System.read(folder(tmp_path / "a", 2))) == 2
     assert sys.modules["part"] is own
 
 
@@ -66,15 +66,15 @@ def test_a_model_that_fails_leaves_nothing(tmp_path):
     (tmp_path / "a" / "late.py").write_text("raise ValueError('too late')\n", encoding="utf-8")
     before = list(sys.path)
     with pytest.raises(ValueError, match="too late"):
-        bc.load_model(path)
+        bc.System.read(path)
     assert sys.path == before and "part" not in sys.modules
 
 
 def test_a_changed_neighbour_is_read_anew(tmp_path):
     path = folder(tmp_path / "a", 2)
-    assert mass_of(bc.load_model(path)) == 2
+    assert mass_of(bc.System.read(path)) == 2
     (tmp_path / "a" / "inner" / "deep.py").write_text("MASS = 12\n", encoding="utf-8")
-    assert mass_of(bc.load_model(path)) == 12
+    assert mass_of(bc.System.read(path)) == 12
 
 
 def test_what_others_have_installed_is_not_replaced(tmp_path):
@@ -82,13 +82,13 @@ def test_what_others_have_installed_is_not_replaced(tmp_path):
 
     path = folder(tmp_path / "a", 2)
     (tmp_path / "a" / "numpy.py").write_text("raise ImportError('hidden')\n", encoding="utf-8")
-    assert mass_of(bc.load_model(path)) == 2 and sys.modules["numpy"] is numpy
+    assert mass_of(bc.System.read(path)) == 2 and sys.modules["numpy"] is numpy
 
 
 def test_threads_do_not_mix_neighbours(tmp_path):
     paths = [folder(tmp_path / str(i), i + 1) for i in range(4)]
     found = {}
-    threads = [Thread(target=lambda i=i: found.update({i: bc.load_model(paths[i])})) for i in range(4)]
+    threads = [Thread(target=lambda i=i: found.update({i: bc.System.read(paths[i])})) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -122,9 +122,9 @@ def test_a_study_takes_neighbours_along(tmp_path):
         "grid": {"model.k": [1, 2]},
         "measures": {"last": {"kind": "final", "of": "q(b)"}},
     }
-    study = bc.read_study(definition)
+    study = bc.Study.read(definition)
     assert mass_of(build(job_of(study.definition))) == 2  # as a worker builds it, elsewhere
     first = study.run(tmp_path / "out", in_process=True)["last"]
     assert first[0] != first[1]
     (tmp_path / "a" / "inner" / "deep.py").write_text("MASS = 12\n", encoding="utf-8")
-    assert (bc.read_study(definition).run(tmp_path / "out", in_process=True)["last"] != first).all()
+    assert (bc.Study.read(definition).run(tmp_path / "out", in_process=True)["last"] != first).all()

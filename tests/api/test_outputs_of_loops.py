@@ -15,7 +15,7 @@ STARTS = {"level": (1.0, 0.0, 0.0), "hanging": (0.0, -1.0, 3.0), "aslant": (0.6,
 @pytest.mark.parametrize("start", STARTS)
 def test_tension_of_a_rod_from_any_start(start, backend):
     """T = m (v^2 / l - g y / l) of a pendulum, whichever of its two coordinates the equations take as dependent."""
-    system = bc.load_model(EXAMPLE)
+    system = bc.System.read(EXAMPLE)
     system.add_outputs("reactions")
     system.add_output("ax", "dxdt(u(bob, 1))")
     x, y, v = STARTS[start]

@@ -79,7 +79,7 @@ def test_command_line_reads_and_echoes(tmp_path, capsys):
         )
         == 0
     )
-    first, second = bc.read(tmp_path / "a.erd"), bc.read(tmp_path / "b.erd")
+    first, second = bc.Run.read(tmp_path / "a.erd"), bc.Run.read(tmp_path / "b.erd")
     assert all(relative(second[n], first[n]) < 1e-12 for n in first)
     reference = (
         example("quarter_car")

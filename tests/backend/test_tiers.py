@@ -304,7 +304,7 @@ def test_bits_are_the_same_whichever_library_runs(name, tmp_path, monkeypatch):
     monkeypatch.setattr(Background, "add", lambda self, task: False)
     monkeypatch.setattr(tiers, "SHORT", 0)
     monkeypatch.setattr(tiers, "SMALL", -1)
-    equations = bc.load_model(Path(__file__).parents[2] / "examples" / f"{name}.py").equations()
+    equations = bc.System.read(Path(__file__).parents[2] / "examples" / f"{name}.py").equations()
     early, fast = (equations.compile(backend="c", speed=speed) for speed in ("auto", "fast"))
     if libraries(early).speeds != ["early"]:
         pytest.skip("has routines of its own in C")

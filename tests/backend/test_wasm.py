@@ -277,7 +277,7 @@ def test_the_kernel_is_that_of_its_text(name):
 SCRIPT = """
 import sys
 import bellcrank as bc
-run = bc.load_model(sys.argv[1]).equations().compile().simulate(t_end=0.1)
+run = bc.System.read(sys.argv[1]).equations().compile().simulate(t_end=0.1)
 assert run.ok and run.settings["backend"] == sys.argv[2], run.settings
 """
 

@@ -38,7 +38,7 @@ def test_study_of_the_page(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("name", rarely(["chapter_7", "course"], ["course"]))
 def test_studies_of_the_examples(name):
     assert (
-        len(bc.read_study(ROOT / "examples" / "studies" / f"{name}.toml")) == {"chapter_7": 1670, "course": 200}[name]
+        len(bc.Study.read(ROOT / "examples" / "studies" / f"{name}.toml")) == {"chapter_7": 1670, "course": 200}[name]
     )
 
 
@@ -49,7 +49,7 @@ def rows(tmp_path_factory):
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     grid = {"c_tyre": [5000, 0], "k_strut": [50000], "c_strut": [1000, 3000, 10000], "run.step": [0.001, 0.0002]}
     data |= {"parts": [{"name": "7.3", "grid": grid}], "tables": [], "plots": []}
-    result = bc.read_study(data, folder=path.parent).run(tmp_path_factory.mktemp("chapter"), in_process=True)
+    result = bc.Study.read(data, folder=path.parent).run(tmp_path_factory.mktemp("chapter"), in_process=True)
     return {tuple(row.values.values()): row.measures for row in result.rows}
 
 
@@ -89,7 +89,7 @@ def test_the_whole_chapter(tmp_path, capsys, monkeypatch):
     out = tmp_path / "r"
     assert cli.main(["study", str(ROOT / "examples" / "studies" / "chapter_7.toml"), "--out", str(out)]) == 0
     assert len(list((tmp_path / "cache").glob("*/library.*"))) == 2
-    result = bc.read_study(ROOT / "examples" / "studies" / "chapter_7.toml").run(out, in_process=True)
+    result = bc.Study.read(ROOT / "examples" / "studies" / "chapter_7.toml").run(out, in_process=True)
     assert (result.made, result.failed) == (0, [])
     free = [row for row in result.rows if row.part == "7.4" and row.values["c_tyre"] == 0]
     best = min(free, key=lambda row: row.measures["sd"])

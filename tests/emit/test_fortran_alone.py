@@ -31,7 +31,7 @@ def plain(folder, *lines):
     done = subprocess.run(
         [folder / f"{stem}_plain", "changed.txt", "plain.csv"], cwd=folder, capture_output=True, text=True
     )
-    return bc.read(folder / "plain.csv") if done.returncode == 0 else done.stderr
+    return bc.Run.read(folder / "plain.csv") if done.returncode == 0 else done.stderr
 
 
 def worst(run, other):
@@ -127,7 +127,7 @@ def both(make, folder, options, events=None):
         make.export(language, folder / language, events=events)
         program = compiled(language, folder / language)
         said = program("--output", "o.csv", *options, cwd=program.folder)
-        run = bc.read(program.folder / "o.csv")
+        run = bc.Run.read(program.folder / "o.csv")
         found.append((np.column_stack([run.time, *(run[n] for n in run)]), said.splitlines()))
     return found
 

@@ -72,7 +72,7 @@ def both_ways(equations, language, folder, events, code=0, options=(), **setting
     equations.export(language, folder, events=events)
     said = like_a_run(language, folder)("--output", "out.csv", *options, cwd=folder, code=code)
     run = equations.compile(backend="c").simulate(events=events, **settings)
-    return run, as_written(bc.read(folder / "out.csv"), run.channels), said
+    return run, as_written(bc.Run.read(folder / "out.csv"), run.channels), said
 
 
 def told(events, said):
@@ -141,7 +141,7 @@ def chooses_steps_as_a_run(sim, folder, events, method):
         warnings.simplefilter("ignore")  # steps that are held
         run = sim.simulate(events=events, method=method)
     said = Built("c", folder, sim.loaded.name)("--output", "out.csv", "--method", method, cwd=folder)
-    written = as_written(bc.read(folder / "out.csv"), run.channels)
+    written = as_written(bc.Run.read(folder / "out.csv"), run.channels)
     assert len(run.events) >= 2 and written == pytest.approx(as_written(run, run.channels), abs=1e-11)
     assert [x for x in said.splitlines() if " at t = " in x][: len(run.events)] == [str(e) for e in run.events]
     assert f": {run.settings['steps']} steps of" in said and run.ended == "finished"
@@ -175,7 +175,7 @@ def test_formulas_long_names_and_loops_in_fortran(tmp_path, language, name):
     compiled(language, tmp_path / "none_acts", "-O2 -Werror")
     equations.export(language, tmp_path, events=events)
     said = compiled(language, tmp_path, "-O2 -Werror")("--output", "out.csv", cwd=tmp_path, code=4)
-    run, written = equations.compile().simulate(events=events), bc.read(tmp_path / "out.csv")
+    run, written = equations.compile().simulate(events=events), bc.Run.read(tmp_path / "out.csv")
     expected = as_written(run, run.channels)
     size = np.maximum(np.abs(expected).max(axis=0), 1e-9)
     assert np.abs((as_written(written, run.channels) - expected) / size).max() < 1e-12
@@ -191,7 +191,7 @@ def test_impacts_without_end_are_told_and_end_a_program_that_chooses_its_steps(t
     program, sim = like_a_run("c", tmp_path), equations.compile(backend="c")
     for method in ("tsit5", "dop853", "radau5", "rodas5p", "auto"):
         said = program("--output", "out.csv", "--method", method, "--t-end", "8", cwd=tmp_path, code=4)
-        written = bc.read(tmp_path / "out.csv")
+        written = bc.Run.read(tmp_path / "out.csv")
         assert "event 'bounce' fires repeatedly (chattering, again at once)" in said
         assert written.time[-1] == pytest.approx(math.sqrt(2 / 9.81) * 1.8 / 0.2, abs=1e-5)
         assert written["q(ball)"].min() > 0.5 - 1e-10
@@ -210,7 +210,7 @@ def test_loops_chattering_and_stops(tmp_path, language):
         hit = [bc.event("t - 0.1113", action=action, name="hit")]
         equations.export(language, folder, events=hit)
         said = like_a_run(language, folder)("--output", "out.csv", cwd=folder, code=0 if i < 4 else 4)
-        run, written = equations.compile(backend="c").simulate(events=hit), bc.read(folder / "out.csv")
+        run, written = equations.compile(backend="c").simulate(events=hit), bc.Run.read(folder / "out.csv")
         assert as_written(written, run.channels) == pytest.approx(as_written(run, run.channels), abs=1e-11)
         assert ("against the constraints" in said) == (i >= 4)
     agrees(ball().equations(), language, tmp_path / "zeno", [bounce()], 4, ["--t-end", "8"], t_end=8)
@@ -218,7 +218,7 @@ def test_loops_chattering_and_stops(tmp_path, language):
         run = bolt().equations().compile(backend="c").simulate(events=[LATCH])
     bolt().equations().export(language, tmp_path / "latch", events=[LATCH])
     said = like_a_run(language, tmp_path / "latch")("--output", "out.csv", cwd=tmp_path / "latch")
-    written = bc.read(tmp_path / "latch" / "out.csv")
+    written = bc.Run.read(tmp_path / "latch" / "out.csv")
     assert written["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9) and said.count("latch at t") == len(run.events) == 1
     assert len(written) == len(run) and said.count("note: event 'latch' changes nothing at t = 0.672342 s") == 1
     agrees(ball().equations(), language, tmp_path / "stop", [bounce(stop=True)], 4, ["--method", "rk2"], method="rk2")

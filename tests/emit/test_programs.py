@@ -299,7 +299,7 @@ def test_echo_reproduces_the_run(built, tmp_path, name, language):
     assert list(again) == list(first)
     assert worst(again, first) < 1e-12
     assert relative(again.time, first.time) == 0
-    echo = bc.read(tmp_path / "first" / "out.echo")
+    echo = bc.ParsFile.read(tmp_path / "first" / "out.echo")
     keywords = [e.keyword for e in echo.entries]
     eom = example(name)
     assert set(p.lower() for p in eom.parameters) <= set(keywords)
@@ -314,7 +314,7 @@ def test_echo_names_labels_and_units(built):
     # Sayers (1990), Table 9.3.3: Q(2) = .563473, Q(3) = -.644491 for Q(1) = -.5
     values = {
         e.keyword: float(e.words[0])
-        for e in bc.read(built("four_bar", "c").folder / "four_bar_linkage.echo").entries
+        for e in bc.ParsFile.read(built("four_bar", "c").folder / "four_bar_linkage.echo").entries
         if e.keyword != "method"
     }
     assert values["q(a)"] == -0.5
@@ -361,7 +361,7 @@ def test_options_and_forms_of_input(built, tmp_path, language):
         *(() if language == "python" else ("--echo", tmp_path / "o.echo")),
     )
     assert "a wide \u00f6 title: 100 steps of" in told
-    run = bc.read(tmp_path / "o.csv")
+    run = bc.Run.read(tmp_path / "o.csv")
     reference = example("quarter_car").compile(backend="c").simulate(
         t_end=0.2, step=0.002, method="rk2", output_every=7, parameters={"m_b": 300}, inputs={"z_road": 0.02},
         initial={"u(wheel)": -0.25, "q(body)": 0.01},
@@ -376,7 +376,7 @@ def test_layouts_of_the_output(built, tmp_path, language):
     program = built("four_bar", language)
     for name, options in (("text", []), ("binary", ["--binary"]), ("classic", ["--classic"])):
         program("--output", tmp_path / f"{name}.erd", "--echo", tmp_path / f"{name}.echo", *options)
-    text, binary, classic = (bc.read(tmp_path / f"{name}.erd") for name in ("text", "binary", "classic"))
+    text, binary, classic = (bc.Run.read(tmp_path / f"{name}.erd") for name in ("text", "binary", "classic"))
     assert worst(binary, text) == 0
     assert relative(classic.time, text.time) < 1e-6
     assert (tmp_path / "classic.erd.BIN").stat().st_size == len(text) * (4 * len(text.channels) + 8)
@@ -470,7 +470,7 @@ def test_a_run_that_blows_up_ends_with_what_it_has(built, tmp_path, language):
     path.write_text("PARSFILE\nk -1e9\nstep 0.01\nstopt 3\nz_road 1\n", encoding="utf-8")
     told = built("quarter_car", language)(path, cwd=tmp_path, code=4)
     assert "stopped at t = " in told
-    run = bc.read(tmp_path / f"quarter_car.{'csv' if language == 'python' else 'erd'}")
+    run = bc.Run.read(tmp_path / f"quarter_car.{'csv' if language == 'python' else 'erd'}")
     assert 1 < len(run) < 31 and np.all(np.isfinite(run["q(body)"]))
 
 

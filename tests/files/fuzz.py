@@ -30,7 +30,7 @@ from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import read_settings
 from bellcrank.expr.text import parse
 from bellcrank.files.choose import read_record, write_record
-from bellcrank.files.parsfile import read_parsfile
+from bellcrank.files.parsfile import ParsFile
 from bellcrank.files.record import Channel, Record
 from bellcrank.files.stl import read_stl
 from bellcrank.files.text import one_line
@@ -40,9 +40,8 @@ from bellcrank.kane.autolev import Files, run_script
 from bellcrank.kane.autolev.inputs import read_values
 from bellcrank.library.report.key_figures import read_targets
 from bellcrank.library.vehicles.load_cases import read_cases
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage, Table
 from bellcrank.linkage.files import read_sheet
-from bellcrank.linkage.table import read_table
 from bellcrank.run.events import is_strict, read_condition
 from bellcrank.study.definition import read_definition
 from bellcrank.study.formulas import Names, names_in
@@ -244,7 +243,9 @@ class Readers:
         linkage = (EXAMPLES / "suspension.toml").read_text("utf-8")
         car = (Path(bc.__file__).parent / "library" / "vehicles" / "data" / "passenger.toml").read_text("utf-8")
         tyre = (EXAMPLES / "tyres" / "book_205_60R15.tir").read_text("utf-8")
-        load(EXAMPLES / "suspension.toml").table(step=0.1, range=(-0.05, 0.05), links=[]).save(self.folder / "t.json")
+        Linkage.read(EXAMPLES / "suspension.toml").table(step=0.1, range=(-0.05, 0.05), links=[]).save(
+            self.folder / "t.json"
+        )
         self.columns = {x.name: (x.column, 1.0) for x in self.equations.interface.channels}
         self.kinds = {  # with a fraction of all inputs, fewer of those that take longer
             "formula": (FORMULAS, parse, 150),
@@ -259,7 +260,7 @@ class Readers:
             "parameters": ((PARAMETERS,), self.parameters, 50),
             "linkage": ((linkage,), lambda text: read_sheet(self.file("l.toml", text)), 20),
             "points": ((POINTS,), lambda text: read_sheet(self.file("l.csv", text)), 30),
-            "tyre": ((tyre,), lambda text: bc.tyres.read(self.file("t.tir", text)), 8),
+            "tyre": ((tyre,), lambda text: bc.tyres.MagicFormula.read(self.file("t.tir", text)), 8),
             "study": ((STUDY_TEXT,), lambda text: read_definition(self.file("s.toml", text)), 20),
             "inputs": ((TABLE,), lambda text: command_files.read_inputs(str(self.file("i.csv", text)), self.equations), 45),
             "csv": ((TABLE, TABLE.replace("s,Nm,m\n", "")), lambda text: self.channels(self.file("r.csv", text), text), 60),
@@ -269,15 +270,15 @@ class Readers:
             "netcdf": (self.binary("r.nc"), lambda text: self.channels(self.raw("r.nc", text)), 20),
             "mat": (self.binary("r.mat"), lambda text: self.channels(self.raw("r.mat", text)), 20),
             "parquet": (self.binary("r.parquet"), lambda text: self.channels(self.raw("r.parquet", text)), 5),
-            "heights": ((HEIGHTS,), lambda text: bc.terrain.read_grid(self.file("g.csv", text)), 30),
-            "npy": (arrays(np.save), lambda text: bc.terrain.read_grid(self.raw("g.npy", text), spacing=1.0), 20),
-            "npz": (arrays(np.savez_compressed), lambda text: bc.terrain.read_grid(self.raw("g.npz", text)), 20),
-            "crg": ((ROAD,), lambda text: bc.terrain.read_road(self.file("r.crg", text)), 20),
+            "heights": ((HEIGHTS,), lambda text: bc.terrain.Surface.read(self.file("g.csv", text)), 30),
+            "npy": (arrays(np.save), lambda text: bc.terrain.Surface.read(self.raw("g.npy", text), spacing=1.0), 20),
+            "npz": (arrays(np.savez_compressed), lambda text: bc.terrain.Surface.read(self.raw("g.npz", text)), 20),
+            "crg": ((ROAD,), lambda text: bc.terrain.Road.read(self.file("r.crg", text)), 20),
             "stl": ((SOLID, triangles()), lambda text: read_stl(self.raw("p.stl", text)), 40),
             "car": ((car,), lambda text: bc.vehicles.Car.read(self.file("c.toml", text)), 6),
             "load cases": ((CASES,), lambda text: read_cases(self.file("l.toml", text)), 30),
             "targets": ((TARGETS,), lambda text: read_targets(self.file("g.toml", text)), 30),
-            "table": (((self.folder / "t.json").read_text("utf-8"),), lambda text: read_table(self.file("t.json", text)), 20),
+            "table": (((self.folder / "t.json").read_text("utf-8"),), lambda text: Table.read(self.file("t.json", text)), 20),
             "record": ((RECORD, RECORD + RECORD), self.record, 50),
         }  # fmt: skip
 
@@ -338,7 +339,7 @@ class Readers:
         self.files.waiting.clear()
 
     def parameters(self, text):
-        read_settings(self.setup, read_parsfile(self.file("p.par", text)))
+        read_settings(self.setup, ParsFile.read(self.file("p.par", text)))
 
     def record(self, text):
         self.file(f"study/{RECORDS}/a.jsonl", text)

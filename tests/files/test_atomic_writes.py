@@ -247,14 +247,14 @@ def test_a_label_puts_no_line_into_programs_and_their_input(language, tmp_path):
 def test_words_are_one_line_in_files_of_channels(ending, tmp_path):
     run = named(ODD).equations().compile(backend="python").simulate(t_end=0.1)
     path = run.save(tmp_path / f"r{ending}")
-    again = bc.read(path)
+    again = bc.Run.read(path)
     assert list(again) == list(run) and np.array_equal(again["twice"], run["twice"])
     if ending != ".csv":
         assert again.labels["twice"] == one_line(ODD)
     odd = Record(
         "t\nEND\n1 2", np.arange(3.0), (Channel("a\nb", np.arange(3.0), "m\nm", "l\nl", "g\0", "b\r"),), ("x\nEND",)
     )
-    found = bc.read(choose.write_record(tmp_path / f"odd{ending}", odd))
+    found = bc.Run.read(choose.write_record(tmp_path / f"odd{ending}", odd))
     assert list(found) == ["a b"] and found["a b"].tolist() == [0, 1, 2]
 
 
@@ -271,7 +271,7 @@ def test_greek_names_in_netcdf(tmp_path):
     system = pendulum()
     system.add_output("\u03b1_front", "q(1)", units="rad", label="Winkel \u03b1")
     run = system.equations().compile(backend="python").simulate(t_end=0.1)
-    again = bc.read(run.save(tmp_path / "r.nc"))
+    again = bc.Run.read(run.save(tmp_path / "r.nc"))
     assert (
         np.array_equal(again["\u03b1_front"], run["\u03b1_front"]) and again.labels["\u03b1_front"] == "Winkel \u03b1"
     )

@@ -13,7 +13,7 @@ from scipy.io import loadmat, savemat
 import bellcrank as bc
 from bellcrank.files import choose
 from bellcrank.files.erd import fortran_g
-from bellcrank.files.parsfile import keyword_for, number_of, read_parsfile
+from bellcrank.files.parsfile import ParsFile, keyword_for, number_of
 from bellcrank.files.record import short_names
 from tests.files.formats import FORMATS
 from tests.models import example, relative
@@ -29,7 +29,7 @@ def run():
 @pytest.mark.parametrize("ending", FORMATS)
 def test_runs_are_read_back_equal(run, tmp_path, ending):
     path = run.save(tmp_path / f"car{ending}")
-    again = bc.read(path)
+    again = bc.Run.read(path)
     assert list(again) == list(run)
     assert again.units == run.units
     assert np.array_equal(again.time, run.time)
@@ -46,9 +46,9 @@ def test_runs_are_read_back_equal(run, tmp_path, ending):
 
 
 def test_binary_erd_is_equal_and_classic_has_32_bit(run, tmp_path):
-    binary = bc.read(run.save(tmp_path / "b.erd", binary=True))
+    binary = bc.Run.read(run.save(tmp_path / "b.erd", binary=True))
     assert all(np.array_equal(binary[name], run[name]) for name in run)
-    classic = bc.read(run.save(tmp_path / "c.erd", classic=True))
+    classic = bc.Run.read(run.save(tmp_path / "c.erd", classic=True))
     assert relative(classic.time, run.time) < 1e-6
     for short, name in zip(classic, run, strict=True):
         assert np.array_equal(classic[short], run[name].astype(np.float32))
@@ -83,7 +83,7 @@ def test_numbers_of_fortran(x, text):
 
 def test_runs_that_are_not_even(run, tmp_path):
     uneven = bc.Run("x", np.array([0.0, 1.0, 3.0, 4.0]), {"a": np.arange(4.0)}, {"a": "m"}, {"a": "a"}, "finished")
-    assert np.array_equal(bc.read(uneven.save(tmp_path / "a.erd")).time, uneven.time)
+    assert np.array_equal(bc.Run.read(uneven.save(tmp_path / "a.erd")).time, uneven.time)
     with pytest.raises(bc.RunError, match="evenly spaced"):
         uneven.save(tmp_path / "b.erd", classic=True)
 
@@ -95,7 +95,7 @@ def test_names_and_words_of_all_kinds(tmp_path):
         't "x"', np.arange(3.0), values, dict.fromkeys(names, 'µ"m'), {n: f'"{n}", so' for n in names}, "finished"
     )
     for ending in (".erd", ".csv", ".nc", ".json", ".mat"):
-        again = bc.read(run.save(tmp_path / f"a{ending}"))
+        again = bc.Run.read(run.save(tmp_path / f"a{ending}"))
         assert list(again) == names
         assert again.units == run.units
         assert all(np.array_equal(again[n], run[n]) for n in names)
@@ -113,7 +113,7 @@ def test_json_files_hold_names_units_and_all_numbers(tmp_path):
     time, channel = found["channels"]
     assert time["values"] == [0, 1, 2, 3]
     assert (channel["name"], channel["unit"], channel["label"]) == ("q(b, 4)", "m", "so")
-    assert np.array_equal(bc.read(path)["q(b, 4)"], values, equal_nan=True)
+    assert np.array_equal(bc.Run.read(path)["q(b, 4)"], values, equal_nan=True)
 
 
 def test_short_names():
@@ -134,7 +134,7 @@ def test_an_erd_file_of_another_program(tmp_path):
         "XUNITS  m\nEND\n 0.0 1.0\n 0.5 1.5\n 1.0 2.0\n", encoding="utf-8",
     )  # fmt: skip
     with pytest.warns(bc.ModelWarning, match="samples are over a coordinate in m, not over time"):
-        run = bc.read(path)
+        run = bc.Run.read(path)
     assert list(run) == ["LElev.", "RElev."]
     assert run.units["LElev."] == "mm"
     assert np.allclose(run.time, [0, 0.025, 0.05])
@@ -161,7 +161,7 @@ BAD_ERD = [
 def test_damaged_erd_files(tmp_path, text, message):
     (tmp_path / "a.erd").write_text(text, encoding="utf-8")
     with pytest.raises(bc.RunError, match=message):
-        bc.read(tmp_path / "a.erd")
+        bc.Run.read(tmp_path / "a.erd")
 
 
 @pytest.mark.parametrize(
@@ -193,13 +193,14 @@ def test_damaged_erd_files(tmp_path, text, message):
 def test_damaged_tables(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(bc.RunError, match=message):
-        bc.read(tmp_path / name)
+        bc.Run.read(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.erd", "a.nc", "a.json", "a.mat", "a.par"])
 def test_files_that_are_not_there(tmp_path, name):
+    read = bc.ParsFile.read if name == "a.par" else bc.Run.read
     with pytest.raises(bc.RunError, match=r"cannot read .*No such file"):
-        bc.read(tmp_path / name)
+        read(tmp_path / name)
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -219,7 +220,7 @@ def test_matlab_files_have_names_that_matlab_takes(tmp_path):
     assert stored == ["t", "q_b_2", "q_b_2_2", "end_2", "t_1", "x_2x", "gr_e", long, f"{long[:-2]}_2", "about_2", "x",
                       "about", "title", "history"]  # fmt: skip
     assert held["about"]["q_b_2"]["name"] == "q(b, 2)" and held["about"]["q_b_2"]["unit"] == "m/s²"
-    again = bc.read(path)
+    again = bc.Run.read(path)
     assert list(again) == names and again.units == run.units
     # damaged ones are read or reported, never more
     whole, rng = path.read_bytes(), np.random.default_rng(1)
@@ -229,14 +230,14 @@ def test_matlab_files_have_names_that_matlab_takes(tmp_path):
             damaged[place] = rng.integers(256)
         path.write_bytes(damaged)
         with suppress(bc.RunError):
-            bc.read(path)
+            bc.Run.read(path)
     # of others: all vectors as long as t
     savemat(path, {"t": [[0.0], [1.0]], "a": [[1, 2]], "b": [1.0, 2.0, 3.0], "c": "xy", "d": np.eye(2), "e": [1j, 2]})
-    other = bc.read(path)
+    other = bc.Run.read(path)
     assert list(other) == ["a"] and other["a"].tolist() == [1.0, 2.0]
     savemat(path, {"a": [1.0, 2.0]})
     with pytest.raises(bc.RunError, match="holds no vector t"):
-        bc.read(path)
+        bc.Run.read(path)
 
 
 def test_a_package_that_is_missing_is_told(run, tmp_path, monkeypatch):
@@ -259,7 +260,7 @@ def test_parameter_files_are_read_in_order(tmp_path):
     path.write_text(
         "PARSFILE\n* words\nTITLE some words\nA 1 kg mass\nParsfile inner.par\nq( b, 4 ) -1d-2\n", encoding="utf-8"
     )
-    file = bc.read(path)
+    file = bc.load(path)
     assert file.title == "some words"
     assert [(e.keyword, e.words[0], e.line) for e in file.entries] == [
         ("a", "1", 4),
@@ -304,7 +305,7 @@ def test_keywords_are_never_those_of_the_file():
 def test_damaged_parameter_files(tmp_path, text, message):
     (tmp_path / "a.par").write_text(text, encoding="utf-8")
     with pytest.raises(bc.RunError, match=message):
-        read_parsfile(tmp_path / "a.par")
+        ParsFile.read(tmp_path / "a.par")
 
 
 QUICK_TIMES = [
@@ -322,7 +323,7 @@ QUICK_TIMES = [
 @pytest.mark.parametrize(("text", "end"), QUICK_TIMES)
 def test_the_unit_of_time_in_a_file_counts(tmp_path, text, end):
     (tmp_path / "log.csv").write_text(text, encoding="utf-8")
-    run = bc.read(tmp_path / "log.csv")
+    run = bc.Run.read(tmp_path / "log.csv")
     assert run.time[-1] == pytest.approx(end, rel=1e-15)
     assert list(run) == ["z"]
 
@@ -344,7 +345,7 @@ def test_the_unit_of_time_in_json_netcdf_and_parquet_counts(tmp_path):
     schema = arrow.schema([arrow.field("t", arrow.float64(), metadata={"unit": "ms"}), ("z", arrow.float64())])
     parquet.write_table(arrow.table([[0.0, 100.0], [1.0, 2.0]], schema=schema), str(tmp_path / "a.parquet"))
     for ending in ("json", "nc", "parquet"):
-        assert bc.read(tmp_path / f"a.{ending}").time[-1] == pytest.approx(0.1), ending
+        assert bc.Run.read(tmp_path / f"a.{ending}").time[-1] == pytest.approx(0.1), ending
 
 
 @pytest.mark.parametrize(
@@ -361,9 +362,9 @@ def test_the_unit_of_time_in_json_netcdf_and_parquet_counts(tmp_path):
 def test_what_is_no_time_or_no_number_is_an_error(tmp_path, text, message):
     (tmp_path / "log.csv").write_text(text, encoding="utf-8")
     with pytest.raises(bc.RunError, match=message):
-        bc.read(tmp_path / "log.csv")
+        bc.Run.read(tmp_path / "log.csv")
 
 
 def test_samples_before_and_after_an_event_have_the_same_time(tmp_path):
     (tmp_path / "log.csv").write_text("t,z\n0,0\n1,1\n1,-1\n2,0\n", encoding="utf-8")
-    assert bc.read(tmp_path / "log.csv").time.tolist() == [0, 1, 1, 2]
+    assert bc.Run.read(tmp_path / "log.csv").time.tolist() == [0, 1, 1, 2]

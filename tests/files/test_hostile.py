@@ -81,9 +81,9 @@ def test_a_pipe_is_no_file(ending, tmp_path):
     os.mkfifo(path)
     read = {".npz": lambda p: _array(p, None, None), ".stl": read_stl}.get(ending, read_text)
     if ending in (".csv", ".json", ".mat", ".erd", ".nc"):
-        read = bc.read
+        read = bc.Run.read
     elif ending == ".tir":
-        read = bc.read_tir if hasattr(bc, "read_tir") else read_text
+        read = bc.tyres.MagicFormula.read
     with pytest.raises(bc.BellcrankError, match="it is a pipe, not a file"):
         read(path)
 

@@ -129,26 +129,26 @@ def test_names_that_would_be_one_are_refused_when_written(ending, names, told, t
 def test_names_with_control_characters_are_not_read(tmp_path):
     (tmp_path / "e.csv").write_text("t,a\x1b[2J\ns,m\n0,1\n1,2\n", encoding="utf-8")
     with pytest.raises(bc.RunError, match=r"the name 'a\\x1b\[2J' of channel 2 holds control characters"):
-        bc.read(tmp_path / "e.csv")
+        bc.Run.read(tmp_path / "e.csv")
 
 
 def test_names_have_single_blanks(tmp_path):
     """As they are written, in every format."""
     (tmp_path / "b.csv").write_text("t,a  b,c\ns,m,m\n0,1,2\n1,2,3\n", encoding="utf-8")
-    assert [*bc.read(tmp_path / "b.csv").channels] == ["a b", "c"]
+    assert [*bc.Run.read(tmp_path / "b.csv").channels] == ["a b", "c"]
     (tmp_path / "b.csv").write_text("t,a  b,a b\ns,m,m\n0,1,2\n1,2,3\n", encoding="utf-8")
     with pytest.raises(bc.RunError, match="the name 'a b' stands there twice"):
-        bc.read(tmp_path / "b.csv")
+        bc.Run.read(tmp_path / "b.csv")
     (tmp_path / "b.json").write_text(
         '{"channels": [{"name": "t", "unit": "s", "values": [0, 1]}, {"name": "  ", "values": [1, 2]}]}',
         encoding="utf-8",
     )
     with pytest.raises(bc.RunError, match="channel 2 has no name"):
-        bc.read(tmp_path / "b.json")
+        bc.Run.read(tmp_path / "b.json")
 
 
 def test_more_units_than_names_are_not_read(tmp_path):
     """The line break after the units is missing: a sample would be lost."""
     (tmp_path / "u.csv").write_text("t,a\ns,m,0,1\n1,2\n2,3\n", encoding="utf-8")
     with pytest.raises(bc.RunError, match=r"u.csv, line 2: 4 units are given, but line 1 has 2 names"):
-        bc.read(tmp_path / "u.csv")
+        bc.Run.read(tmp_path / "u.csv")

@@ -49,7 +49,7 @@ def file_of(name):
 @cache
 def from_deck(name):
     """Equations and simulation of one of the nine decks."""
-    equations = quiet(lambda: bc.load_model(file_of(name)).equations())
+    equations = quiet(lambda: bc.System.read(file_of(name)).equations())
     return equations, quiet(equations.compile, backend="python")
 
 

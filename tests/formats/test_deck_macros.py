@@ -392,7 +392,7 @@ def test_routines_at_input_and_echo(tmp_path, capsys):
     path.with_suffix(".py").write_text(
         "def read_it(k):\n    return 2 * k, k / 6\n\n\ndef show(x):\n    return 10 * x\n"
     )
-    eom = bc.load_model(path).equations()
+    eom = bc.System.read(path).equations()
     assert sorted(eom.parameters) == ["c", "k"]
     run = eom.compile(backend="python").simulate(initial={"q(1)": 0.2})
     np.testing.assert_allclose(run["q(b)"], 0.2 * np.cos(np.sqrt(2 / (6 * 0.25)) * run.time), rtol=1e-3)
@@ -442,7 +442,7 @@ def test_routines_in_a_file_of_another_language(tmp_path, suffix):
     path = tmp_path / "deck.lsp"
     path.write_text(CALLS, encoding="utf-8")
     path.with_suffix(suffix).write_text(ROUTINES_C if suffix == ".c" else ROUTINES_F90, encoding="utf-8")
-    s = quiet(bc.load_model, path)
+    s = quiet(bc.System.read, path)
     assert [e.memory for e in s.description.externals] == [None, 16]
     _, udot = s.equations().compile(backend="c").derivatives(0.5, [0.25], [1.0])
     assert udot[0] == pytest.approx((0.5 + 2 * 0.25 + 3 * 1.0) / 2)
@@ -455,7 +455,7 @@ def test_a_routine_in_c_with_other_arguments_is_told(tmp_path):
     with pytest.raises(
         bc.ModelError, match="routine 'cmd' in C takes 2 arguments, but 2 and what it returns are given"
     ):
-        bc.load_model(path)
+        bc.System.read(path)
 
 
 def test_variables_that_no_routine_sets_are_inputs():

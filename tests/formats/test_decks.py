@@ -144,7 +144,7 @@ def test_states_are_called_as_in_the_source():
 )
 def test_symbols_without_use_and_parameters_without_value_are_told(name, told):
     with pytest.warns(bc.ModelWarning) as caught:
-        system = bc.load_model(file_of(name))
+        system = bc.System.read(file_of(name))
         if name.startswith("passenger"):
             system.equations(optimise="none")
         warnings.warn("so that there is one", bc.ModelWarning, stacklevel=1)
@@ -155,7 +155,7 @@ def test_symbols_without_use_and_parameters_without_value_are_told(name, told):
 
 def test_place_of_an_unused_symbol_is_told():
     with pytest.warns(bc.ModelWarning) as caught:
-        bc.load_model(file_of("passenger_car"))
+        bc.System.read(file_of("passenger_car"))
     line = file_of("passenger_car").read_text(encoding="utf-8").splitlines()[80]
     assert f"line 81, column {line.index('izznr') + 1}: 'izznr'" in str(caught[0].message)
 
@@ -198,14 +198,14 @@ def described(d):
 def test_translation_makes_the_same_system(name, tmp_path):
     """The equations of the deck have been derived, so that parameters without value are 1 in both."""
     deck = from_deck(name)[0].analysis.mechanism.description
-    assert described(bc.load_model(translated(name, tmp_path)).description) == described(deck)
+    assert described(bc.System.read(translated(name, tmp_path)).description) == described(deck)
 
 
 @pytest.mark.parametrize(
     "name", [n if n in ("cart", "four_bar", "passenger_car", "stanford_arm") else pytest.param(n, marks=pytest.mark.campaign) for n in NAMES],
 )  # fmt: skip
 def test_translation_gives_the_same_results_and_counts(name, tmp_path):
-    python = bc.load_model(translated(name, tmp_path)).equations()
+    python = bc.System.read(translated(name, tmp_path)).equations()
     deck, deck_sim = from_deck(name)
     assert python.operation_count() == deck.operation_count()
     sim = python.compile(backend="python")
@@ -230,7 +230,7 @@ def test_what_a_deck_lacks_is_told(tmp_path):
     path = tmp_path / "craft.lsp"
     path.write_text(file_of("spacecraft_1_small").read_text(encoding="utf-8"), encoding="utf-8")
     path.with_suffix(".py").write_text("def cmd(t):\n    return t, t\n\n\ndef thrust(t, axis, err):\n    return 0.0\n")
-    eom = quiet(lambda: bc.load_model(path).equations())
+    eom = quiet(lambda: bc.System.read(path).equations())
     for language, files in (("c", "craft.c or craft.f90"), ("fortran", "craft.f90 or craft.c")):
         wanted = files.replace("craft", "DECK")
         with pytest.raises(bc.ModelError, match=f"function 'cmd', 'thrust' in .* of a deck, {wanted} next to it"):

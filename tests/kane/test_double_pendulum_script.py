@@ -222,7 +222,7 @@ def test_euler_parameters_give_the_same_swing(plan, tmp_path):
 
 
 def test_system_gives_the_same_accelerations_with_fewer_operations(plan):
-    system = bc.load_model(DECKS.parent / "double_pendulum.py").equations()
+    system = bc.System.read(DECKS.parent / "double_pendulum.py").equations()
     ours, theirs = system.compile(backend="python"), plan.equations.compile(backend="python")
     values = {"la": 0.9, "lb": 1.2, "wda": 0.4, "wdab": 0.3, "g": 9.81, "massa": 2, "massb": 4}
     inertia = {f"i{b}{k}": 0.5 + k for b in "ab" for k in (1, 2, 3)}

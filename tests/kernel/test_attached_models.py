@@ -13,7 +13,7 @@ SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")
 import bellcrank as bc
-sim = bc.load_model(sys.argv[1]).equations().compile(backend="c", speed="quick")
+sim = bc.System.read(sys.argv[1]).equations().compile(backend="c", speed="quick")
 assert sim.backend == "c", sim.notes
 u = next(name for name in sim.stepper().state if name.startswith("u("))
 events = [bc.event("sin(600*t)", action={u: f"0.999*{u}"}), bc.event(f"{u} - 1e9", stop=True)]

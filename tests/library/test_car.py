@@ -16,7 +16,7 @@ from bellcrank.derive.content import content_of
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import template
 from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES
 from bellcrank.linkage.measures import measure
 from tests.library import car_by_hand as hand
@@ -66,7 +66,7 @@ def test_kinematics_of_published_suspensions(name, hmmwv):
         linkage = hmmwv.data.front.linkage
     else:
         statements = {"units": "m", "axes": "ISO 8855", "side": "left", "rack": {"points": ["tie_base"]}}
-        linkage = load({"kind": "double_wishbone", "points": SEDAN, **statements})
+        linkage = Linkage.read({"kind": "double_wishbone", "points": SEDAN, **statements})
     rows = np.array(KINEMATICS[name])
     m = measure(linkage, rows[:, 0])
     start = linkage.points["wheel_centre"]
@@ -415,7 +415,9 @@ def test_a_car_on_a_measured_tyre(tmp_path, capsys):
     assert main(["car", "check", str(path), "--quick"]) == 0
     assert "the springs hold the car" in capsys.readouterr().out
     car = bc.vehicles.Car.read(path)
-    found = bc.tyres.read(copy).forces(np.array(car.stand.load[:2]), 0.0, 0.0)  # of both sides: the driver sits left
+    found = bc.tyres.MagicFormula.read(copy).forces(
+        np.array(car.stand.load[:2]), 0.0, 0.0
+    )  # of both sides: the driver sits left
     both = float(np.abs(found.Kya).sum()) * math.radians(1) / 1000
     assert car.figures["cornering_tyres_front"] == pytest.approx(both, rel=1e-9)
 

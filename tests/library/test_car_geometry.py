@@ -3,7 +3,7 @@
 import pytest
 
 import bellcrank as bc
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage
 
 
 @pytest.fixture(scope="module")
@@ -110,4 +110,4 @@ def test_hard_points_on_the_other_side_are_no_suspension():
     """Also where they are measured alone."""
     for axes, side in (("ISO 8855", "right"), ("SAE", "left"), ("ADAMS", "left")):
         with pytest.raises(bc.ModelError, match=f"lies inside of all hard points .* side = '{side}', axes = '{axes}'"):
-            load(shipped("double_wishbone"), axes=axes, side=side)
+            Linkage.read("double_wishbone", axes=axes, side=side)

@@ -300,7 +300,7 @@ def test_highest_clean_speed(compiled, car):
 
 def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
     """MacPherson struts: a step of the steering wheel leans the car outwards and turns it to the left."""
-    sim = bc.vehicles.read_car("electric", speed=25).equations().compile()
+    sim = bc.vehicles.Car.read("electric").system(speed=25).equations().compile()
     run = sim.simulate(t_end=4, inputs={"steer": bc.signals.step(0.5, 30.0)})
     assert run.ended == "finished" and 3 < run["ay"][-1] < 6
     assert run["roll"][-1] > 1 and run["fr.tyre_load"][-1] > 1.2 * run["fl.tyre_load"][-1]

@@ -272,7 +272,7 @@ def test_example_turns_and_stops(tmp_path, capsys):
     out = tmp_path / "run.csv"
     assert cli.main(["run", str(path), "--out", str(out)]) == 0
     assert "finished" in capsys.readouterr().out
-    run = bc.read(out)
+    run = bc.Run.read(out)
     turn = (run.time > 3) & (run.time < 4)
     assert run["ay"][turn] == pytest.approx(run["speed"][turn] * np.radians(run["yaw_rate"][turn]), rel=1e-2)
     assert run["ax"][(run.time > 7) & (run.time < 8)].max() < -7

@@ -16,12 +16,12 @@ CLOSE = 1e-10
 
 @pytest.fixture(scope="module")
 def book():
-    return bc.tyres.read(BOOK)
+    return bc.tyres.MagicFormula.read(BOOK)
 
 
 @pytest.fixture(scope="module")
 def pac():
-    return bc.tyres.read(PAC)
+    return bc.tyres.MagicFormula.read(PAC)
 
 
 @pytest.mark.parametrize("table", ["mf61", "mf61_limits", "turn_slip"])
@@ -49,7 +49,7 @@ def test_relaxation_lengths_of_52(pac):
 
 def test_star_form_is_that_of_the_book():
     found = columns("mf61_star")
-    forces = bc.tyres.read(BOOK, form="star").forces(**inputs(found))
+    forces = bc.tyres.MagicFormula.read(BOOK, form="star").forces(**inputs(found))
     for name in ("Fx", "Fy", "Mz"):
         assert off(forces[name], found[name]) < CLOSE
 
@@ -96,8 +96,8 @@ def test_tmeasy_follows_its_curve_along_and_across():
 
 
 SOME = [
-    ("book", lambda: bc.tyres.read(BOOK)),
-    ("pac", lambda: bc.tyres.read(PAC)),
+    ("book", lambda: bc.tyres.MagicFormula.read(BOOK)),
+    ("pac", lambda: bc.tyres.MagicFormula.read(PAC)),
     ("fiala", lambda: bc.tyres.Fiala(1e5, 8e4)),
     ("brush", lambda: bc.tyres.Brush(1e5, 8e4)),
     ("tmeasy", lambda: bc.tyres.TMeasy.of_size("205/60R15 91V")),

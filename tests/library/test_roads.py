@@ -25,7 +25,7 @@ def s_bend(path, start=0.0):
 
 def test_a_road_and_its_line(tmp_path):
     """It begins at the origin along x at height 0, wherever its file does; heights belong to the line."""
-    road = bc.terrain.read_road(s_bend(tmp_path / "s.crg", 250.0), spacing=0.5)
+    road = bc.terrain.Road.read(s_bend(tmp_path / "s.crg", 250.0), spacing=0.5)
     assert (road.x[0], road.y[0], road.right, road.left) == (0.0, 0.0, -4.0, 4.0)
     assert np.hypot(np.diff(road.x), np.diff(road.y)) == pytest.approx(0.5)
     assert road.y[1] == 0.0 and road.y[-1] > 20
@@ -34,12 +34,12 @@ def test_a_road_and_its_line(tmp_path):
     path = bc.manoeuvres.Path.through(road.x[::2], road.y[::2])
     assert path.length == pytest.approx(200.0, rel=1e-3) and path.tightest()[0] == pytest.approx(60.0, rel=0.02)
     v, h = (-2.0, 2.0), np.full((21, 2), 0.7)
-    straight = bc.terrain.read_road(written(tmp_path / "straight.crg", np.zeros(21), 0.5, v, h))
+    straight = bc.terrain.Road.read(written(tmp_path / "straight.crg", np.zeros(21), 0.5, v, h))
     assert np.abs(straight.y).max() == 0 and straight.x[-1] == pytest.approx(10.0) and straight.ground.height(5.0) == 0
     with pytest.raises(bc.ModelError, match=r"a road along a line is read from OpenCRG text \(.crg\), not '.csv'"):
-        bc.terrain.read_road("heights.csv")
+        bc.terrain.Road.read("heights.csv")
     with pytest.raises(bc.ModelError, match=r"one\.crg: at least two records are needed; there is 1"):
-        bc.terrain.read_road(written(tmp_path / "one.crg", np.zeros(1), 0.5, v, h[:1]))
+        bc.terrain.Road.read(written(tmp_path / "one.crg", np.zeros(1), 0.5, v, h[:1]))
 
 
 def test_a_road_is_asked_for(capsys):

@@ -158,7 +158,7 @@ def test_files(tmp_path):
             "D:reference line phi,rad"]  # fmt: skip
     sections = [f"D:long section {k + 1},m" for k in range(4)]
     (tmp_path / "a.crg").write_text("\n".join([*head, *sections, "$", "$" * 80, *numbers]))
-    read = bc.terrain.read_grid
+    read = bc.terrain.Surface.read
     for ground in (*(read(tmp_path / f"a.{e}") for e in ("csv", "txt", "npz", "crg")),
                    read(tmp_path / "a.npy", spacing=(0.5, 1.0), start=(0.0, -1.0))):  # fmt: skip
         assert (ground.start, ground.spacing) == ((0.0, -1.0), (0.5, 1.0)) and np.array_equal(ground.heights, h)
@@ -278,7 +278,7 @@ def test_a_ring_road_of_a_file(tmp_path):
     x, y = r * np.sin(angle), R - r * np.cos(angle)
     errors = []
     for spacing in (0.5, 0.25):
-        ground = bc.terrain.read_grid(ring(tmp_path / "ring.crg"), spacing=spacing)
+        ground = bc.terrain.Surface.read(ring(tmp_path / "ring.crg"), spacing=spacing)
         errors.append(np.abs(ground.height(x, y) - by_formula(x, y)).max())
     assert errors[1] < 2e-4 and errors[1] < 0.6 * errors[0]
     for a, b in zip(x[:6], y[:6], strict=True):  # what wheels feel: the same, by slopes of the formula
@@ -288,7 +288,7 @@ def test_a_ring_road_of_a_file(tmp_path):
         normal = np.array([-slopes[0], -slopes[1], 1.0]) / math.sqrt(1 + slopes[0] ** 2 + slopes[1] ** 2)
         assert [near.normal_x, near.normal_y, near.normal_z] == pytest.approx(normal, abs=4e-3)
         assert near.distance == pytest.approx(0.02 * normal[2], abs=2e-4)
-    other = bc.terrain.read_grid(ring(tmp_path / "right.crg", way=-1.0), spacing=0.25)
+    other = bc.terrain.Surface.read(ring(tmp_path / "right.crg", way=-1.0), spacing=0.25)
     assert other.height(x, -y) == pytest.approx(ground.height(x, y), abs=1e-3)  # the mirror image
     inside, outside = ground.height(0.0, R), ground.height(0.0, -8.0)  # outside the edges it stays as high
     assert inside == pytest.approx(BANK * 4, abs=WAVE + 0.01) and outside == pytest.approx(-BANK * 4, abs=WAVE + 0.01)
@@ -296,8 +296,8 @@ def test_a_ring_road_of_a_file(tmp_path):
 
 def test_a_curved_road_that_hardly_bends_is_the_straight_one(tmp_path):
     v, h = (-2.0, 0.0, 2.0), np.random.default_rng(1).normal(size=(41, 3)) / 50
-    straight = bc.terrain.read_grid(written(tmp_path / "a.crg", np.zeros(41), 0.5, v, h))
-    bent = bc.terrain.read_grid(written(tmp_path / "b.crg", 1e-7 * np.arange(41), 0.5, v, h), spacing=(0.5, 1.0))
+    straight = bc.terrain.Surface.read(written(tmp_path / "a.crg", np.zeros(41), 0.5, v, h))
+    bent = bc.terrain.Surface.read(written(tmp_path / "b.crg", 1e-7 * np.arange(41), 0.5, v, h), spacing=(0.5, 1.0))
     x, y = np.meshgrid(0.5 * np.arange(4, 36), v, indexing="ij")
     assert bent.height(x, y) == pytest.approx(straight.height(x, y), abs=1e-5)
 
@@ -309,19 +309,23 @@ def test_roads_that_cross_themselves_or_bend_too_much(tmp_path):
     with pytest.raises(
         bc.ModelError, match=r"the road crosses itself, .* m higher; ground over x and y has one height"
     ):
-        bc.terrain.read_grid(written(tmp_path / "helix.crg", turns, 0.5, (-2.0, 0.0, 2.0), rising))
-    level = bc.terrain.read_grid(written(tmp_path / "twice.crg", turns, 0.5, (-2.0, 0.0, 2.0), 0 * rising), spacing=0.5)
+        bc.terrain.Surface.read(written(tmp_path / "helix.crg", turns, 0.5, (-2.0, 0.0, 2.0), rising))
+    level = bc.terrain.Surface.read(
+        written(tmp_path / "twice.crg", turns, 0.5, (-2.0, 0.0, 2.0), 0 * rising), spacing=0.5
+    )
     assert np.abs(level.heights).max() == 0
     with pytest.raises(bc.ModelError, match=r"bends with a radius of 14.11 m, within its own width from v = -2 to 20"):
-        bc.terrain.read_grid(written(tmp_path / "wide.crg", turns, 0.5, (-2.0, 0.0, 20.0), 0 * rising))
+        bc.terrain.Surface.read(written(tmp_path / "wide.crg", turns, 0.5, (-2.0, 0.0, 20.0), 0 * rising))
     with pytest.raises(bc.ModelError, match=r"with spacing=\(0.001, 0.001\) it has .* heights, more than 1000000"):
-        bc.terrain.read_grid(tmp_path / "twice.crg", spacing=0.001)
+        bc.terrain.Surface.read(tmp_path / "twice.crg", spacing=0.001)
     with pytest.raises(bc.ModelError, match="spacing= is for curved roads"):
-        bc.terrain.read_grid(written(tmp_path / "a.crg", np.zeros(5), 0.5, (-2.0, 2.0), np.zeros((5, 2))), spacing=0.5)
+        bc.terrain.Surface.read(
+            written(tmp_path / "a.crg", np.zeros(5), 0.5, (-2.0, 2.0), np.zeros((5, 2))), spacing=0.5
+        )
 
 
 @pytest.mark.campaign
 def test_a_road_too_fine_for_a_grid_is_told(tmp_path):
     long = ring(tmp_path / "long.crg", pieces=7200)
     with pytest.warns(UserWarning, match=r"its points stand every 0.0262 m; the ground over x and y has one every 0.1"):
-        bc.terrain.read_grid(long)
+        bc.terrain.Surface.read(long)

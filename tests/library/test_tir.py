@@ -20,11 +20,11 @@ POINT = dict(Fz=3500, kappa=0.03, alpha=0.05, gamma=0.02)
 def tyre_of(folder, text, **options):
     path = folder / "some.tir"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return bc.tyres.read(path, **options)
+    return bc.tyres.MagicFormula.read(path, **options)
 
 
 def same(tyre):
-    book = bc.tyres.read(BOOK).forces(**POINT)
+    book = bc.tyres.MagicFormula.read(BOOK).forces(**POINT)
     return all(
         tyre.forces(**POINT)[n] == pytest.approx(book[n], rel=1e-9) for n in ("Fx", "Fy", "Mx", "My", "Mz", "Re")
     )
@@ -79,7 +79,7 @@ HABITS = {
 def test_habits_of_real_files_are_read(habit, tmp_path):
     tyre = tyre_of(tmp_path, HABITS[habit](TEXT))
     assert tyre.version == "6.1" and tyre.side == "left" and same(tyre)
-    assert not bc.tyres.read(BOOK).notes
+    assert not bc.tyres.MagicFormula.read(BOOK).notes
 
 
 def test_what_is_unknown_is_kept_and_noted(tmp_path):
@@ -95,7 +95,7 @@ def test_both_sides_and_versions(tmp_path):
     assert "counts as measured on the left" in tyre_of(tmp_path, TEXT.replace("'LEFT'", "'moon'")).notes[0]
     assert tyre_of(tmp_path, TEXT.replace("FITTYP = 61", "FITTYP = 62")).version == "6.2"
     pac = PAC.read_text("utf-8")
-    assert bc.tyres.read(PAC).version == "5.2"
+    assert bc.tyres.MagicFormula.read(PAC).version == "5.2"
     assert tyre_of(tmp_path, without(pac, "FITTYP")).version == "5.2"
     assert tyre_of(tmp_path, without(TEXT, "FITTYP"), version="6.1").version == "6.1"
 
@@ -124,9 +124,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(change, words, tmp_path):
 
 def test_no_file(tmp_path):
     with pytest.raises(bc.ModelError, match="cannot read"):
-        bc.tyres.read(tmp_path / "none.tir")
+        bc.tyres.MagicFormula.read(tmp_path / "none.tir")
     with pytest.raises(bc.ModelError, match="the path of a"):
-        bc.tyres.read(3)
+        bc.tyres.MagicFormula.read(3)
 
 
 def test_doubtful_coefficients_are_noted(tmp_path):

@@ -58,7 +58,7 @@ def through(sim, tyre, found, rows):
 @pytest.fixture(scope="module")
 def book():
     """The tyre of the book, and the rig with it."""
-    tyre = bc.tyres.read(BOOK)
+    tyre = bc.tyres.MagicFormula.read(BOOK)
     return tyre, rig(tyre).equations().compile()
 
 
@@ -71,7 +71,7 @@ def test_a_wheel_in_c_gives_some_of_the_published_table(book):
 @pytest.mark.campaign
 @pytest.mark.parametrize(("file", "table"), [(BOOK, "mf61"), (PAC, "mf52")])
 def test_a_wheel_in_c_gives_the_published_table(file, table):
-    tyre = bc.tyres.read(file)
+    tyre = bc.tyres.MagicFormula.read(file)
     check_table(tyre, rig(tyre).equations().compile(), table, slice(None))
 
 
@@ -87,11 +87,11 @@ def check_table(tyre, sim, table, rows):
 
 @pytest.mark.campaign
 def test_a_wheel_in_c_gives_the_tables_of_the_star_form_and_of_the_ranges():
-    star = bc.tyres.read(BOOK, form="star")
+    star = bc.tyres.MagicFormula.read(BOOK, form="star")
     check_table(star, rig(star).equations().compile(), "mf61_star", slice(None))
     found = columns("mf61_limits")
     for transient, slowest in (("linear", 2.0), ("none", 0.0)):  # slower the law of standstill begins
-        tyre, rows = bc.tyres.read(BOOK, transient=transient), found["Vx"] >= slowest
+        tyre, rows = bc.tyres.MagicFormula.read(BOOK, transient=transient), found["Vx"] >= slowest
         out = through(rig(tyre).equations().compile(), tyre, found, rows)
         for name in ("Fx", "Fy", "Mx", "My", "Mz"):
             assert off(out[name.lower()], found[name][rows]) < 1e-10, name
@@ -181,7 +181,7 @@ def test_a_step_in_angle_takes_the_relaxation_length(book):
 @pytest.mark.campaign
 def test_nonlinear_transients_are_those_of_the_slope_of_the_force():
     """sigma dalpha/dt = V_sy - |V_x| tan(alpha), sigma = |dFy/dalpha|/C (at least a tenth): integrated apart."""
-    tyre = bc.tyres.read(BOOK, transient="nonlinear").scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0)
+    tyre = bc.tyres.MagicFormula.read(BOOK, transient="nonlinear").scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0)
     sim, V, fixed = rig(tyre).equations().compile(), 20.0, 4000.0
     sigma = {"alpha": tyre.forces(fixed, 0, 0).sigma_y, "kappa": tyre.forces(fixed, 0, 0).sigma_x}
     for name, channel, wanted in (("alpha", "t.fy", 0.1), ("kappa", "t.fx", 0.08), ("alpha", "t.fy", 0.001)):
@@ -215,7 +215,7 @@ def test_rates_have_slopes_at_standstill(book):
 def test_linear_models_have_the_cornering_stiffness_where_no_wheel_slips(name):
     """Exactly there, where the sign of a slip has no derivative: d Fy/d e = C/sigma and d Fx/d e likewise."""
     tyre = {
-        "book": lambda: bc.tyres.read(BOOK).scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0),
+        "book": lambda: bc.tyres.MagicFormula.read(BOOK).scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0),
         "Fiala": lambda: bc.tyres.Fiala(c_slip=1e5, c_alpha=8e4),
     }[name]()
     sim, at = rig(tyre).equations().compile(), state(tyre, {"Fz": 3000.0, "kappa": 0.0, "alpha": 0.0, "V": 20.0})
@@ -256,8 +256,8 @@ def test_energy_never_rises_from_sliding_to_rest():
 
 NO_SHIFTS = dict.fromkeys(("LHX", "LVX", "LHY", "LVY"), 0.0)  # their forces act without slip, and so may do work
 HELD = {
-    "book": bc.tyres.read(BOOK).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
-    "pac": bc.tyres.read(PAC).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
+    "book": bc.tyres.MagicFormula.read(BOOK).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
+    "pac": bc.tyres.MagicFormula.read(PAC).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
     "fiala": bc.tyres.Fiala(1e5, 8e4, vertical_damping=3000),
     "tmeasy": replace(bc.tyres.TMeasy.of_size("205/60R15 91V"), vertical_damping=3000),
 }
@@ -301,7 +301,7 @@ def test_lift_off_and_landing_are_ordinary():
     hub = s.add_point_mass("hub", translate=(1, 2, 3), mass=300)
     wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(0.5, 1, 0.5))
     s.add_gravity()
-    s.add_contact("t", at=wheel, terrain=bc.terrain.flat(), tyre=bc.tyres.read(BOOK), wheel=wheel)
+    s.add_contact("t", at=wheel, terrain=bc.terrain.flat(), tyre=bc.tyres.MagicFormula.read(BOOK), wheel=wheel)
     start = {"q(hub, 3)": 0.6, "u(hub, 1)": 15, "u(hub, 2)": 2, "u(wheel)": 20}
     run = s.equations().compile().simulate(t_end=3, step=5e-4, initial=start)
     assert run.ended == "finished" and np.sum(np.diff(np.sign(run["t.fz"])) != 0) > 4
@@ -312,7 +312,7 @@ def test_lift_off_and_landing_are_ordinary():
 
 @pytest.mark.campaign
 def test_units_and_axes_of_a_model_do_not_matter():
-    tyre = bc.tyres.read(BOOK)
+    tyre = bc.tyres.MagicFormula.read(BOOK)
     at = {"Fz": 3000.0, "kappa": 0.02, "alpha": 0.03, "gamma": 0.02}
     start = state(tyre, at)
     inch = {
@@ -329,8 +329,12 @@ def test_units_and_axes_of_a_model_do_not_matter():
 @pytest.mark.campaign
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_written_programs_hold_the_tyre(language, tmp_path):
-    s = rig(bc.tyres.read(BOOK))
-    s.set_run(t_end=0.4, step=0.002, initial=state(bc.tyres.read(BOOK), {"Fz": 3000.0, "kappa": 0.1, "alpha": 0.08}))
+    s = rig(bc.tyres.MagicFormula.read(BOOK))
+    s.set_run(
+        t_end=0.4,
+        step=0.002,
+        initial=state(bc.tyres.MagicFormula.read(BOOK), {"Fz": 3000.0, "kappa": 0.1, "alpha": 0.08}),
+    )
     eom = s.equations()
     run = eom.compile().simulate()
     built = build(eom, language, tmp_path / "program")
@@ -368,7 +372,7 @@ def test_another_tyre_of_the_same_form_is_the_same_program(book):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tyre": bc.tyres.Brush(1e5, 8e4)}, "a tyre such as bc.tyres.read gives"),
+        ({"tyre": bc.tyres.Brush(1e5, 8e4)}, "a tyre such as bc.load reads from a .tir file"),
         ({"tyre": bc.tyres.Fiala(-1, 8e4)}, "c_slip=-1 must be a positive number"),
         ({"tyre": bc.tyres.Fiala(1e5, 8e4), "drive": 3}, "driven by a moment"),
         ({"tyre": bc.tyres.Fiala(1e5, 8e4), "rolling_resistance": 3}, "has its own"),

@@ -21,13 +21,13 @@ def measured():
         alpha=rng.uniform(-0.25, 0.25, n),
         gamma=rng.uniform(-0.08, 0.08, n),
     )
-    forces = bc.tyres.read(BOOK).forces(**at)
+    forces = bc.tyres.MagicFormula.read(BOOK).forces(**at)
     return {**at, "Fy": forces.Fy + rng.normal(0, 20, n), "Mz": forces.Mz + rng.normal(0, 1, n)}
 
 
 @pytest.mark.campaign
 def test_a_fit_finds_the_coefficients_again(measured, tmp_path):
-    book = bc.tyres.read(BOOK)
+    book = bc.tyres.MagicFormula.read(BOOK)
     names = ["PDY1", "PDY2", "PKY1", "PKY2", "PEY1", "QDZ1"]
     wrong = book.scaled(PDY1=0.7, PDY2=0.0, PKY1=-10, PKY2=2.2, PEY1=-0.2, QDZ1=0.06)
     found = bc.tyres.fit(measured, start=wrong, coefficients=names)
@@ -43,7 +43,7 @@ def test_data_of_a_fit_may_be_a_file(measured, tmp_path):
     path = tmp_path / "data.csv"
     rows = np.stack([np.arange(600.0), *measured.values()], axis=1)
     np.savetxt(path, rows, delimiter=",", header=",".join(["t", *measured]), comments="")
-    found = bc.tyres.fit(path, start=bc.tyres.read(BOOK), coefficients=["PKY1"])
+    found = bc.tyres.fit(path, start=bc.tyres.MagicFormula.read(BOOK), coefficients=["PKY1"])
     assert found.values[0] == pytest.approx(-15.324, rel=0.02)
 
 
@@ -64,13 +64,13 @@ def test_data_of_a_fit_may_be_a_file(measured, tmp_path):
     ],
 )
 def test_what_is_wrong_with_a_fit_is_told(measured, change, words):
-    given = {"data": measured, "start": bc.tyres.read(BOOK), "coefficients": ["PKY1"], **change}
+    given = {"data": measured, "start": bc.tyres.MagicFormula.read(BOOK), "coefficients": ["PKY1"], **change}
     with pytest.raises(bc.ModelError, match=words):
         bc.tyres.fit(**given)
 
 
 def test_a_tyre_in_another_size():
-    book = bc.tyres.read(BOOK)
+    book = bc.tyres.MagicFormula.read(BOOK)
     small = book.sized(load=400, radius=0.15)
     at = dict(kappa=0.03, alpha=0.05, gamma=0.02)
     one, other = book.forces(4000, **at), small.forces(400, **at, V=16.7)
@@ -96,7 +96,7 @@ def test_the_command_tells_and_writes(tmp_path, capsys):
     lines = table.read_text("utf-8").splitlines()
     names, first = lines[0].split(","), [float(x) for x in lines[2].split(",")]
     at = dict(zip(names, first, strict=True))
-    forces = bc.tyres.read(BOOK).forces(at["Fz"], at["kappa"], at["alpha"], at["gamma"])
+    forces = bc.tyres.MagicFormula.read(BOOK).forces(at["Fz"], at["kappa"], at["alpha"], at["gamma"])
     assert at["Mz"] == forces.Mz and len(lines) > 300
     assert main(["tyre", str(BOOK), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["at"]["Kya"][1] == pytest.approx(-53353.1, rel=1e-5)

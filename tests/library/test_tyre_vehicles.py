@@ -14,7 +14,7 @@ G = 9.80665
 
 def test_a_planar_car_has_the_published_understeer_steer_and_side_slip():
     """Four wheels on the book's tyre without its odd shifts; load transfer shared 60 : 40."""
-    tyre = bc.tyres.read(BOOK).scaled(**dict.fromkeys(ODD, 0.0))
+    tyre = bc.tyres.MagicFormula.read(BOOK).scaled(**dict.fromkeys(ODD, 0.0))
     car = DATA["two_track"]
     m, a, b, h, track, V = (car[k] for k in ("m", "a", "b", "h", "track", "V"))
     L, share = a + b, car["front_share_of_load_transfer"]
@@ -76,7 +76,7 @@ def two_track(tyre, car):
 def test_a_model_of_the_planar_car_has_the_published_understeer_steer_and_side_slip():
     none = dict.fromkeys((*ODD, "LHX", "LVX", "LMY", "LMX", "LTR", "LRES", "LKZC", "LS"), 0.0)  # side forces alone
     tyre, car, found = (
-        bc.tyres.read(BOOK).scaled(VERTICAL_DAMPING=2000, **none),
+        bc.tyres.MagicFormula.read(BOOK).scaled(VERTICAL_DAMPING=2000, **none),
         DATA["two_track"],
         columns("two_track"),
     )
@@ -103,7 +103,7 @@ def test_a_model_of_the_planar_car_has_the_published_understeer_steer_and_side_s
 @pytest.fixture(scope="module")
 def car():
     """The car of the library on the book's tyre; from x = 1000 m on the right side of the road is slippery."""
-    tyre = bc.tyres.read(BOOK)
+    tyre = bc.tyres.MagicFormula.read(BOOK)
     ground = bc.terrain.flat().with_friction(left=1.0, right=[(0, 1.0), (1000, 0.2)])
     length = (tyre["UNLOADED_RADIUS"], 0.4)
     s = bc.vehicles.car(slip=tyre, speed=100 / 3.6, brakes=(0.7, 0.3), length=length, terrain=ground)
@@ -155,7 +155,7 @@ def steady_car(tyre, V, ay, start):
 @pytest.mark.campaign
 def test_a_car_corners_as_equilibrium_by_hand_says_up_to_the_limit_of_its_tyres(car):
     """Steady turns at 25 m/s; what is left of the steering angle without L/R is a sixth of it at first."""
-    tyre, V, at, start = bc.tyres.read(BOOK), 25.0, "start", (0.0, 0.01, 100.0)
+    tyre, V, at, start = bc.tyres.MagicFormula.read(BOOK), 25.0, "start", (0.0, 0.01, 100.0)
     for ay, understeer, angle in ((1, 0.012, 0.003), (4, 0.012, 0.003), (7, 0.04, 0.02)):
         at = car.equilibrium(targets={"speed": V, "ay": ay}, free=["steer", "drive"], at=at)
         start = steady_car(tyre, V, ay, start)
@@ -182,7 +182,7 @@ def braked(tyre, slip, moment=0.0):
 
 @pytest.mark.campaign
 def test_locked_wheels_brake_less_than_rolling_ones_and_both_as_by_hand(car):
-    tyre = bc.tyres.read(BOOK)
+    tyre = bc.tyres.MagicFormula.read(BOOK)
     ways = {}
     for moment, slip in ((3500, -0.3), (9000, -0.9)):
         run = car.simulate(t_end=8, step=0.001, inputs={"brake": bc.signals.step(0.5, moment)}, output_every=10)
@@ -203,7 +203,7 @@ def test_split_friction_turns_a_braked_car_to_the_side_that_holds(car):
     split = car.simulate(initial={"q(chassis, 1)": 1000.0}, **options)
     even = car.simulate(**options)
     assert abs(even["yaw_rate"]).max() < 1.0
-    now, tyre = 400, bc.tyres.read(BOOK)
+    now, tyre = 400, bc.tyres.MagicFormula.read(BOOK)
     forces = {w: [split[f"{w}.tyre.{c}"][now] for c in ("fx", "fy", "mz", "fz", "kappa", "alpha")]
               for w in ("w1l", "w1r", "w2l", "w2r")}  # fmt: skip
     for w in ("w1r", "w2r"):  # slide on a fifth of the friction
@@ -246,7 +246,7 @@ def test_friction_of_the_ground_holds_for_any_slip():
 @pytest.mark.campaign
 @pytest.mark.parametrize("options", [{"step": 1e-3}, {"step": 5e-4}, {"step": 1e-3, "method": "auto", "rtol": 1e-8}])
 def test_a_wheel_is_stopped_on_a_slope_held_for_a_minute_and_started_again(options):
-    s = bc.load_model(BOOK.with_name("wheel_on_a_slope.py"))
+    s = bc.System.read(BOOK.with_name("wheel_on_a_slope.py"))
     eom = s.equations()
     assert bc.check(s, equations=eom).passed
     run = eom.compile().simulate(output_every=1, **{"method": "rk4", **options})

@@ -35,7 +35,7 @@ def inputs(found):
 
 def book62():
     """The tyre of the book with made-up coefficients of 6.2."""
-    book = bc.tyres.read(BOOK)
+    book = bc.tyres.MagicFormula.read(BOOK)
     return bc.tyres.MagicFormula({**book.coefficients, **DATA["mf62_extra"]}, "6.2")
 
 

@@ -4,12 +4,12 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage, shipped
 
 
 @cache
 def linkage(name):
-    return load(shipped(name))
+    return Linkage.read(name)
 
 
 def sheet(name):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES
 from bellcrank.linkage.files import read_sheet
 from bellcrank.linkage.hard_points import ALIASES, MEANINGS, own_name
@@ -39,7 +39,7 @@ def test_adams_axes_describe_the_same_suspension(kind):
 @pytest.mark.campaign
 @pytest.mark.parametrize("kind", ["double_wishbone", "solid_axle"])
 def test_measures_in_adams_axes(kind):
-    a, b = linkage(kind), load(in_axes(sheet(kind), "ADAMS"))
+    a, b = linkage(kind), Linkage.read(in_axes(sheet(kind), "ADAMS"))
     first, second = (measure(x, [-0.03, 0.02], mode="opposite") for x in (a, b))
     for name in first:
         assert second[name] == pytest.approx(first[name], abs=1e-9), name
@@ -78,7 +78,7 @@ def test_coordinates_that_are_no_lengths(value, words):
     d = sheet("double_wishbone")
     d["points"]["tie_base"] = [value, 345, 236]
     with pytest.raises(ModelError) as caught:
-        load(d)
+        Linkage.read(d)
     assert words in str(caught.value) and len(caught.value.problems) == 1
 
 
@@ -89,7 +89,7 @@ def test_names_of_other_programs_are_translated():
     d["points"] = {names.get(n, n): p for n, p in d["points"].items()}
     del d["struts"], d["rack"]
     with pytest.raises(ModelError) as caught:
-        load(d)
+        Linkage.read(d)
     text = str(caught.value)
     for own, given in names.items():
         assert f"needs the hard point '{own}', which is missing. Is it given as '{given}'?" in text

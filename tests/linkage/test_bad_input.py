@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.linkage import double_wishbone, five_link, load, macpherson, shipped
+from bellcrank.linkage import Linkage, double_wishbone, five_link, macpherson, shipped
 from bellcrank.linkage.measures import measure
 from tests.linkage.machines import linkage
 from tests.linkage.machines import sheet as data
@@ -62,9 +62,9 @@ def chain(rods, wheel=(0, 768, 0)):
 
 def test_over_and_under_constrained_linkages_say_their_degrees_of_freedom():
     straight = [(i, i) for i in range(1, 6)]
-    text = problems(load, chain(straight[:4]))
+    text = problems(Linkage.read, chain(straight[:4]))
     assert "under-constrained: 2 degrees of freedom (counted 2), 1 prescribed" in text and "'carrier'" in text
-    text = problems(load, chain([*straight, (1, 2)]))
+    text = problems(Linkage.read, chain([*straight, (1, 2)]))
     assert "over-constrained: 0 degrees of freedom (counted 0)" in text and "rod 'rod_1_2'" in text
 
 
@@ -72,7 +72,7 @@ def test_over_and_under_constrained_linkages_say_their_degrees_of_freedom():
 def test_a_repeated_rod_is_named_and_does_no_harm():
     d = chain([(i, i) for i in range(1, 6)])
     d["rods"].append({"name": "again", "between": ["P3", "X3"]})
-    again = load(d)
+    again = Linkage.read(d)
     assert again.mobility.redundant == ("rod 'again'",)
     assert (again.mobility.counted, again.mobility.real) == (0, 1)
     plain = linkage("five_link")
@@ -85,7 +85,7 @@ def test_a_freedom_that_does_not_move_the_carrier_as_asked():
         "points": {"hub": [0, 0.5, 0], "wheel_centre": [0, 0.7, 0]}, "attach": {"wheel_centre": "carrier"},
         "joints": [{"name": "axle", "kind": "revolute", "between": ["base", "carrier"], "at": "hub", "axis": [0, 1, 0]}],
     }  # fmt: skip
-    text = problems(load, ball)
+    text = problems(Linkage.read, ball)
     assert "one of them does not move the carrier as the input (travel) asks" in text and "'carrier'" in text
 
 
@@ -105,7 +105,7 @@ def test_other_mistakes():
     assert "not a finite number" in problems(linkage("five_link").solve, float("nan"))
     assert "no hard point of 'five_link' is called 'P6'" in problems(linkage("five_link").solve(0.0).point, "P6")
     assert "no hard-point file 'five_lnk'" in problems(shipped, "five_lnk")
-    assert "cannot read nowhere.toml" in problems(load, "nowhere.toml")
+    assert "cannot read nowhere.toml" in problems(Linkage.read, "nowhere.toml")
 
 
 def test_csv_holds_the_same_points(tmp_path):
@@ -114,11 +114,13 @@ def test_csv_holds_the_same_points(tmp_path):
     lines += [f"{n},{p[0]},{p[1]},{p[2]},{d['attach'].get(n, '')}" for n, p in d["points"].items()]
     path = tmp_path / "wishbone.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    assert np.abs(load(path).solve(0.05).position - linkage("double_wishbone").solve(0.05).position).max() < 1e-13
+    assert (
+        np.abs(Linkage.read(path).solve(0.05).position - linkage("double_wishbone").solve(0.05).position).max() < 1e-13
+    )
     path.write_text("\n".join(lines[4:]), encoding="utf-8")
-    assert "units are not stated" in problems(load, path)
+    assert "units are not stated" in problems(Linkage.read, path)
     path.write_text("point;x;y;z\n", encoding="utf-8")
-    assert "the first line of points must be name,x,y,z" in problems(load, path)
+    assert "the first line of points must be name,x,y,z" in problems(Linkage.read, path)
 
 
 JUNK = (3, -1.0, "x", None, True, [], {}, [1, 2], ["a", "b"], {"a": 1}, float("nan"), [[1], [2], [3]], {"between": 3})
@@ -138,7 +140,7 @@ def test_anything_in_place_of_a_statement_is_told(name):
             inner = changed[place[0]] if len(place) == 2 else changed
             inner[place[-1]] = JUNK[j % len(JUNK)]
             with contextlib.suppress(ModelError):
-                load(changed)
+                Linkage.read(changed)
 
 
 def test_rods_of_a_chain_by_name():
@@ -148,6 +150,6 @@ def test_rods_of_a_chain_by_name():
     points = {n: p for n, p in given["points"].items() if n in attach or n.startswith("P")}
     chain = {k: given[k] for k in ("units", "axes", "side")} | {"kind": "chain", "name": "five", "bodies": ["carrier"]}
     chain |= {"points": points, "attach": attach, "rods": {f"rod_{i}": [f"P{i}", f"X{i}"] for i in range(1, 6)}}
-    assert load(chain).range() == pytest.approx((-0.2139006, 0.2848253), abs=1e-7)
+    assert Linkage.read(chain).range() == pytest.approx((-0.2139006, 0.2848253), abs=1e-7)
     with pytest.raises(ModelError, match="rods: 'a' must be a table with what it is between, given 3"):
-        load(chain | {"rods": {"a": 3}})
+        Linkage.read(chain | {"rods": {"a": 3}})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.linkage import Linkage, load
+from bellcrank.linkage import Linkage
 from tests.linkage.machines import linkage
 
 HEAD = {"units": "m", "axes": "ISO 8855", "side": "left", "kind": "chain"}
@@ -16,7 +16,7 @@ def joint(name, kind, first, second, at, axis=None, axis_2=None):
 
 def test_prismatic_joint_is_a_straight_line():
     slope = {"wheel_centre": [0, 0.7, 0], "guide": [0, 0.5, 0]}
-    slide = load(
+    slide = Linkage.read(
         {**HEAD, "name": "slide", "points": slope, "attach": {"wheel_centre": "carrier"}, "bodies": ["carrier"],
          "joints": [joint("guide", "prismatic", "base", "carrier", "guide", [0.1, 0.2, 1.0])]}
     )  # fmt: skip
@@ -48,7 +48,7 @@ def test_a_mirrored_chain_moves_as_the_mirror_image(joints):
         "hinge": [0.2, 0.45, -0.05],
         "rod": [0.3, 0.6, 0.2],
     }
-    one = load(
+    one = Linkage.read(
         {**HEAD, "name": "skew", "points": {**points, "base_rod": [0.1, 0.2, 0.25]} if two else points,
          "attach": {"wheel_centre": "carrier", "hinge": "carrier", "rod": "carrier"},
          "bodies": ["arm", "carrier"] if two else ["carrier"], "joints": joints,
@@ -80,7 +80,7 @@ def wishbone(lower, upper):
 
 
 def test_a_listed_chain_is_the_ready_made_double_wishbone():
-    listed, ready = load(wishbone("placing", "closing")), linkage("double_wishbone")
+    listed, ready = Linkage.read(wishbone("placing", "closing")), linkage("double_wishbone")
     assert listed.mobility.real == 1
     a, b = listed.solve([-0.1, 0.05]), ready.solve([-0.1, 0.05])
     assert np.abs(a.position - b.position).max() < 1e-13
@@ -112,7 +112,7 @@ def test_closing_joints_of_every_kind_hold_what_they_should():
     poses, redundant = {}, {}
     for kind, extra in (("revolute", {}), ("cylindrical", {}), ("spherical", {}), ("universal", {"axis_2": [1, 0, 0]})):
         axis = None if kind == "spherical" else y
-        bars_and_joint = load(
+        bars_and_joint = Linkage.read(
             {**base, "joints": [*bars, joint("c", kind, "rocker", "carrier", "c", axis, extra.get("axis_2"))]}
         )
         poses[kind], redundant[kind] = bars_and_joint.solve(-0.04), bars_and_joint.mobility
@@ -136,7 +136,7 @@ def test_planar_and_cylindrical_joints_place_bodies():
     points |= {"wheel_centre": [0.41, 0.6, 0.1]}
     attach = {n: "carrier" for n in ("x", "y", "wheel_centre")}
     rods = [{"name": "upper", "between": ["p", "x"]}, {"name": "lower", "between": ["r", "y"]}]
-    plane = load(
+    plane = Linkage.read(
         {**HEAD, "name": "plane", "points": points, "attach": attach, "bodies": ["carrier"], "rods": rods,
          "joints": [joint("plane", "planar", "base", "carrier", "o", [0, 1, 0])]}
     )  # fmt: skip
@@ -146,7 +146,7 @@ def test_planar_and_cylindrical_joints_place_bodies():
     for rod, a, b in (("upper", "p", "x"), ("lower", "r", "y")):
         gap = pose.point(b).position - pose.point(a).position
         assert np.abs(np.linalg.norm(gap, axis=1) - plane.plan.lengths[rod]).max() < 1e-14
-    cylinder = load(
+    cylinder = Linkage.read(
         {**HEAD, "name": "cylinder", "points": points, "attach": attach, "bodies": ["carrier"],
          "rods": [{"name": "stay", "between": ["p", "x"]}],
          "joints": [joint("cylinder", "cylindrical", "base", "carrier", "r", [0.2, 1, 0])]}

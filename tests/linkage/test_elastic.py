@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import BASE
 from bellcrank.linkage.elastic import Bush, _Stiffness, axial, give, make_bush, places_of
 
@@ -27,7 +27,7 @@ def rubber(linkage, factor=1.0, only=None):
 
 def trailing_arm():
     points = {"pivot_inner": (0.4, 0.3, 0.3), "pivot_outer": (0.4, 0.6, 0.3), "wheel_centre": (0.0, 0.7, 0.3)}
-    return load(
+    return Linkage.read(
         {"name": "arm", "kind": "trailing_arm", "axes": "ISO 8855", "side": "left", "units": "m", "points": points}
     )
 
@@ -53,7 +53,7 @@ def test_an_arm_on_two_bushes_by_hand():
 
 
 def test_nothing_gives_without_bushes_and_less_the_stiffer_they_are():
-    linkage = load(shipped("double_wishbone"))
+    linkage = Linkage.read("double_wishbone")
     pose = linkage.solve(0.02, 0.01)
     assert np.abs(give(linkage, pose, {}).compliance).max() < 1e-18
     soft, stiff = (give(linkage, pose, rubber(linkage, f)) for f in (1.0, 1e5))
@@ -70,7 +70,7 @@ def test_nothing_gives_without_bushes_and_less_the_stiffer_they_are():
      pytest.param("five_link", ("X1", "X3", "P4", "X4"), marks=pytest.mark.campaign)],
 )  # fmt: skip
 def test_an_ideal_joint_is_a_very_stiff_bush(name, ideal):
-    linkage = load(shipped(name))
+    linkage = Linkage.read(name)
     pose = linkage.solve(0.02)
     soft = rubber(linkage, only=[p for p in places_of(linkage.chain) if p not in ideal])
     balls = {p: make_bush(linkage.chain, p, (1e11, 1e11, 1e11)) for p in ideal}
@@ -81,7 +81,7 @@ def test_an_ideal_joint_is_a_very_stiff_bush(name, ideal):
 
 def test_a_bush_turned_by_hand_is_the_same():
     """A full matrix along the base's axes in place of three stiffnesses along an axis of its own."""
-    linkage = load(shipped("five_link"))
+    linkage = Linkage.read("five_link")
     pose = linkage.solve(0.0)
     own = make_bush(linkage.chain, "P2", (AXIAL, RADIAL, 2 * RADIAL), (10.0, 20.0, 30.0))
     R = own.axes
@@ -92,7 +92,7 @@ def test_a_bush_turned_by_hand_is_the_same():
 
 
 def test_directions_of_a_bush_may_have_any_length():
-    chain = load(shipped("five_link")).chain
+    chain = Linkage.read("five_link").chain
     bushes = [make_bush(chain, "P2", (AXIAL, RADIAL, 2 * RADIAL), axis=a, up=u) for a, u in (
         ((0.6, 0, 0.8), (0, 0, 1)), ((3.0, 0, 4.0), (0, 0, 0.2)), ((0.06, 0, 0.08), (0.3, 0, 5.0)),
     )]  # fmt: skip
@@ -149,7 +149,7 @@ def model_of(linkage, pose, bushes, spring=None):
 @pytest.mark.campaign
 @pytest.mark.parametrize(("name", "travel", "rack"), [("double_wishbone", 0.0, 0.0), ("double_wishbone", 0.03, 0.01), ("semi_trailing", -0.02, None)])  # fmt: skip
 def test_small_forces_move_the_bodies_of_a_full_model_alike(name, travel, rack):
-    linkage = load(shipped(name))
+    linkage = Linkage.read(name)
     pose = linkage.solve(travel) if rack is None else linkage.solve(travel, rack)
     bushes = rubber(linkage)
     strut = linkage.chain.struts[0]
@@ -170,7 +170,7 @@ def test_small_forces_move_the_bodies_of_a_full_model_alike(name, travel, rack):
 
 def test_a_bush_with_coupling_is_the_second_derivative_of_its_energy():
     """Force over rotation, nine numbers row by row; the moment over displacement is its transpose."""
-    chain, G = load(shipped("double_wishbone")).chain, np.arange(9.0).reshape(3, 3) - 3
+    chain, G = Linkage.read("double_wishbone").chain, np.arange(9.0).reshape(3, 3) - 3
     bush = make_bush(chain, "lower_front", (3e5, 2e5, 1e5), (400.0, 300.0, 200.0), [*G.ravel()], (1, 0, 0), (0, 0, 1))
     expected = np.block([[np.diag([3e5, 2e5, 1e5]), G], [G.T, np.diag([400.0, 300.0, 200.0])]])
     assert bush.stiffness == pytest.approx(expected)
@@ -189,7 +189,7 @@ def test_a_bush_with_coupling_is_the_second_derivative_of_its_energy():
     ],
 )
 def test_wrong_bushes_are_told(given, told):
-    chain = load(shipped("double_wishbone")).chain
+    chain = Linkage.read("double_wishbone").chain
     with pytest.raises(bc.ModelError, match=told):
         make_bush(chain, **{"at": "lower_front", "stiffness": (1.0, 1.0, 1.0), **given})
 
@@ -210,7 +210,7 @@ def test_stiffness_along_the_axes_of_hinges_and_rods():
     c, s = TURN[0, 0], TURN[1, 0]
     found = axial(arm.chain, turned)
     assert found == pytest.approx({p: c * c * AXIAL + s * s * RADIAL for p in bushes}, rel=1e-12)
-    links = load(shipped("five_link"))
+    links = Linkage.read("five_link")
     given = rubber(links)
     found = axial(links.chain, given)
     assert set(found) == set(given) and len(found) >= 10

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.linkage import double_wishbone, formula_pushrod, load, shipped
+from bellcrank.linkage import Linkage, double_wishbone, formula_pushrod, shipped
 from tests.linkage.machines import linkage, sheet
 from tests.models import rarely
 
@@ -241,6 +241,6 @@ def test_sae_axes_describe_the_same_suspension():
     turn = np.diag([1.0, -1.0, -1.0])
     sae = {**data, "axes": "SAE", "points": {n: list(turn @ p) for n, p in data["points"].items()}}
     sae["rack"] = {"points": ["tie_base"], "axis": [0, -1, 0]}
-    a, b = load(data).solve(0.04, 0.01), load(sae).solve(0.04, 0.01)
+    a, b = Linkage.read(data).solve(0.04, 0.01), Linkage.read(sae).solve(0.04, 0.01)
     assert np.abs(turn @ a.position - b.position).max() < 1e-13
     assert np.abs(turn @ a.delta - b.delta).max() < 1e-11

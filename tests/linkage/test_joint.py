@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank.derive import results
 from bellcrank.dynamics import accelerations
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.linkage import load, shipped
+from bellcrank.linkage import Linkage
 from examples import formula_student, madymo_five_link
 from tests.linkage.machines import linkage
 
@@ -277,4 +277,4 @@ def test_bad_input():
     turning = other.add_body("wheel", rotate=2, mass=1, inertia=(1, 1, 1))
     other.add_linkage("l", five, carrier=turning)
     assert "it is carried by a linkage, so it can have no translate, rotate or axes of its own" in bad(other.equations)
-    assert load(shipped("five_link")).inputs == ("travel",)
+    assert Linkage.read("five_link").inputs == ("travel",)

@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.load_cases import LoadCase, linkage_loads, read_cases
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.statics import Load, held
 from tests.linkage.machines import linkage, sheet
 
@@ -56,7 +56,7 @@ def test_loads_are_the_reactions_of_a_model_at_rest():
     for level in ("lower", "upper"):  # hinges along x, so that axes of bodies are those of the base
         data["points"][f"{level}_rear"][1:] = data["points"][f"{level}_front"][1:]
     del data["rack"]
-    one = load(data)
+    one = Linkage.read(data)
     p = {n: tuple(x) for n, x in one.points.items()}
     at = np.array(p["wheel_centre"]) - [0.0, 0.0, 0.3]
     found = held(one, one.solve(0.0), [Load("carrier", FORCE, at)], {"spring": ("spring_arm", "spring_base")}).parts

@@ -9,7 +9,7 @@ import pytest
 
 from bellcrank.cli import main
 from bellcrank.errors import ModelError
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.loads import LoadTable
 from bellcrank.linkage.measures import Measures, draw, measure
 from bellcrank.linkage.pose import cross
@@ -32,7 +32,7 @@ def plane_wishbone(**vehicle):
         "wheel_centre": [0, 0.76, 0.3],
     }
     head = {"kind": "double_wishbone", "name": "plane", "units": "m", "axes": "ISO 8855", "side": "left"}
-    return load({**head, "points": points, "vehicle": {"tyre_radius": 0.3, **vehicle}}), y_z
+    return Linkage.read({**head, "points": points, "vehicle": {"tyre_radius": 0.3, **vehicle}}), y_z
 
 
 def meet(a, b, c, d):
@@ -92,7 +92,7 @@ def test_a_steered_five_link_has_its_virtual_axis():
     ]
     rods.append(("tie_base", "tie_carrier"))
     points = {f"P{i}": p[a] for i, (a, _) in enumerate(rods, 1)} | {f"X{i}": p[b] for i, (_, b) in enumerate(rods, 1)}
-    five = load(
+    five = Linkage.read(
         {"kind": "five_link", "name": "rods", "units": "mm", "axes": "ISO 8855", "side": "left", "vehicle": {"tyre_radius": 300},
          "points": points | {"wheel_centre": p["wheel_centre"]}, "rack": {"points": ["P5"]}}
     )  # fmt: skip
@@ -108,7 +108,7 @@ def test_signs_by_axes_and_side():
     left = linkage("double_wishbone")
     d = sheet("double_wishbone")
     turn = np.diag([1.0, -1.0, -1.0])
-    sae = load(
+    sae = Linkage.read(
         {
             **d,
             "axes": "SAE",

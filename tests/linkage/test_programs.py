@@ -77,7 +77,7 @@ def test_linkages_in_programs(language, inside, tmp_path):
         assert built.returncode == 0, built.stderr
     command = [sys.executable, "two_corners.py"] if language == "python" else ["./two_corners"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    found = bc.read(next(tmp_path.glob("*.csv" if language == "python" else "*.erd")))
+    found = bc.Run.read(next(tmp_path.glob("*.csv" if language == "python" else "*.erd")))
     for name in ("q(front_wheel)", "q(rear_wheel)", "u(rear_wheel)", "ay_front", "ay_rear"):
         assert np.abs(found[name] - run[name]).max() < 1e-10 * np.abs(run[name]).max()
 

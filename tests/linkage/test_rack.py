@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage
 from tests.linkage.machines import linkage, sheet
 
 R, W = 0.012, 9.0  # m, rad/s
@@ -71,7 +71,7 @@ def test_all_points_on_the_rack_fall_sideways(exact):
     data = sheet("five_link")
     data["rack"] = {"points": ["P1", "P2", "P3", "P4", "P5"], "axis": [0, 1, 0]}
     data["struts"], data["attach"] = {}, {k: v for k, v in data.get("attach", {}).items() if k not in ("spring_base",)}
-    riding = load(data)
+    riding = Linkage.read(data)
     found = []
     for led in (True, False):
         s = bc.System("wheel", units="mks", axes="ISO 8855")

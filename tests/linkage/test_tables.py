@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Symbol, evaluate
-from bellcrank.linkage import Linkage, load, read_table
+from bellcrank.linkage import Linkage, Table
 from bellcrank.linkage.joint import TableGuide
 from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.rotations import exp, log
@@ -75,7 +75,7 @@ def test_single_rod():
     """Houdek (2020), section 3.5.1: a rod of unit length, nodes every 0.3 rad: e = 2.106e-5, about h^4/384, rotation exact.
 
     Here travel is the height of the rod's end, so the same accuracy is looked for by a table over the angle's sine."""
-    rod = load(
+    rod = Linkage.read(
         {
             "kind": "trailing_arm", "name": "rod", "units": "m", "axes": "ISO 8855", "side": "left",
             "points": {"pivot_inner": [0, 0, 0], "pivot_outer": [0, 1, 0], "wheel_centre": [-1, 0, 0]},
@@ -259,7 +259,7 @@ def test_beyond_the_table_it_goes_on_straight(scheme, five):
 
 def test_files(five, tmp_path):
     table = five.table(step=0.02, range=(-0.1, 0.1))
-    again = read_table(table.save(tmp_path / "five.json"))
+    again = Table.read(table.save(tmp_path / "five.json"))
     z = np.linspace(-0.1, 0.1, 17)
     assert max(differences(table.solve(z), again.solve(z)).values()) == 0
     assert np.abs(table.solve(z).point("X5").position - again.solve(z).point("X5").position).max() == 0
@@ -270,7 +270,7 @@ def test_files(five, tmp_path):
     assert [float(x) for x in lines[6].split()] == table.nodes["carrier"].delta[0].tolist()
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot be read as a linkage table"):
-        read_table(tmp_path / "bad.json")
+        Table.read(tmp_path / "bad.json")
     with pytest.raises(ModelError, match="either step"):
         five.table()
     with pytest.raises(ModelError, match="scheme='linear' is not known"):

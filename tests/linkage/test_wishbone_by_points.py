@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import measure
 from tests.late import Late
 from tests.linkage.machines import sheet
@@ -72,7 +72,7 @@ class Points:
 def both():
     data = sheet("double_wishbone")
     assert data["units"] == "mm" and data["axes"] == "ISO 8855" and data["side"] == "left"
-    return data, Points(data), load(data)
+    return data, Points(data), Linkage.read(data)
 
 
 def rates(points, z, rack):

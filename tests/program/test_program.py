@@ -70,8 +70,8 @@ def test_same_bytes_in_every_process():
         "import sys; sys.path.insert(0, {src!r})\n"
         "import bellcrank as bc\n"
         "from bellcrank.emit.python.source import python_source\n"
-        "for name in {first!r}: bc.load_model({folder!r} + '/' + name + '.py').equations()\n"
-        "sys.stdout.write(python_source(bc.load_model({folder!r} + '/spacecraft_2.py').equations().program))\n"
+        "for name in {first!r}: bc.System.read({folder!r} + '/' + name + '.py').equations()\n"
+        "sys.stdout.write(python_source(bc.System.read({folder!r} + '/spacecraft_2.py').equations().program))\n"
     )
     src = str(EXAMPLES.parent / "src")
     texts = []

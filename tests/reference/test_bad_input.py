@@ -226,7 +226,7 @@ def test_model_file_without_a_model(tmp_path, text, pattern):
     path = tmp_path / "empty_model.py"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(bc.ModelError, match="empty_model") as caught:
-        bc.load_model(path)
+        bc.System.read(path)
     caught.match(pattern)
 
 

@@ -351,7 +351,7 @@ def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[
 
 def test_a_clutch_locks_and_slips() -> None:
     """Moments of the laws, equal speeds while it is locked, and times at which its moment reaches what it holds."""
-    clutch = bc.load_model("examples/clutch.py")
+    clutch = bc.System.read("examples/clutch.py")
     sim = clutch.equations().compile(backend="wasm")
     locks = bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks")
     slips = bc.event(

@@ -301,7 +301,7 @@ def test_programs_choose_their_steps(language, tmp_path):
             np.testing.assert_allclose(found[name], run[name], atol=1e-6 * np.abs(run[name]).max())
         told = program(tmp_path / method / "out.echo", "--output", tmp_path / "again.erd", "--echo", tmp_path / "x")
         assert f" rejected, {method}, finished at t = 2 s" in told
-        assert np.array_equal(bc.read(tmp_path / "again.erd")["q(rod)"], found["q(rod)"])
+        assert np.array_equal(bc.Run.read(tmp_path / "again.erd")["q(rod)"], found["q(rod)"])
     assert re.search(r"\n\d+ rates, \d+ Jacobians, \d+ factorisations, 0 failures of Newton's method\n", told)
     program.run(tmp_path / "short", "METHOD tsit5", *lines[:-1], "W ramp 0.777 3 0.777000000000001")  # one break
     told = program(tmp_path / "short" / "out.echo", "--output", tmp_path / "x.erd", "--echo", tmp_path / "x")
@@ -318,7 +318,7 @@ def test_programs_choose_their_steps(language, tmp_path):
     assert f"went over to radau5 at t = {run.settings['went_over']:g} s: a mode of 1." in told
     for name, words in (("steps", "steps of"), ("rates", "rates,"), ("jacobians", "Jacobians,")):
         assert int(re.search(rf"(\d+) {words}", told)[1]) == pytest.approx(run.settings[name], rel=0.02, abs=2)
-    np.testing.assert_allclose(bc.read(tmp_path / "over.csv")["q(rod)"], run["q(rod)"], atol=1e-5)
+    np.testing.assert_allclose(bc.Run.read(tmp_path / "over.csv")["q(rod)"], run["q(rod)"], atol=1e-5)
     assert "static const int SLOPED[] = {\n    1, 1\n}" in (tmp_path / "written" / "model.c").read_text()  # exact
     program("--rtol", "1e-14", code=1)
     assert "the method is rk2, rk4, heun, euler, ab2, rk3, tsit5, dop853, radau5, rodas5p or auto" in program(

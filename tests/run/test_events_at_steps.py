@@ -84,7 +84,7 @@ def test_a_written_program_has_each_once(tmp_path):
     mass().equations().export("c", tmp_path, events=events)
     said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
     assert [said.count(f"e{i} at t = ") for i in range(5)] == [len(x) for x in PERIODIC.values()]
-    assert bc.read(tmp_path / "out.csv")["u(b)"][-1] == 1 + sum(map(len, PERIODIC.values()))
+    assert bc.Run.read(tmp_path / "out.csv")["u(b)"][-1] == 1 + sum(map(len, PERIODIC.values()))
 
 
 @pytest.mark.parametrize("condition", ["t - 0.1", "t - 0.1034", "q(b) - 0.1"])

@@ -142,7 +142,7 @@ def test_a_run_that_an_event_stopped_goes_on(mass: Any) -> None:
 def test_files_and_copies(mass: Any, tmp_path: Path) -> None:
     """The states of the last row, in user units."""
     first = mass.simulate(t_end=0.5)
-    on = mass.simulate(start=bc.read(first.save(tmp_path / "first.csv")))
+    on = mass.simulate(start=bc.Run.read(first.save(tmp_path / "first.csv")))
     assert on["q(b)"] == pytest.approx(mass.simulate(start=first)["q(b)"], rel=1e-13)
 
 
@@ -162,7 +162,7 @@ def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
     sim = model.compile(backend="python")
     run = sim.simulate(t_end=0.1, step=0.02)
     with pytest.raises(bc.ModelError, match=r"what .*slack.* remembers and the value of .*pull.* is not in a file"):
-        sim.simulate(start=bc.read(run.save(tmp_path / "run.csv")), t_end=0.2)
+        sim.simulate(start=bc.Run.read(run.save(tmp_path / "run.csv")), t_end=0.2)
     compiled = model.compile(backend="c")
     if compiled.backend == "c":  # in WebAssembly, routines remember in Python, too
         with pytest.raises(bc.ModelError, match="the run is one of another model or backend"):

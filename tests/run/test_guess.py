@@ -144,5 +144,5 @@ def test_the_command_line_takes_a_guess(tmp_path, capsys):
     out = tmp_path / "run.csv"
     options = ["--backend", "python", "--initial", "q(a)=1", "--guess", "q(b)=-2", "--out", str(out)]
     assert main(["run", str(path), *options]) == 0
-    assert bc.read(out)["q(b)"][0] == pytest.approx(np.cos(1) - np.sqrt(4 - np.sin(1) ** 2))
+    assert bc.Run.read(out)["q(b)"][0] == pytest.approx(np.cos(1) - np.sqrt(4 - np.sin(1) ** 2))
     assert "contradict" not in capsys.readouterr().err

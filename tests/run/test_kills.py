@@ -119,7 +119,7 @@ def interrupted_runs(commands, folder, count, rng):
         done = commands.do(arguments, folder, number, rng.uniform(0, 1.1 * seconds[model]))
         codes.append(done["code"])
         went_well(done, number)
-        run = bc.read(path)
+        run = bc.Run.read(path)
         assert len(run.time) == 1001 and run.ended in ("finished", "read from a file")
         assert not plot or (folder / "p.png").read_bytes()[-8:-4] == b"IEND"
         assert (folder / "e.par").read_text().splitlines()[-1] == "END"

@@ -94,4 +94,4 @@ m_b = [250, 300]
 high = {{ kind = "max", of = "q(body)" }}
 """
     study.write_text(text, encoding="utf-8")
-    bc.read_study(study)
+    bc.Study.read(study)

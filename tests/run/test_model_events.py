@@ -57,7 +57,7 @@ def test_a_written_program(tmp_path):
     ball().equations().export("c", tmp_path)
     said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
     assert said.count("bounce at t = ") == 3
-    assert bc.read(tmp_path / "out.csv")["q(ball)"].min() > -1e-9
+    assert bc.Run.read(tmp_path / "out.csv")["q(ball)"].min() > -1e-9
 
 
 def test_names_and_formulas():

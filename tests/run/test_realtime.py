@@ -77,7 +77,7 @@ def test_the_process_is_left_as_it_was(monkeypatch: Any) -> None:
 def test_channels_are_sent_while_it_goes_on(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "mass.py"
     path.write_text(MODEL)
-    eom = bc.load_model(path).equations()
+    eom = bc.System.read(path).equations()
     given = ["realtime", str(path), "--backend", "python", "--seconds", "0.04"]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))

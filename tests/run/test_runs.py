@@ -270,6 +270,6 @@ def test_the_start_is_kept_of_a_run_that_ends_in_its_first_step(undefined, backe
 def test_a_written_program_keeps_the_start_of_a_run_that_ends_in_its_first_step(tmp_path):
     program = build(without_a_start().equations(), "python", tmp_path / "program")
     said = program(program.default, "--output", tmp_path / "out.csv", code=4)
-    run = bc.read(tmp_path / "out.csv")
+    run = bc.Run.read(tmp_path / "out.csv")
     assert "stopped at t = 0 s" in said and run.time.tolist() == [0.0] and run["u(m)"].tolist() == [3.0]
     assert np.isnan(run["none"]).all()

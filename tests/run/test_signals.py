@@ -102,7 +102,7 @@ def test_studies_know_all_kinds_but_the_constant(tmp_path):
             encoding="utf-8",
         )
         (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
-        bc.read_study(path)  # which builds the model and the inputs of the first run
+        bc.Study.read(path)  # which builds the model and the inputs of the first run
 
 
 MODEL = """

@@ -334,4 +334,4 @@ def test_written_programs_tell_of_singular_starts(tmp_path, language):
     assert "its speeds lie off the branch" in program("--output", tmp_path / "pushed.erd")
     with pytest.warns(bc.ModelWarning, match="lie off"):
         run = eom.compile().simulate()
-    assert np.abs(bc.read(tmp_path / "pushed.erd")["q(a0)"] - run["q(a0)"]).max() < 1e-9
+    assert np.abs(bc.Run.read(tmp_path / "pushed.erd")["q(a0)"] - run["q(a0)"]).max() < 1e-9

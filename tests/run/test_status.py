@@ -33,10 +33,10 @@ def test_files_keep_it(tmp_path):
     sim = slide("0")
     stopped = sim.simulate(events=[bc.event("q(b) > 0.45", stop=True, name="there")])
     for run in (sim.simulate(), stopped, slide("exp(1e3*x)").simulate()):
-        read = bc.read(run.save(tmp_path / "r.erd"))
+        read = bc.Run.read(run.save(tmp_path / "r.erd"))
         assert (read.status, read.message) == (run.status, run.message)
     (tmp_path / "log.csv").write_text("t,a\n0,1\n1,2\n")
-    assert bc.read(tmp_path / "log.csv").status is Status.UNKNOWN
+    assert bc.Run.read(tmp_path / "log.csv").status is Status.UNKNOWN
 
 
 @needs_compiler

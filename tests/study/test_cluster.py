@@ -100,7 +100,7 @@ def test_killed_main_process_then_killed_worker(tmp_path):
 
     killer = threading.Thread(target=kill_a_worker)
     killer.start()
-    result = bc.read_study(file).run(folder, workers=2)
+    result = bc.Study.read(file).run(folder, workers=2)
     killer.join()
     assert set(first) < set(second)
     assert (result.found, result.made) == (len(first), count - len(first))
@@ -165,7 +165,7 @@ def test_external_cluster_with_everything_killed_in_turn(tmp_path):
         assert process.returncode == 1
         assert "the Dask scheduler went away" in told
         assert "Traceback" not in told
-    result = bc.read_study(file).run(folder, in_process=True)
+    result = bc.Study.read(file).run(folder, in_process=True)
     assert result.made + result.found == count
     check(folder, marks, count, at_kills, deaths=8)
 
@@ -177,14 +177,14 @@ def test_a_scheduler_without_workers(tmp_path):
         cluster(tmp_path, 0),
         pytest.raises(bc.RunError, match="has had no workers for 2 s; start some with `dask worker`"),
     ):
-        bc.read_study(mass()).run(tmp_path / "r", scheduler=address(tmp_path), patience=2)
+        bc.Study.read(mass()).run(tmp_path / "r", scheduler=address(tmp_path), patience=2)
 
 
 @pytest.mark.campaign
 def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
     """k = 13 ends the process it runs in."""
     marks = tmp_path / "marks"
-    result = bc.read_study(mass(marks, grid={"k": [k / 2 for k in range(20, 40)]})).run(tmp_path / "r", workers=2)
+    result = bc.Study.read(mass(marks, grid={"k": [k / 2 for k in range(20, 40)]})).run(tmp_path / "r", workers=2)
     (row,) = result.failed
     assert row.values == {"k": 13.0}
     assert "the worker processes that tried this run died in it" in row.ended
@@ -197,7 +197,7 @@ def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
 def test_workers_that_cannot_start(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.local.sys.executable", "/bin/false")
     with pytest.raises(bc.RunError, match=r"11 worker processes died one after another \(exit code 1\)"):
-        bc.read_study(mass()).run(tmp_path / "r", workers=1)
+        bc.Study.read(mass()).run(tmp_path / "r", workers=1)
 
 
 @pytest.mark.campaign

@@ -16,7 +16,7 @@ from tests.study.studies import mass, toml
 
 def problems(study):
     with pytest.raises(bc.ModelError) as told:
-        bc.read_study(study)
+        bc.Study.read(study)
     return told.value.problems
 
 
@@ -94,7 +94,7 @@ def test_mistakes_of_one_kind(change, sentence):
 def test_a_file_is_the_same_as_a_mapping(tmp_path):
     path = tmp_path / "mass.toml"
     path.write_text(toml(mass()), encoding="utf-8")
-    assert bc.read_study(path).definition == bc.read_study(mass()).definition
+    assert bc.Study.read(path).definition == bc.Study.read(mass()).definition
 
 
 @pytest.mark.parametrize(("text", "sentence"), [("[[", "not a TOML file"), (None, "cannot read")])
@@ -103,7 +103,7 @@ def test_unreadable_files(tmp_path, text, sentence):
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(bc.ModelError, match=sentence):
-        bc.read_study(path)
+        bc.Study.read(path)
 
 
 @pytest.mark.parametrize("ends", [(0.01, 100.0), (1e-6, 2e-6), (30.0, 0.3)])
@@ -112,7 +112,7 @@ def test_ranges_are_even_or_in_equal_ratios(ends):
 
     def values(**spacing):
         low, high = ends
-        study = bc.read_study(mass(grid={"k": {"from": low, "to": high, "count": 5, **spacing}}))
+        study = bc.Study.read(mass(grid={"k": {"from": low, "to": high, "count": 5, **spacing}}))
         return [values["k"] for _, values in study.points]
 
     assert values(spacing="log") == pytest.approx(np.geomspace(*ends, 5), rel=1e-14)

@@ -29,7 +29,7 @@ from tests.study.studies import MARKED, MASS, end, mass, started, toml
 
 
 def run(study, folder, **options):
-    return bc.read_study(study).run(folder, in_process=True, **options)
+    return bc.Study.read(study).run(folder, in_process=True, **options)
 
 
 def test_rows_are_right(tmp_path):
@@ -41,7 +41,7 @@ def test_rows_are_right(tmp_path):
 
 
 def test_worker_processes_give_the_rows_of_this_process(tmp_path):
-    study = bc.read_study(mass(grid={"k": [1, -4, 9]}, measures={"end": MASS["measures"]["end"]}))
+    study = bc.Study.read(mass(grid={"k": [1, -4, 9]}, measures={"end": MASS["measures"]["end"]}))
     inside, workers = study.run(tmp_path / "inside", in_process=True), study.run(tmp_path / "workers", workers=1)
     assert list(workers.table()) == list(inside.table())
     assert (workers.made, workers.found, len(workers.failed)) == (3, 0, len(inside.failed))
@@ -162,7 +162,7 @@ def test_tables_of_the_best_beside_published_values(tmp_path):
         grid={"k": [1, 4], "q(mass)": [3, 2]},
         tables=[{"value": "end", "rows": "k", "best": "min", "beside": "book.csv", "source": "a book"}],
     )
-    (table,) = bc.read_study(study, folder=tmp_path).run(tmp_path / "r", in_process=True).tables()
+    (table,) = bc.Study.read(study, folder=tmp_path).run(tmp_path / "r", in_process=True).tables()
     (one,), (four,) = table.cells
     assert (one.value, one.at, one.published) == (pytest.approx(2 * end(1)), {"q(mass)": 2}, 1.7)
     assert (four.value, four.published, four.published_at) == (pytest.approx(2 * end(4)), 1.6, {"q(mass)": 3})
@@ -248,13 +248,13 @@ def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path):
         def look_after(self, progress):
             pass
 
-    study = bc.read_study(mass())
+    study = bc.Study.read(mass())
     runs = list(zip(study._keys, (values for _, values in study.points), strict=True))
     told = []
     with Store(tmp_path / "r") as store:
         executor.Executor(Elsewhere(), study._job, store, told.append).do(runs)
     assert [record["values"]["k"] for record in told] == [1, 4, 9]
-    result = bc.read_study(mass()).run(tmp_path / "r", in_process=True)
+    result = bc.Study.read(mass()).run(tmp_path / "r", in_process=True)
     assert result.found == 3
     assert result["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
 
@@ -306,12 +306,12 @@ def test_inputs_and_added_channels(tmp_path):
         "grid": {"f": [2, 3]},
         "measures": {"x": {"kind": "final", "of": "q(b)"}, "a": {"kind": "max", "of": "acc"}},
     }
-    result = bc.read_study(study, folder=tmp_path).run(tmp_path / "r", in_process=True)
+    result = bc.Study.read(study, folder=tmp_path).run(tmp_path / "r", in_process=True)
     assert result["x"] == pytest.approx([0.16, 0.24])
     assert result["a"] == pytest.approx([2, 3])
     assert result.units["a"] == "m/s2"
     with pytest.raises(bc.ModelError, match="no value is given for the input 'push'"):
-        bc.read_study({**study, "inputs": {}, "grid": {"q(b)": [0]}}, folder=tmp_path)
+        bc.Study.read({**study, "inputs": {}, "grid": {"q(b)": [0]}}, folder=tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore::bellcrank.ModelWarning")
@@ -352,7 +352,7 @@ def test_one_process_at_a_time(tmp_path):
 def test_a_cluster_needs_dask(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.cluster.importlib.util.find_spec", lambda name: None)
     with pytest.raises(bc.RunError, match="needs the packages dask and distributed"):
-        bc.read_study(mass()).run(tmp_path / "other", scheduler="tcp://127.0.0.1:1")
+        bc.Study.read(mass()).run(tmp_path / "other", scheduler="tcp://127.0.0.1:1")
 
 
 PLANTED = """
@@ -388,7 +388,7 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path):
 def test_unreachable_scheduler(tmp_path, address):
     pytest.importorskip("distributed")
     with pytest.raises(bc.RunError, match=f"no Dask scheduler answers at {address} within"):
-        bc.read_study(mass()).run(tmp_path, scheduler=address, timeout=0.5)
+        bc.Study.read(mass()).run(tmp_path, scheduler=address, timeout=0.5)
 
 
 def test_folder_that_cannot_be_made(tmp_path):

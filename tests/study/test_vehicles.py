@@ -29,7 +29,7 @@ def definition(vehicle, arguments, **more):
 def test_a_study_drives_a_vehicle(tmp_path, vehicle, arguments):
     study = definition(vehicle, arguments, grid={"model.speed": [8.0, 12.0]})
     study["run"].pop("backend")
-    found = bc.read_study(study).run(tmp_path / "out", in_process=True)
+    found = bc.Study.read(study).run(tmp_path / "out", in_process=True)
     assert found["v"] == pytest.approx([8, 12], rel=0.02)
     assert 0 < found["ay"][0] < found["ay"][1]
 
@@ -44,7 +44,7 @@ def test_a_study_of_a_car_is_that_car(tmp_path):
         "grid": {"track": [1.4]},
         "measures": {"z": {"kind": "final", "of": "q(chassis, 3)"}},
     }
-    found = bc.read_study(study).run(tmp_path / "out", in_process=True)["z"]
+    found = bc.Study.read(study).run(tmp_path / "out", in_process=True)["z"]
     car = bc.vehicles.car(mass=1000, terrain=bc.terrain.hill(height=0.3)).equations().compile()
     assert found == [car.simulate(t_end=0.004, step=0.001, parameters={"track": 1.4})["q(chassis, 3)"][-1]]
 
@@ -64,4 +64,4 @@ def test_a_study_of_a_car_is_that_car(tmp_path):
 )
 def test_what_a_vehicle_does_not_take_is_told(arguments, told):
     with pytest.raises(bc.ModelError, match=told):
-        bc.read_study(definition("car", arguments))
+        bc.Study.read(definition("car", arguments))

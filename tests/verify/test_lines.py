@@ -84,7 +84,7 @@ def test_one_wrong_channel_of_a_group_is_found(name):
 
 
 def test_reactions_and_residuals_of_a_loop():
-    s = bc.load_model(EXAMPLES / "slider_crank.py")
+    s = bc.System.read(EXAMPLES / "slider_crank.py")
     s.add_outputs("reactions", "residuals")
     eom = s.equations()
     report = check(s, states=2, equations=eom, backend="python", run=False)
@@ -98,20 +98,20 @@ def test_reactions_and_residuals_of_a_loop():
 @pytest.mark.campaign
 def test_states_with_more_freedoms_for_good_are_passed_over():
     """Two equal plates of a Sarrus linkage may lie on each other, and then swing freely."""
-    s = bc.load_model(EXAMPLES / "sarrus_linkage.py")
+    s = bc.System.read(EXAMPLES / "sarrus_linkage.py")
     report = check(s, states=6, backend="python", run=False)
     assert report.passed, str(report)
 
 
 def test_run_of_the_program_is_told():
-    report = check(bc.load_model(EXAMPLES / "four_bar.py"), states=1, backend="python")
+    report = check(bc.System.read(EXAMPLES / "four_bar.py"), states=1, backend="python")
     found = line(report, "constraint residuals over a run")
     assert found.passed and found.note == "rk2, 200 steps of 0.005 s"
 
 
 @pytest.mark.campaign
 def test_run_that_stops_fails():
-    s = bc.load_model(EXAMPLES / "four_bar.py")
+    s = bc.System.read(EXAMPLES / "four_bar.py")
     s.set_run(step=0.5, t_end=10)
     report = check(s, states=1, backend="python")
     assert not line(report, "constraint residuals over a run").passed

@@ -26,7 +26,7 @@ POWER = "equations of motion (virtual power)"
 
 @cache
 def four_bar():
-    system = bc.load_model(EXAMPLES / "four_bar.py")
+    system = bc.System.read(EXAMPLES / "four_bar.py")
     return system, system.equations()
 
 
@@ -83,9 +83,9 @@ def test_wrong_right_sides_weigh_the_same_at_every_speed(monkeypatch):
 
 def test_loop_closed_at_another_point_is_found():
     system, _ = four_bar()
-    other = bc.load_model(EXAMPLES / "four_bar.py")
+    other = bc.System.read(EXAMPLES / "four_bar.py")
     other.set_defaults(l5=0.12)
-    moved = bc.load_model(EXAMPLES / "four_bar.py")
+    moved = bc.System.read(EXAMPLES / "four_bar.py")
     moved.add_point("dp", body="c", at=(0.5, 0.31, 0), coordinates_of="n")
     moved.description.loops[0].second = "dp"
     report = check(system, states=2, equations=moved.equations(), backend="python", run=False)
@@ -243,7 +243,7 @@ def test_dependent_choice_of_free_speeds_is_told():
 
 def test_redundant_rows_pass():
     """A planar linkage closed by a ball joint: one of its three rows holds anyway."""
-    s = bc.load_model(EXAMPLES / "four_bar.py")
+    s = bc.System.read(EXAMPLES / "four_bar.py")
     s.description.loops[0] = replace(s.description.loops[0], directions=(), joint="spherical")
     report = check(s, states=3, backend="python")
     assert report.passed, str(report)

@@ -86,11 +86,11 @@ def model(shown=True):
 def test_outputs_are_drawn_unasked_not_states(tmp_path, monkeypatch, capsys):
     path = tmp_path / "lagged.py"
     path.write_text(LAGGED, encoding="utf-8")
-    run = bc.load_model(path).equations().compile(backend="python").simulate()
+    run = bc.System.read(path).equations().compile(backend="python").simulate()
     assert chosen([run], [], None)[0] == ["thrice", "part.twice"]
     run.save(tmp_path / "run.erd")
-    assert chosen([bc.read(tmp_path / "run.erd")], [], None)[0] == ["thrice", "part.twice"]
-    bare = bc.load_model(path, shown=False).equations().compile(backend="python").simulate()
+    assert chosen([bc.Run.read(tmp_path / "run.erd")], [], None)[0] == ["thrice", "part.twice"]
+    bare = bc.System.read(path, shown=False).equations().compile(backend="python").simulate()
     assert chosen([bare], [], None)[0] == ["q(b)", "rack", "u(b)"]
     monkeypatch.chdir(tmp_path)
     assert main(["run", "lagged.py", "--plot", "page.html"]) == 0, capsys.readouterr().err

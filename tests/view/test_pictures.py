@@ -94,7 +94,7 @@ def test_a_wrong_film_is_told(run, tmp_path, given, words):
 
 def test_a_run_from_a_file_has_no_picture(run, tmp_path):
     with pytest.raises(bc.RunError, match="comes from a file"):
-        bc.read(run.save(tmp_path / "run.csv")).picture()
+        bc.Run.read(run.save(tmp_path / "run.csv")).picture()
 
 
 @pytest.mark.campaign

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.api.loading import read_model
 from bellcrank.choices import Constraints, Optimise, ShapeKind, Side, Solve, StartBelowGround
 from bellcrank.describe.builder import Builder, name_of
 from bellcrank.describe.given import BodyLike, PointLike, ScalarLike
@@ -56,6 +57,42 @@ class System(Builder):
     internals = ("description", "keeps", "owner")
     keeps = False  # are its equations kept on disk for other processes?
 
+    @classmethod
+    def read(cls, path: str | Path, **arguments: Any) -> System:
+        """Read a model from a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A Python file with a function `model()` that returns a System, a car file (.toml) or an AUTOSIM deck (.lsp).
+            Python files are executed: read those you trust.
+        **arguments : Any
+            Arguments of `model()`; of a car file `speed` (m/s), `exact` and `terrain`; of a deck `external`.
+
+        Returns
+        -------
+        System
+            The model.
+
+        Raises
+        ------
+        ModelError
+            If there is no such file, or if it is no model.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import bellcrank as bc
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "empty.py"
+        ...     lines = "import bellcrank as bc", "def model(name='empty'):", "    return bc.System(name)"
+        ...     written = path.write_text(chr(10).join(lines))
+        ...     print(bc.System.read(path, name="mine"))
+        System('mine': 0 bodies, 0 forces, 0 constraints)
+        """
+        return read_model(path, arguments)
+
     def add_linkage(
         self,
         name: str,
@@ -76,7 +113,7 @@ class System(Builder):
         name : str
             Name of the joint.
         linkage : Linkage or Table
-            The linkage (`bc.linkage.load`), or a table made of one.
+            The linkage (`bc.linkage.Linkage.read`), or a table made of one.
         base : BodyLike, optional
             The body to which the linkage is mounted. Default: the ground.
         carrier : BodyLike
@@ -110,7 +147,7 @@ class System(Builder):
         >>> import bellcrank as bc
         >>> s = bc.System("corner", axes="ISO 8855")
         >>> wheel = s.add_body("wheel", mass=38, inertia=(0.9, 1.4, 0.9), cm=(0, 0.765, 0.3))
-        >>> front = bc.linkage.load(bc.linkage.shipped("double_wishbone"))
+        >>> front = bc.linkage.Linkage.read("double_wishbone")
         >>> joint = s.add_linkage("front", front, carrier=wheel)
         >>> joint.q
         q(wheel)
@@ -309,7 +346,7 @@ class System(Builder):
             The ground, of `bc.terrain`.
         tyre : Tyre or tyre model, optional
             A spring and damper (`bc.Tyre`, whose `slip` gives forces along the ground), or a tyre of `bc.tyres`, such
-            as `bc.tyres.read("file.tir")`. Default: the wheel is rigid; it bounces, then rolls.
+            as `bc.load("file.tir")`. Default: the wheel is rigid; it bounces, then rolls.
         restitution : pair of float, default (0, 0)
             Of a rigid wheel, at an impact: factors of the reversed normal speed (0 to 1) and of the slip (-1 to 1).
         rolling_resistance : ScalarLike, default 0

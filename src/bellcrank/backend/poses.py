@@ -146,7 +146,7 @@ def compile_linkage(linkage: Linkage | Table, *, links: Sequence[str] = (), exte
     Parameters
     ----------
     linkage : Linkage or Table
-        The linkage (`bc.linkage.load`) or its table.
+        The linkage (`bc.linkage.Linkage.read`) or its table.
     links : sequence of str, default ()
         Links whose poses are wanted besides that of the carrier.
     extend : bool, default False
@@ -165,7 +165,7 @@ def compile_linkage(linkage: Linkage | Table, *, links: Sequence[str] = (), exte
     Examples
     --------
     >>> import bellcrank as bc
-    >>> front = bc.linkage.load(bc.linkage.shipped("trailing_arm"))
+    >>> front = bc.linkage.Linkage.read("trailing_arm")
     >>> bc.compile_linkage(front).solve(0.0) is not None
     True
     """

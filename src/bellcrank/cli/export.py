@@ -105,7 +105,7 @@ def export(args: Namespace, name: str) -> None:
     if "sliders" in chosen:
         chosen["sliders"] = dict(args.sliders)
     if "run" in chosen:
-        chosen["run"] = bc.read(args.run)
+        chosen["run"] = bc.Run.read(args.run)
     if "modes" in chosen:
         with Progress("linearising"):
             chosen["modes"] = equations.compile().linearize("equilibrium", wrt=(), outputs=())

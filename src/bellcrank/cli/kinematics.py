@@ -13,7 +13,7 @@ from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MOST_VALUES, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import AXLES, each_axle, loaded
+from bellcrank.cli.suspension import AXLES, each_axle
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
@@ -86,7 +86,7 @@ def command(args: Namespace) -> None:
 def _show_measures(args: Namespace) -> dict[str, object]:
     """Writes what is asked for, and prints it unless figures are to be; the figures."""
     car = None if args.axle is None else _car(args.suspension)
-    linkage = loaded(args.suspension) if car is None else car.linkage(args.axle)
+    linkage = Linkage.read(args.suspension) if car is None else car.linkage(args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
     usual = np.linspace(*default_range(linkage), 17) if args.travel is None else args.travel
     travel = np.array([args.at / 1000]) if sweep else usual

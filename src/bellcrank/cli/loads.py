@@ -6,11 +6,11 @@ from argparse import Namespace
 
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import loaded
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.load_cases import linkage_loads, read_cases
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.loads import LoadTable
 
 MOST = 4  # cases next to each other
@@ -42,7 +42,7 @@ def _found(args: Namespace) -> LoadTable:
         raise ModelError(
             f"--loads without a file takes the cases of a car, and {args.suspension} is none: name a file of cases"
         )
-    return linkage_loads(loaded(args.suspension), read_cases(args.loads))
+    return linkage_loads(Linkage.read(args.suspension), read_cases(args.loads))
 
 
 def _figures(found: LoadTable) -> dict[str, object]:

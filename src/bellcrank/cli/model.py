@@ -22,7 +22,7 @@ def load(args: Namespace) -> bc.System:
         return script_plan(args.model).equations.derivation  # type: ignore[return-value]
     try:
         with Progress("reading the model"):  # which may make tables
-            return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
+            return bc.System.read(args.model, **dict(args.arg), **given(external=args.external))
     except (bc.BellcrankError, OSError):
         raise
     except Exception as error:

@@ -10,7 +10,7 @@ from bellcrank.cli.files import in_folder
 from bellcrank.cli.parser import CommandParser
 from bellcrank.files.choose import FORMATS
 from bellcrank.run.draw import draw
-from bellcrank.run.result import read_run
+from bellcrank.run.result import Run
 
 
 def options(parser: CommandParser) -> None:
@@ -30,7 +30,7 @@ def command(args: Namespace) -> None:
     channels = [w for w in args.words if w not in files]
     if not files:
         raise bc.RunError(f"no file is named: '{args.words[0]}' does not end in {', '.join(FORMATS)}")
-    runs = [read_run(f) for f in files]
+    runs = [Run.read(f) for f in files]
     if args.list:
         width, labels = max((len(name) for name in runs[0]), default=1), runs[0].labels
         own = {n: "" if labels[n] == n else labels[n] for n in runs[0]}

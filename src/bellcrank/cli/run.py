@@ -87,7 +87,7 @@ def command(args: Namespace) -> int:
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
     if args.start:
-        options |= {"start": bc.read(args.start), "initial": options["initial"] or None}
+        options |= {"start": bc.Run.read(args.start), "initial": options["initial"] or None}
     with Progress("running") as progress:
         run = sim.simulate(progress=progress.tell, **options)
     if args.out:

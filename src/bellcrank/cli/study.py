@@ -44,7 +44,7 @@ def options(parser: CommandParser) -> None:
 
 def command(args: Namespace) -> int:
     with Progress("reading the study and deriving its model"):
-        study = bc.read_study(args.study)
+        study = bc.Study.read(args.study)
     folder = Path(args.out or f"{Path(args.study).stem}_results")
     if args.check:
         print(f"{study.definition.name}: {counted(len(study), 'run')} of {study.definition.model}, nothing wrong")

@@ -8,16 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.files.text import read_toml
-from bellcrank.linkage import Linkage, load, shipped
+from bellcrank.linkage import shipped
 
 AXLES = ("front", "rear")
 FILES = ("csv", "plot", "table")  # options that name files to be written
-
-
-def loaded(name: str) -> Linkage:
-    """A file of hard points, or one that comes with Bellcrank."""
-    known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
-    return load(shipped(name) if known and not Path(name).exists() else name)
 
 
 def each_axle(args: Namespace) -> Iterator[Namespace]:

@@ -16,7 +16,6 @@ from bellcrank.files.record import Column, Table
 from bellcrank.files.text import one_line
 from bellcrank.library.tyres.curves import draw, loads_of, points
 from bellcrank.library.tyres.magic_formula import MagicFormula
-from bellcrank.library.tyres.tir import read
 
 SHOWN = ("mux", "muy", "Kxk", "Kya", "trail", "Re", "Rl", "sigma_x", "sigma_y")
 UNITS = {
@@ -39,7 +38,7 @@ def options(parser: CommandParser) -> None:
 
 
 def command(args: Namespace) -> None:
-    tyre = read(args.file, version=args.version_of)
+    tyre = MagicFormula.read(args.file, version=args.version_of)
     if args.plot:
         draw(tyre, in_folder(args.plot), args.pressure, args.speed)
     if args.table:

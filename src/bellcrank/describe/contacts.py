@@ -96,8 +96,8 @@ def add_contact(
         return _add_model(s, name, point, rim, terrain, rolling_resistance, cast(TyreModel, tyre), drive, wheel)
     if not isinstance(tyre, Tyre):
         raise ModelError(
-            f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, a tyre such as bc.tyres.read gives, or None for a "
-            "rigid wheel",
+            f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, a tyre such as bc.load reads from a .tir file, or "
+            "None for a rigid wheel",
             s.name,
         )
     _require_tyre(s, name, tyre, wheel, drive)

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank import signals
 from bellcrank.errors import RunError, did_you_mean, warn
 from bellcrank.export.standalone.setup import Keyed, Setup, default_input, signal_file
-from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of, read_parsfile
+from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of
 from bellcrank.files.record import guarded
 from bellcrank.files.text import read_text
 from bellcrank.files.whole import write_texts
@@ -28,7 +28,7 @@ from bellcrank.units import UNIT_SYSTEMS
 
 def read_settings(setup: Setup, pars: ParsFile | str | Path) -> dict[str, Any]:
     """What a parameter file says, as arguments of `simulate`; all that is wrong with it is reported at once."""
-    file = pars if isinstance(pars, ParsFile) else read_parsfile(pars)
+    file = pars if isinstance(pars, ParsFile) else ParsFile.read(pars)
     reader = _Reader(setup)
     for entry in file.entries:
         reader.read(entry)

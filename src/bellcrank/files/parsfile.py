@@ -46,17 +46,63 @@ class Entry:
 
 @dataclass(frozen=True)
 class ParsFile:
-    """All lines in the order in which they count, those of other files in their places."""
+    """Lines of a parameter file in the order in which they count, those of other files in their places.
+
+    `bc.settings_of(equations, file)` turns them into arguments of `simulate`.
+
+    Attributes
+    ----------
+    title : str
+        The last title.
+    entries : tuple of Entry
+        Lines: `.keyword` in small letters, `.words` after it, `.path` and `.line` where they stand.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "run.par"
+    ...     written = path.write_text(chr(10).join(["PARSFILE", "TITLE short run", "STOPT 3", "END"]))
+    ...     file = bc.ParsFile.read(path)
+    >>> file.title, [(entry.keyword, entry.words) for entry in file.entries]
+    ('short run', [('stopt', ('3',))])
+    """
 
     title: str
     entries: tuple[Entry, ...]
 
+    @classmethod
+    def read(cls, path: str | Path) -> ParsFile:
+        """Read a parameter file and those it names.
 
-def read_parsfile(path: str | Path) -> ParsFile:
-    """Reads a parameter file and those it names."""
-    entries: list[Entry] = []
-    title = _read(Path(path), entries, "", 0)
-    return ParsFile(title, tuple(entries))
+        Parameters
+        ----------
+        path : str or Path
+            The file (.par, .echo). Its first line is PARSFILE.
+
+        Returns
+        -------
+        ParsFile
+            Its lines.
+
+        Raises
+        ------
+        RunError
+            If the file cannot be read or does not begin with PARSFILE.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> bc.ParsFile.read("missing.par")
+        Traceback (most recent call last):
+            ...
+        bellcrank.errors.RunError: cannot read missing.par: No such file or directory
+        """
+        entries: list[Entry] = []
+        title = _read(Path(path), entries, "", 0)
+        return cls(title, tuple(entries))
 
 
 def _read(path: Path, entries: list[Entry], title: str, depth: int) -> str:

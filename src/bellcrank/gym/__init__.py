@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bellcrank.api.loading import load_model
 from bellcrank.api.simulation import Simulation
+from bellcrank.api.system import System
 from bellcrank.choices import Method
 from bellcrank.errors import ModelError, optional_package
 from bellcrank.gym.task import Actions, Done, Observations, Reward, Task
@@ -57,7 +57,7 @@ def make(
 def _simulation(model: Any) -> Simulation:
     """A model in any of its forms, compiled."""
     if isinstance(model, str | Path):
-        model = load_model(model)
+        model = System.read(model)
     if callable(getattr(model, "equations", None)):
         model = model.equations()
     if callable(getattr(model, "compile", None)):

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, warn
-from bellcrank.library.surface import MOST
 
 Array = np.ndarray[Any, Any]
 
+MOST = 1_000_000  # heights of a ground, as they stand in generated programs
 USUAL = 250_000  # heights at most, unless a spacing is asked for
 SAME = 0.05  # m by which roads that meet may differ in height
 COARSE = 1.5  # times the spacing of the file, past which it is said

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +22,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from bellcrank.emit.kernel_function import KernelFunction, digest_of
 from bellcrank.errors import ModelError
 from bellcrank.library.friction import Grip, grips
+from bellcrank.library.road_line import MOST
+from bellcrank.library.surface_files import read_points, steps_of
 from bellcrank.numeric.tuning import SURFACE
 
-MOST = 1_000_000  # heights, as they stand in generated programs
 EVEN = 1e-6  # fraction of a spacing by which points may lie next to an even grid
 OUTSIDE = ("level", "slope")
 
@@ -90,6 +92,79 @@ class Surface:
             problems.append(f"outside={self.outside!r} must be one of {', '.join(OUTSIDE)}")
         if problems:
             raise ModelError(f"terrain '{self.name}': " + "; ".join(problems))
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        spacing: float | tuple[float, float] | None = None,
+        start: tuple[float, float] | None = None,
+        outside: str = "level",
+    ) -> Surface:
+        """Read ground over x and y from a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y and h, or
+            .npy), or OpenCRG text (.crg), of which a curved road becomes a grid over x and y that begins at x = u,
+            y = 0 along x.
+        spacing : float or pair of float, optional
+            Distance of the points along x and y (length), for .npy and .crg.
+        start : pair of float, optional
+            First x and y of .npy (length). Default: x from 0, y about the middle.
+        outside : {"level", "slope"}, default "level"
+            As of `grid`.
+
+        Returns
+        -------
+        Surface
+            The ground.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import bellcrank as bc
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "ground.npz"
+        ...     np.savez(path, x=[0, 1, 2], y=[0, 1], h=[[0, 0], [0.1, 0.1], [0.2, 0.2]])
+        ...     print(round(float(bc.terrain.Surface.read(path).height(1.0, 0.5)), 6))
+        0.1
+        """
+        points = read_points(Path(path), steps_of("Surface.read", spacing), start)
+        return cls.over(*points, outside, Path(path).name)
+
+    @classmethod
+    def over(cls, x: Any, y: Any, h: Any, outside: str, name: str) -> Surface:
+        """Heights `h[i][j]` at `x[i]` and `y[j]`, which grow by even steps."""
+        axes = []
+        for letter, given in (("x", x), ("y", y)):
+            try:
+                values = np.asarray(given, dtype=float)
+            except (TypeError, ValueError):
+                raise ModelError(f"terrain {name}: {letter} must be numbers") from None
+            if values.ndim != 1 or len(values) < 2 or not np.all(np.isfinite(values)):
+                raise ModelError(f"terrain {name}: {letter} must be at least two numbers; its shape is {values.shape}")
+            steps = np.diff(values)
+            even = (values[-1] - values[0]) / (len(values) - 1)
+            off = np.flatnonzero(np.abs(steps - even) > EVEN * abs(even))
+            if not even > 0 or len(off):
+                i = int(off[0]) if len(off) else 0
+                raise ModelError(f"terrain {name}: {letter} must grow by even steps; from {values[i]:g} to "
+                                 f"{values[i + 1]:g} it goes by {steps[i]:g}, on the whole by {even:g}")  # fmt: skip
+            axes.append((float(values[0]), float(even), len(values)))
+        try:
+            heights = np.asarray(h, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"terrain {name}: heights must be rows of numbers of the same length") from None
+        (x0, dx, nx), (y0, dy, ny) = axes
+        if heights.shape != (nx, ny):
+            raise ModelError(f"terrain {name}: {nx} values of x and {ny} of y need heights of that shape; they have "
+                             f"the shape {heights.shape}")  # fmt: skip
+        return cls(name, (x0, y0), (dx, dy), heights, outside)
 
     def height(self, x: Any, y: Any = 0.0) -> Any:
         """Height at x and y, numbers or arrays."""

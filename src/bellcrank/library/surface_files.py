@@ -7,6 +7,7 @@ text (LRFI, LDFI), with slope and banking if it has them; it begins at x = u, y 
 
 from __future__ import annotations
 
+import math
 import re
 import zipfile
 import zlib
@@ -116,6 +117,26 @@ def _check_size(path: Path) -> None:
             raise ModelError(
                 f"terrain {path} cannot be read: unpacked, it takes {size >> 20} MiB, more than {most >> 20}"
             )
+
+
+def steps_of(where: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
+    """Distances of points along x and y, as a caller gives them."""
+    if spacing is None:
+        return None
+    both = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
+    dx, dy = (finite(d, where, "spacing", positive=True) for d in both)
+    return dx, dy
+
+
+def finite(value: Any, where: str, what: str, positive: bool = False) -> float:
+    """A number that a caller gives; `where` and `what` name it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"terrain {where}: {what}={value!r} is not a number") from None
+    if not math.isfinite(number) or (positive and not number > 0):
+        raise ModelError(f"terrain {where}: {what}={value!r} must be {'positive' if positive else 'a finite number'}")
+    return number
 
 
 # ---- OpenCRG

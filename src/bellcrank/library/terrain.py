@@ -23,11 +23,12 @@ from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
 from bellcrank.library.friction import Grip, grips
 from bellcrank.library.ground import Ground
-from bellcrank.library.surface import EVEN, Surface
+from bellcrank.library.surface import Surface
+from bellcrank.library.surface_files import finite, read_road_sections, road_points, steps_of
 
 __all__ = [
     "Road", "Surface", "Terrain", "banked", "cosine", "course", "flat", "grid", "hill", "iso8608", "iso8608_tracks",
-    "profile", "ramp", "read_grid", "read_road",
+    "profile", "ramp",
 ]  # fmt: skip
 
 COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
@@ -90,7 +91,7 @@ class Terrain(Ground):
     def raised(self, by: float) -> Terrain:
         """The same ground, higher by a length."""
         pieces = self.pieces.copy()
-        pieces[:, 1] += _finite(by, "raised", "by")
+        pieces[:, 1] += finite(by, "raised", "by")
         return replace(self, pieces=pieces)
 
     def lifted_by(self, height: str, speed: str) -> Terrain:
@@ -125,16 +126,6 @@ def _piece_values(rows: np.ndarray, x: np.ndarray, order: int) -> np.ndarray:
     return np.asarray(2 * c2 + 6 * s * c3 - a * w * w * np.cos(w * s + p))
 
 
-def _finite(value: Any, where: str, what: str, positive: bool = False) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ModelError(f"terrain {where}: {what}={value!r} is not a number") from None
-    if not math.isfinite(number) or (positive and not number > 0):
-        raise ModelError(f"terrain {where}: {what}={value!r} must be {'positive' if positive else 'a finite number'}")
-    return number
-
-
 def _line(x0: float, height: float, slope: float = 0.0) -> list[float]:
     return [x0, height, slope, 0.0, 0.0, 0.0, 0.0, 0.0]
 
@@ -165,7 +156,7 @@ def flat(height: float = 0.0) -> Terrain:
     >>> float(bc.terrain.flat(0.1).height(7.0))
     0.1
     """
-    return _of("flat", [], [_line(0.0, _finite(height, "flat", "height"))])
+    return _of("flat", [], [_line(0.0, finite(height, "flat", "height"))])
 
 
 def ramp(slope: float, start: float | None = None, length: float | None = None, height: float = 0.0) -> Terrain:
@@ -198,15 +189,15 @@ def ramp(slope: float, start: float | None = None, length: float | None = None, 
     >>> float(bc.terrain.ramp(0.5, start=10, length=2).height(20.0))
     1.0
     """
-    slope, height = _finite(slope, "ramp", "slope"), _finite(height, "ramp", "height")
+    slope, height = finite(slope, "ramp", "slope"), finite(height, "ramp", "height")
     if start is None:
         if length is not None:
             raise ModelError(f"terrain ramp: length={length!r} needs a start")
         return _of("ramp", [], [_line(0.0, height, slope)])
-    x = _finite(start, "ramp", "start")
+    x = finite(start, "ramp", "start")
     if length is None:
         return _of("ramp", [x], [_line(x, height), _line(x, height, slope)])
-    end = x + _finite(length, "ramp", "length", positive=True)
+    end = x + finite(length, "ramp", "length", positive=True)
     return _of("ramp", [x, end], [_line(x, height), _line(x, height, slope), _line(end, height + slope * (end - x))])
 
 
@@ -234,8 +225,8 @@ def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -
     >>> float(bc.terrain.hill(start=0, length=10, height=2).height(5.0))
     2.0
     """
-    x, length = _finite(start, "hill", "start"), _finite(length, "hill", "length", positive=True)
-    half = _finite(height, "hill", "height") / 2
+    x, length = finite(start, "hill", "start"), finite(length, "hill", "length", positive=True)
+    half = finite(height, "hill", "height") / 2
     return _of("hill", [x, x + length], [_line(x, 0.0), _bump(x, length, half), _line(x + length, 0.0)])
 
 
@@ -266,8 +257,8 @@ def cosine(amplitude: float, wave_number: float, height: float = 0.0) -> Terrain
     >>> float(bc.terrain.cosine(0.02, 6.28).height(0.0))
     0.02
     """
-    a, w = _finite(amplitude, "cosine", "amplitude"), _finite(wave_number, "cosine", "wave_number", positive=True)
-    return _of("cosine", [], [[0.0, _finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]])
+    a, w = finite(amplitude, "cosine", "amplitude"), finite(wave_number, "cosine", "wave_number", positive=True)
+    return _of("cosine", [], [[0.0, finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]])
 
 
 def course() -> Terrain:
@@ -465,7 +456,7 @@ def iso8608_tracks(
     """
     from scipy.special import k1
 
-    b = _finite(track, "iso8608_tracks", "track", True)
+    b = finite(track, "iso8608_tracks", "track", True)
     x, left = _rough(road, seed, length, spacing, wavelengths, 2.0)
     other = _rough(road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0)[1]
     lines = np.fft.rfftfreq(len(x) - 1, x[1] - x[0])
@@ -488,7 +479,7 @@ def _rough(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points of a random road; the last has the height of the first."""
     size = _roughness(road)
-    length, spacing = _finite(length, "iso8608", "length", True), _finite(spacing, "iso8608", "spacing", True)
+    length, spacing = finite(length, "iso8608", "length", True), finite(spacing, "iso8608", "spacing", True)
     longest, shortest = wavelengths or (min(length / 4, 100.0), 4 * spacing)
     count = round(length / spacing)
     if not (2 * spacing < shortest < longest <= length):
@@ -512,7 +503,7 @@ def _roughness(road: str | float) -> float:
         if road.upper() not in ROUGHNESS:
             raise ModelError(f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or G_d in m^3")
         return ROUGHNESS[road.upper()]
-    return _finite(road, "iso8608", "road", positive=True)
+    return finite(road, "iso8608", "road", positive=True)
 
 
 # ---- ground over x and y
@@ -549,82 +540,7 @@ def grid(x: Any, y: Any, h: Any, outside: str = "level", name: str = "grid") -> 
     >>> round(float(ground.height(1.0, 0.5)), 6)
     0.1
     """
-    axes = []
-    for letter, given in (("x", x), ("y", y)):
-        try:
-            values = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError(f"terrain {name}: {letter} must be numbers") from None
-        if values.ndim != 1 or len(values) < 2 or not np.all(np.isfinite(values)):
-            raise ModelError(f"terrain {name}: {letter} must be at least two numbers; its shape is {values.shape}")
-        steps = np.diff(values)
-        even = (values[-1] - values[0]) / (len(values) - 1)
-        off = np.flatnonzero(np.abs(steps - even) > EVEN * abs(even))
-        if not even > 0 or len(off):
-            i = int(off[0]) if len(off) else 0
-            raise ModelError(f"terrain {name}: {letter} must grow by even steps; from {values[i]:g} to "
-                             f"{values[i + 1]:g} it goes by {steps[i]:g}, on the whole by {even:g}")  # fmt: skip
-        axes.append((float(values[0]), float(even), len(values)))
-    try:
-        heights = np.asarray(h, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"terrain {name}: heights must be rows of numbers of the same length") from None
-    (x0, dx, nx), (y0, dy, ny) = axes
-    if heights.shape != (nx, ny):
-        raise ModelError(f"terrain {name}: {nx} values of x and {ny} of y need heights of that shape; they have the "
-                         f"shape {heights.shape}")  # fmt: skip
-    return Surface(name, (x0, y0), (dx, dy), heights, outside)
-
-
-def read_grid(
-    path: str | Path,
-    *,
-    spacing: float | tuple[float, float] | None = None,
-    start: tuple[float, float] | None = None,
-    outside: str = "level",
-) -> Surface:
-    """Read ground over x and y from a file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y and h, or .npy), or
-        OpenCRG text (.crg), of which a curved road becomes a grid over x and y that begins at x = u, y = 0 along x.
-    spacing : float or pair of float, optional
-        Distance of the points along x and y (length), for .npy and .crg.
-    start : pair of float, optional
-        First x and y of .npy (length). Default: x from 0, y about the middle.
-    outside : {"level", "slope"}, default "level"
-        As of `grid`.
-
-    Returns
-    -------
-    Surface
-        The ground.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> import bellcrank as bc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "ground.npz"
-    ...     np.savez(path, x=[0, 1, 2], y=[0, 1], h=[[0, 0], [0.1, 0.1], [0.2, 0.2]])
-    ...     print(round(float(bc.terrain.read_grid(path).height(1.0, 0.5)), 6))
-    0.1
-    """
-    from bellcrank.library.surface_files import read_points
-
-    return grid(*read_points(Path(path), _steps("read_grid", spacing), start), outside=outside, name=Path(path).name)
-
-
-def _steps(where: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
-    if spacing is None:
-        return None
-    both = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
-    dx, dy = (_finite(d, where, "spacing", positive=True) for d in both)
-    return dx, dy
+    return Surface.over(x, y, h, outside, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -638,48 +554,46 @@ class Road:
     right: float
     left: float
 
+    @classmethod
+    def read(cls, path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
+        """Read a road of OpenCRG text, to be driven along.
 
-def read_road(path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
-    """Read a road of OpenCRG text, to be driven along.
+        The road is moved so that its line begins at the origin, along x and at height 0. At its ends it continues for
+        one spacing, then becomes level.
 
-    The road is moved so that its line begins at the origin, along x and at height 0. At its ends it continues for one
-    spacing, then becomes level.
+        Parameters
+        ----------
+        path : str or Path
+            The file (.crg).
+        spacing : float or pair of float, optional
+            Distance of the points of the ground in m along x and y. Default: that of the file.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file (.crg).
-    spacing : float or pair of float, optional
-        Distance of the points of the ground in m along x and y. Default: that of the file.
+        Returns
+        -------
+        Road
+            `road.ground`, and its line in m: `bc.manoeuvres.Path.through(road.x, road.y)`.
 
-    Returns
-    -------
-    Road
-        `road.ground`, and its line in m: `bc.manoeuvres.Path.through(road.x, road.y)`.
+        Raises
+        ------
+        ModelError
+            If the file cannot be read.
 
-    Raises
-    ------
-    ModelError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> import bellcrank as bc
-    >>> bc.terrain.read_road("missing.crg")
-    Traceback (most recent call last):
-        ...
-    bellcrank.errors.ModelError: cannot read missing.crg: No such file or directory
-    """
-    from bellcrank.library.surface_files import read_road_sections, road_points
-
-    read = read_road_sections(Path(path))
-    x, y, h = road_points(Path(path), read, _steps("read_road", spacing))
-    h = np.pad(h, 1, mode="reflect", reflect_type="odd")
-    ground, first = grid(_longer(x), _longer(y), h, name=Path(path).name), float(read.u[0])
-    points = read.line.points[: len(read.u)]
-    start = (ground.start[0] - first, ground.start[1])
-    level = replace(ground, start=start, heights=ground.heights - ground.height(first, 0.0))
-    return Road(level, points[:, 0] - first, points[:, 1], float(read.v[0]), float(read.v[-1]))
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> bc.terrain.Road.read("missing.crg")
+        Traceback (most recent call last):
+            ...
+        bellcrank.errors.ModelError: cannot read missing.crg: No such file or directory
+        """
+        read = read_road_sections(Path(path))
+        x, y, h = road_points(Path(path), read, steps_of("Road.read", spacing))
+        h = np.pad(h, 1, mode="reflect", reflect_type="odd")
+        ground, first = grid(_longer(x), _longer(y), h, name=Path(path).name), float(read.u[0])
+        points = read.line.points[: len(read.u)]
+        start = (ground.start[0] - first, ground.start[1])
+        level = replace(ground, start=start, heights=ground.heights - ground.height(first, 0.0))
+        return cls(level, points[:, 0] - first, points[:, 1], float(read.v[0]), float(read.v[-1]))
 
 
 def _longer(x: np.ndarray) -> np.ndarray:
@@ -734,7 +648,7 @@ def banked(
     slopes = np.broadcast_to(np.asarray(bank, dtype=float), px.shape)
     if px.ndim != 1 or px.shape != py.shape or len(px) < 2 or not np.all(np.isfinite([px, py, slopes])):
         raise ModelError("terrain banked: x and y must be two rows of numbers of the same length, at least 2")
-    wide, fine = _finite(width, "banked", "width", True), _finite(spacing, "banked", "spacing", True)
+    wide, fine = finite(width, "banked", "width", True), finite(spacing, "banked", "spacing", True)
     s = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(px), np.diff(py)))])
     at = np.linspace(0.0, s[-1], max(int(4 * s[-1] / fine), 2))
     line = np.column_stack([np.interp(at, s, v) for v in (px, py)])

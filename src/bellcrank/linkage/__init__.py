@@ -10,54 +10,18 @@ Hard points come from a dict, a TOML or a CSV file; see `files`. Kinematics only
 
 from __future__ import annotations
 
-from importlib.resources import files as _files
-from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import Chain
-from bellcrank.linkage.files import read_sheet
+from bellcrank.linkage.files import shipped
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.pose import Pose
-from bellcrank.linkage.suspensions import build_chain
-from bellcrank.linkage.table import Table, read_table
+from bellcrank.linkage.table import Table
 
 __all__ = [
-    "Chain", "Linkage", "Pose", "Table", "double_wishbone", "five_link", "formula_pushrod", "load", "macpherson",
-    "read_table", "semi_trailing", "shipped", "solid_axle_four_link", "trailing_arm",
+    "Chain", "Linkage", "Pose", "Table", "double_wishbone", "five_link", "formula_pushrod", "macpherson",
+    "semi_trailing", "shipped", "solid_axle_four_link", "trailing_arm",
 ]  # fmt: skip
-
-
-def load(source: Any, kind: str | None = None, **given: Any) -> Linkage:
-    """Make a linkage of hard points.
-
-    Parameters
-    ----------
-    source : str, Path or mapping
-        A TOML or CSV file, or a mapping with the same content (docs/linkages.md).
-    kind : str, optional
-        Kind of the linkage, such as "double_wishbone". Default: that in `source`.
-    **given : Any
-        Keys of the file, such as `units`, `axes`, `side` and `name`; they replace what the source states.
-
-    Returns
-    -------
-    Linkage
-        The linkage: `linkage.solve(travel)` returns poses, travel in m.
-
-    Raises
-    ------
-    ModelError
-        If a hard point is missing or wrong: all problems are listed.
-
-    Examples
-    --------
-    >>> import bellcrank as bc
-    >>> front = bc.linkage.load(bc.linkage.shipped("double_wishbone"))
-    >>> front.links
-    ['lower_arm', 'upper_arm', 'rack', 'tie_rod']
-    """
-    return Linkage(build_chain(read_sheet(source, kind, **given)))
 
 
 def five_link(points: Any, **given: Any) -> Linkage:
@@ -66,9 +30,10 @@ def five_link(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points P1 to P5 on the base, X1 to X5 on the carrier, wheel_centre; a file or mapping, as of `load`.
+        Hard points P1 to P5 on the base, X1 to X5 on the carrier, wheel_centre; a file, name or mapping, as
+        of `Linkage.read`.
     **given : Any
-        As of `load`.
+        As of `Linkage.read`.
 
     Returns
     -------
@@ -81,7 +46,7 @@ def five_link(points: Any, **given: Any) -> Linkage:
     >>> bc.linkage.five_link(bc.linkage.shipped("five_link")).name
     'five_link'
     """
-    return load(points, "five_link", **given)
+    return Linkage.read(points, "five_link", **given)
 
 
 def double_wishbone(points: Any, **given: Any) -> Linkage:
@@ -91,9 +56,9 @@ def double_wishbone(points: Any, **given: Any) -> Linkage:
     ----------
     points : str, Path or mapping
         Hard points lower_front, lower_rear, lower_ball, the same of the upper arm, tie_base, tie_carrier, wheel_centre;
-        a file or mapping, as of `load`.
+        a file or mapping, as of `Linkage.read`.
     **given : Any
-        As of `load`.
+        As of `Linkage.read`.
 
     Returns
     -------
@@ -106,7 +71,7 @@ def double_wishbone(points: Any, **given: Any) -> Linkage:
     >>> bc.linkage.double_wishbone(bc.linkage.shipped("double_wishbone")).name
     'double_wishbone'
     """
-    return load(points, "double_wishbone", **given)
+    return Linkage.read(points, "double_wishbone", **given)
 
 
 def macpherson(points: Any, **given: Any) -> Linkage:
@@ -116,9 +81,9 @@ def macpherson(points: Any, **given: Any) -> Linkage:
     ----------
     points : str, Path or mapping
         Hard points lower_front, lower_rear, lower_ball, strut_lower, strut_top, tie_base, tie_carrier, wheel_centre; a
-        file or mapping, as of `load`.
+        file or mapping, as of `Linkage.read`.
     **given : Any
-        As of `load`.
+        As of `Linkage.read`.
 
     Returns
     -------
@@ -131,7 +96,7 @@ def macpherson(points: Any, **given: Any) -> Linkage:
     >>> bc.linkage.macpherson(bc.linkage.shipped("macpherson")).name
     'macpherson'
     """
-    return load(points, "macpherson", **given)
+    return Linkage.read(points, "macpherson", **given)
 
 
 def trailing_arm(points: Any, **given: Any) -> Linkage:
@@ -140,9 +105,9 @@ def trailing_arm(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points pivot_inner, pivot_outer, wheel_centre; a file or mapping, as of `load`.
+        Hard points pivot_inner, pivot_outer, wheel_centre; a file or mapping, as of `Linkage.read`.
     **given : Any
-        As of `load`.
+        As of `Linkage.read`.
 
     Returns
     -------
@@ -155,7 +120,7 @@ def trailing_arm(points: Any, **given: Any) -> Linkage:
     >>> bc.linkage.trailing_arm(bc.linkage.shipped("trailing_arm")).name
     'trailing_arm'
     """
-    return load(points, "trailing_arm", **given)
+    return Linkage.read(points, "trailing_arm", **given)
 
 
 def semi_trailing(points: Any, **given: Any) -> Linkage:
@@ -164,9 +129,9 @@ def semi_trailing(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points pivot_inner, pivot_outer, wheel_centre; a file or mapping, as of `load`.
+        Hard points pivot_inner, pivot_outer, wheel_centre; a file or mapping, as of `Linkage.read`.
     **given : Any
-        As of `load`.
+        As of `Linkage.read`.
 
     Returns
     -------
@@ -179,7 +144,7 @@ def semi_trailing(points: Any, **given: Any) -> Linkage:
     >>> bc.linkage.semi_trailing(bc.linkage.shipped("semi_trailing")).name
     'semi_trailing'
     """
-    return load(points, "semi_trailing", **given)
+    return Linkage.read(points, "semi_trailing", **given)
 
 
 def solid_axle_four_link(points: Any, **given: Any) -> Linkage:
@@ -188,9 +153,10 @@ def solid_axle_four_link(points: Any, **given: Any) -> Linkage:
     Parameters
     ----------
     points : str, Path or mapping
-        Hard points lower_left_base to upper_right_axle, wheel_left, wheel_right; a file or mapping, as of `load`.
+        Hard points lower_left_base to upper_right_axle, wheel_left, wheel_right; a file, name or mapping, as of
+        `Linkage.read`.
     **given : Any
-        As of `load`.
+        As of `Linkage.read`.
 
     Returns
     -------
@@ -203,7 +169,7 @@ def solid_axle_four_link(points: Any, **given: Any) -> Linkage:
     >>> bc.linkage.solid_axle_four_link(bc.linkage.shipped("solid_axle")).name
     'solid_axle'
     """
-    return load(points, "solid_axle_four_link", **given)
+    return Linkage.read(points, "solid_axle_four_link", **given)
 
 
 def formula_pushrod(points: Any, **given: Any) -> Linkage:
@@ -213,9 +179,10 @@ def formula_pushrod(points: Any, **given: Any) -> Linkage:
     ----------
     points : str, Path or mapping
         Hard points of a double wishbone, pushrod_outer (on the carrier, or by `attach` on an arm), pushrod_crank,
-        crank_pivot, crank_axis (default: the x axis), spring_base, spring_crank; a file or mapping, as of `load`.
+        crank_pivot, crank_axis (default: the x axis), spring_base, spring_crank; a file, name or mapping, as of
+        `Linkage.read`.
     **given : Any
-        As of `load`.
+        As of `Linkage.read`.
 
     Returns
     -------
@@ -228,38 +195,4 @@ def formula_pushrod(points: Any, **given: Any) -> Linkage:
     >>> bc.linkage.formula_pushrod(bc.linkage.shipped("formula_student")).name
     'formula_student'
     """
-    return load(points, "formula_pushrod", **given)
-
-
-def shipped(name: str | None = None) -> Any:
-    """Return the path of a hard-point file that comes with Bellcrank, or the names of all.
-
-    Parameters
-    ----------
-    name : str, optional
-        Name of the file. Default: all names are returned.
-
-    Returns
-    -------
-    Path or list of str
-        The file, or the names.
-
-    Raises
-    ------
-    ModelError
-        If there is no such file.
-
-    Examples
-    --------
-    >>> import bellcrank as bc
-    >>> bc.linkage.shipped("macpherson").name
-    'macpherson.toml'
-    """
-    folder = Path(str(_files("bellcrank.linkage") / "data"))
-    names = sorted(p.stem for p in folder.glob("*.toml"))
-    if name is None:
-        return names
-    if name not in names:
-        guess = did_you_mean(name, names)
-        raise ModelError(f"no hard-point file '{name}' comes with Bellcrank.{guess} There are {', '.join(names)}.")
-    return folder / f"{name}.toml"
+    return Linkage.read(points, "formula_pushrod", **given)

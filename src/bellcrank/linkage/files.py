@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,50 @@ def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
             points = {k: data.pop(k) for k in list(data) if k not in KEYS}
             data["points"] = points
     elif isinstance(source, str | Path):
-        data, where = read_file(Path(source)), str(source)
+        path = Path(source)
+        if not path.suffix and not path.exists():
+            path = shipped(str(source))
+        data, where = read_file(path), str(source)
     else:
         raise ModelError(f"hard points are a dict or the path of a .toml or .csv file, given {type(source).__name__}")
     data |= {k: v for k, v in given.items() if v is not None}
     data.setdefault("kind", kind)
     data.setdefault("name", Path(source).stem if isinstance(source, str | Path) else (data["kind"] or "linkage"))
     return _Reader(data, where).sheet(kind)
+
+
+def shipped(name: str | None = None) -> Any:
+    """Return the path of a hard-point file that comes with Bellcrank, or the names of all.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the file. Default: all names are returned.
+
+    Returns
+    -------
+    Path or list of str
+        The file, or the names.
+
+    Raises
+    ------
+    ModelError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.linkage.shipped("macpherson").name
+    'macpherson.toml'
+    """
+    folder = Path(str(files("bellcrank.linkage") / "data"))
+    names = sorted(p.stem for p in folder.glob("*.toml"))
+    if name is None:
+        return names
+    if name not in names:
+        guess = did_you_mean(name, names)
+        raise ModelError(f"no hard-point file '{name}' comes with Bellcrank.{guess} There are {', '.join(names)}.")
+    return folder / f"{name}.toml"
 
 
 def read_file(path: Path) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bellcrank.files.html import heading, table
 from bellcrank.files.notebook import Shown
 from bellcrank.linkage.assembly import Mobility, assemble, count_freedoms
 from bellcrank.linkage.chain import Chain, check_chain
+from bellcrank.linkage.files import read_sheet
 from bellcrank.linkage.link_motion import LinkMotion, link_motion, links_of, origins
 from bellcrank.linkage.measures import draw, measure
 from bellcrank.linkage.moving import Vec
@@ -20,6 +22,7 @@ from bellcrank.linkage.path import Way, follow
 from bellcrank.linkage.plan import Frames, make_plan
 from bellcrank.linkage.pose import Pose, attach, polarised
 from bellcrank.linkage.solver import Solver
+from bellcrank.linkage.suspensions import build_chain
 from bellcrank.linkage.table import Table, make_table
 
 Array = np.ndarray[Any, Any]
@@ -31,7 +34,8 @@ NEAR = 0.01  # of the range: distance from a fold at which solutions are warned 
 class Linkage(Shown):
     """A linkage with one input (travel of the wheel centre, m, up as drawn) or two (and rack, m, or roll, rad).
 
-    Made by `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the description raise a ModelError.
+    Made by `Linkage.read`, `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the
+    description raise a ModelError.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -44,6 +48,39 @@ class Linkage(Shown):
         self._ways: dict[float, Way] = {}
         self._twin: Linkage | None = None  # of which it is the mirror image
         self._tables: dict[tuple[Any, ...], Table] = {}
+
+    @classmethod
+    def read(cls, source: str | Path | Mapping[str, Any], kind: str | None = None, **given: Any) -> Linkage:
+        """Read a linkage: hard points of a file.
+
+        Parameters
+        ----------
+        source : str, Path or mapping
+            A TOML or CSV file (docs/linkages.md), the name of one that comes with Bellcrank (`bc.linkage.shipped()`
+            lists them), or a mapping with the same content.
+        kind : str, optional
+            Kind of the linkage, such as "double_wishbone". Default: that in `source`.
+        **given : Any
+            Keys of the file, such as `units`, `axes`, `side` and `name`; they replace what the source states.
+
+        Returns
+        -------
+        Linkage
+            The linkage: `linkage.solve(travel)` returns poses, travel in m.
+
+        Raises
+        ------
+        ModelError
+            If a hard point is missing or wrong: all problems are listed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> front = bc.linkage.Linkage.read("double_wishbone")
+        >>> front.links
+        ['lower_arm', 'upper_arm', 'rack', 'tie_rod']
+        """
+        return cls(build_chain(read_sheet(source, kind, **given)))
 
     def content(self) -> Chain:
         """What identifies it."""

@@ -64,6 +64,47 @@ class Table:
     rack: Array | None = None
     errors: Mapping[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, path: str | Path) -> Table:
+        """Read a table of a linkage that `Table.save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Table
+            The table, for `System.add_linkage`.
+
+        Raises
+        ------
+        ModelError
+            If the file is no such table.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import bellcrank as bc
+        >>> table = bc.linkage.Linkage.read("trailing_arm").table(accuracy=1e-4)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = table.save(Path(folder) / "arm.json")
+        ...     bc.linkage.Table.read(Path(folder) / "arm.json").travel.tolist() == table.travel.tolist()
+        True
+        """
+        data = json_of(read_text(path, ModelError), path, ModelError)
+        try:
+            if not isinstance(data, dict) or data.get("format") != FORMAT:
+                raise ValueError(f"its format is not '{FORMAT}'")
+            nodes = {n: _node_poses(data["travel"], fields) for n, fields in data["nodes"].items()}
+            chain, travel = _chain(data["linkage"]), np.array(data["travel"])
+            rack = None if data["rack"] is None else np.array(data["rack"])
+            return cls(chain, data["origins"], travel, nodes, data["scheme"], rack, data["errors"])
+        except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, MemoryError) as error:
+            raise ModelError(f"'{path}' cannot be read as a linkage table: {error}") from None
+
     def __repr__(self) -> str:
         size = f"{len(self.travel)}" if self.rack is None else f"{len(self.travel)} x {len(self.rack)}"
         return f"Table('{self.chain.name}', {self.scheme}, {size} nodes, travel {self.low:.6g} to {self.high:.6g} m)"
@@ -211,47 +252,6 @@ class Table:
             lines += [" ".join(repr(float(x)) for x in v[k]) for v in (p.d, p.delta)]
         guarded("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
-
-
-def read_table(path: str | Path) -> Table:
-    """Read a table of a linkage that `Table.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Table
-        The table, for `System.add_linkage`.
-
-    Raises
-    ------
-    ModelError
-        If the file is no such table.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import bellcrank as bc
-    >>> table = bc.linkage.load(bc.linkage.shipped("trailing_arm")).table(accuracy=1e-4)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = table.save(Path(folder) / "arm.json")
-    ...     bc.linkage.read_table(Path(folder) / "arm.json").travel.tolist() == table.travel.tolist()
-    True
-    """
-    data = json_of(read_text(path, ModelError), path, ModelError)
-    try:
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ValueError(f"its format is not '{FORMAT}'")
-        nodes = {n: _node_poses(data["travel"], fields) for n, fields in data["nodes"].items()}
-        chain, travel = _chain(data["linkage"]), np.array(data["travel"])
-        rack = None if data["rack"] is None else np.array(data["rack"])
-        return Table(chain, data["origins"], travel, nodes, data["scheme"], rack, data["errors"])
-    except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, MemoryError) as error:
-        raise ModelError(f"'{path}' cannot be read as a linkage table: {error}") from None
 
 
 def _node_poses(travel: Any, fields: Mapping[str, Any]) -> Pose:

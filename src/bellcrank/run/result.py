@@ -14,7 +14,6 @@ from bellcrank.errors import NoChannel, RunError, did_you_mean, optional_package
 from bellcrank.files.choose import read_record, write_record
 from bellcrank.files.html import heading, table
 from bellcrank.files.notebook import Shown
-from bellcrank.files.parsfile import ParsFile, read_parsfile
 from bellcrank.files.record import Channel, Record, guarded
 from bellcrank.files.whole import write_text
 from bellcrank.kinds import Listed, checked
@@ -109,6 +108,46 @@ class Run(Listed, Shown):
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
     reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for a continued run
     moved: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # where bodies were, for pictures
+
+    @classmethod
+    @checked
+    def read(cls, path: str | Path) -> Self:
+        """Read a run from a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. Its ending names the format: .csv, .erd, .json, .mat, .mf4, .nc, .parquet.
+
+        Returns
+        -------
+        Run
+            The run. Logs of other programs are read as well.
+
+        Raises
+        ------
+        RunError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import bellcrank as bc
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "data.csv"
+        ...     written = path.write_text(chr(10).join(["t,x", "0,1", "1,2"]))
+        ...     print(bc.Run.read(path)["x"].tolist())
+        [1.0, 2.0]
+        """
+        record = read_record(path)
+        ended = [h.removeprefix(ENDED) for h in record.history if h.startswith(ENDED)]
+        channels = [replace(c, label=c.label or c.name) for c in record.channels]
+        words = [h.removeprefix(STATUS) for h in record.history if h.startswith(STATUS)]
+        if not ended:
+            return cls.of(record.title, record.time, channels, "read from a file")
+        status = status_in(words[0] if words else ended[0])
+        return cls.of(record.title, record.time, channels, ended[0], status=status)
 
     @classmethod
     def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **more: Any) -> Self:
@@ -258,7 +297,7 @@ class Run(Listed, Shown):
         >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
         >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     print(bc.read(run.save(Path(folder) / "mass.csv"))["q(mass)"].tolist())
+        ...     print(bc.Run.read(run.save(Path(folder) / "mass.csv"))["q(mass)"].tolist())
         [0.0, 1.5, 3.0]
         """
         if not isinstance(path, str | Path):
@@ -427,50 +466,3 @@ class Run(Listed, Shown):
             guarded("write", Path(path), lambda: write_text(path, text))
             return Path(path)
         return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)
-
-
-@checked
-def read(path: str | Path) -> Run | ParsFile:
-    """Read a run or a parameter file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file. Its ending names the format: .csv, .erd, .json, .mat, .mf4, .nc, .parquet; or .par, .echo.
-
-    Returns
-    -------
-    Run or ParsFile
-        The run, or the lines of a parameter file.
-
-    Raises
-    ------
-    RunError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import bellcrank as bc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "data.csv"
-    ...     written = path.write_text(chr(10).join(["t,x", "0,1", "1,2"]))
-    ...     print(bc.read(path)["x"].tolist())
-    [1.0, 2.0]
-    """
-    if Path(path).suffix.lower() in (".par", ".echo"):
-        return read_parsfile(path)
-    return read_run(path)
-
-
-def read_run(path: str | Path) -> Run:
-    """The channels of a file as a run."""
-    record = read_record(path)
-    ended = [h.removeprefix(ENDED) for h in record.history if h.startswith(ENDED)]
-    channels = [replace(c, label=c.label or c.name) for c in record.channels]
-    words = [h.removeprefix(STATUS) for h in record.history if h.startswith(STATUS)]
-    if not ended:
-        return Run.of(record.title, record.time, channels, "read from a file")
-    status = status_in(words[0] if words else ended[0])
-    return Run.of(record.title, record.time, channels, ended[0], status=status)

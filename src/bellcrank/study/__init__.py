@@ -6,6 +6,6 @@ on disk as it ends (`store`). Only public names of Bellcrank are used.
 """
 
 from bellcrank.study.result import StudyResult
-from bellcrank.study.study import Study, read_study
+from bellcrank.study.study import Study
 
-__all__ = ["Study", "StudyResult", "read_study"]
+__all__ = ["Study", "StudyResult"]

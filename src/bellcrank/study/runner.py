@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.api.equations import Equations
-from bellcrank.api.loading import load_model
 from bellcrank.api.system import System
 from bellcrank.choices import Backend
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
@@ -114,7 +113,7 @@ def _load(model: Mapping[str, Any], place: Path | None) -> System:
 
 def _run_file(path: Path, arguments: Mapping[str, Any]) -> System:
     try:
-        return load_model(path, **arguments)
+        return System.read(path, **arguments)
     except (BellcrankError, OSError):
         raise
     except Exception as error:  # whatever the code of a model file does wrong

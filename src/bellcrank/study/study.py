@@ -35,7 +35,7 @@ class StudyError(ModelError):
 
 
 class Study:
-    """One model over many values: `bc.read_study(path)` makes one, `run` runs it.
+    """One model over many values: `bc.Study.read(path)` makes one, `run` runs it.
 
     `definition` is what its file says, `equations` are those of the model, `points` the values of all runs.
     """
@@ -44,6 +44,49 @@ class Study:
         self.definition, self.equations, self._job = definition, equations, job
         self.points = [(p.name, values) for p in definition.parts for values in p.runs()]
         self._keys = [run_key(job, values) for _, values in self.points]
+
+    @classmethod
+    def read(cls, source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
+        """Read a study: a plan of many runs of one model.
+
+        Parameters
+        ----------
+        source : str, Path or mapping
+            A TOML file, or a mapping with the same content.
+        folder : str or Path, optional
+            Folder of the files that the study names. Default: that of the study.
+
+        Returns
+        -------
+        Study
+            The study; its model is derived and the plan is checked.
+
+        Raises
+        ------
+        ModelError
+            If the study has mistakes: all of them are listed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import bellcrank as bc
+        >>> lines = [
+        ...     "import bellcrank as bc",
+        ...     "def model():",
+        ...     "    s = bc.System('ball')",
+        ...     "    s.add_point_mass('ball', translate='z', mass=1)",
+        ...     "    s.add_gravity((0, 0, -1))",
+        ...     "    return s",
+        ... ]
+        >>> plan = {"name": "fall", "model": {"file": "ball.py"}, "run": {"t_end": 1, "step": 0.1}}
+        >>> plan |= {"grid": {"g": [5, 10]}, "measures": {"depth": {"kind": "min", "of": "q(ball)"}}}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = (Path(folder) / "ball.py").write_text(chr(10).join(lines))
+        ...     print(bc.Study.read(plan, folder))
+        Study('fall': 2 runs of ball.py)
+        """
+        return cls.checked(*read_definition(source, folder))
 
     @classmethod
     def checked(cls, definition: Definition, problems: list[str]) -> Study:
@@ -174,46 +217,3 @@ class Study:
             of = [interface.find(c, CHANNELS, "channel") for c in m.channels]
             found[m.name] = Column(m.unit(of[0].unit.text), f"{m.kind} of {', '.join(x.name for x in of)}")
         return found
-
-
-def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
-    """Read a study: a plan of many runs of one model.
-
-    Parameters
-    ----------
-    source : str, Path or mapping
-        A TOML file, or a mapping with the same content.
-    folder : str or Path, optional
-        Folder of the files that the study names. Default: that of the study.
-
-    Returns
-    -------
-    Study
-        The study; its model is derived and the plan is checked.
-
-    Raises
-    ------
-    ModelError
-        If the study has mistakes: all of them are listed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import bellcrank as bc
-    >>> lines = [
-    ...     "import bellcrank as bc",
-    ...     "def model():",
-    ...     "    s = bc.System('ball')",
-    ...     "    s.add_point_mass('ball', translate='z', mass=1)",
-    ...     "    s.add_gravity((0, 0, -1))",
-    ...     "    return s",
-    ... ]
-    >>> plan = {"name": "fall", "model": {"file": "ball.py"}, "run": {"t_end": 1, "step": 0.1}}
-    >>> plan |= {"grid": {"g": [5, 10]}, "measures": {"depth": {"kind": "min", "of": "q(ball)"}}}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = (Path(folder) / "ball.py").write_text(chr(10).join(lines))
-    ...     print(bc.read_study(plan, folder))
-    Study('fall': 2 runs of ball.py)
-    """
-    return Study.checked(*read_definition(source, folder))

@@ -25,7 +25,7 @@ STILL = 1e-9  # an eigenvalue below this fraction of the largest moves nothing t
 def record_facts(interface: Interface, run: Any) -> tuple[dict[str, Any], bytes]:
     """A run to be played: title and times, and all channels of the page, row after row, as 32-bit numbers."""
     if not isinstance(run, Run):
-        raise ModelError(f"run={type(run).__name__} must be a run, of `simulate` or `bc.read`", interface.model)
+        raise ModelError(f"run={type(run).__name__} must be a run, of `simulate` or `bc.Run.read`", interface.model)
     known = {x.name: find_name(x.name, run, "channel") for x in interface.channels}
     missing = [x.name for x in interface.states if known[x.name] is None]
     if missing or not len(run):

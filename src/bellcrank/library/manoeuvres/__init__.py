@@ -59,8 +59,8 @@ def handling(car: Any) -> Figures:
     """Figures of a car for small steering angles, from its linear model at 80 km/h.
 
     Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles and characteristic speed, with
-    compliance, steering column, roll steer, camber and tyres. The car (a `Car`, a system of `read_car`, or the path or
-    name of a file) is derived and compiled the first time.
+    compliance, steering column, roll steer, camber and tyres. The car (a `Car`, a system of `Car.system`, or the path
+    or name of a file) is derived and compiled the first time.
     """
     return handling_of(ready(car_of(car)))
 
@@ -76,7 +76,7 @@ def every() -> list[str]:
 
 
 def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
-    """Drives a manoeuvre: `car` is a bc.vehicles.Car, a system of read_car, or the path or name of a car file.
+    """Drives a manoeuvre: `car` is a bc.vehicles.Car, a system of Car.system, or the path or name of a car file.
 
     Settings are those of `known()[name].settings`; speeds are in km/h, and `method` is one of `simulate`. The model is
     that of the car's `system()`, with what extends it, and kept with a Car for the next manoeuvre.

@@ -272,7 +272,7 @@ def car_of(car: Any) -> Car:
     if isinstance(car, str | FilePath):
         return Car.read(car)
     raise ModelError(
-        f"a manoeuvre needs a bc.vehicles.Car, a system of read_car or the path of a file, given {type(car).__name__}"
+        f"a manoeuvre needs a bc.vehicles.Car, a system of Car.system or the path of a file, given {type(car).__name__}"
     )
 
 

@@ -11,7 +11,7 @@ from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.ready import K_TURN, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steady import SteadyMotion
-from bellcrank.library.terrain import Road, Surface, read_road
+from bellcrank.library.terrain import Road, Surface
 from bellcrank.library.vehicles.building import Plane
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS
@@ -51,7 +51,7 @@ def line_of(road: Road) -> tuple[Path, float]:
 
 def along(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From the beginning of the road to its end at one speed."""
-    road, v = read_road(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
+    road, v = Road.read(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
     path, way = line_of(road)
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True)
     car = ready(vehicle, driver, _On(road.ground.c[1], road.ground), settings["method"], settings["gear"])

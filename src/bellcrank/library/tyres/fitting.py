@@ -113,7 +113,7 @@ def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Ma
 
 def _names(start: Any, coefficients: Any) -> list[str]:
     if not isinstance(start, MagicFormula):
-        raise ModelError(f"fit of a tyre: start={start!r:.60} must be a Magic Formula tyre, as bc.tyres.read gives")
+        raise ModelError(f"fit of a tyre: start={start!r:.60} must be a Magic Formula tyre, such as bc.load reads")
     if isinstance(coefficients, str) or not isinstance(coefficients, Sequence) or not coefficients:
         raise ModelError(
             f"fit of a tyre: coefficients={coefficients!r:.60} must be a list of names such as ['PDY1', 'PKY1']"

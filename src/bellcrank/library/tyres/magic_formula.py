@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres import magic_terms as terms
 from bellcrank.library.tyres.magic_keys import DEFAULTS, DIMENSION_OF, RANGES, SCALES, SECTION_OF, dimension_factor
 from bellcrank.library.tyres.steady import ARRAYS, SteadyTyre
+from bellcrank.library.tyres.tir import implausible, read_tir
 
 __all__ = ["MagicFormula"]
 
@@ -83,6 +85,45 @@ class MagicFormula(SteadyTyre):
             object.__setattr__(self, "coefficients", MappingProxyType(whole))
         if problems:
             raise ModelError([f"tyre '{self.name}': {p}" for p in problems])
+
+    @classmethod
+    def read(
+        cls, path: str | Path, *, version: str | None = None, form: str = "solver", transient: str = "linear"
+    ) -> MagicFormula:
+        """Read a tyre from a tyre property file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file (.tir). Its units become N, m, s, rad and Pa.
+        version : {"5.2", "6.1", "6.2"}, optional
+            Version of a file that does not state it. Default: that of the file.
+        form : {"solver", "star"}, default "solver"
+            "solver" takes slip angle and inclination as they are, "star" tan(alpha) and sin(gamma).
+        transient : {"linear", "nonlinear", "none"}, default "linear"
+            How slip follows in models.
+
+        Returns
+        -------
+        MagicFormula
+            The tyre. `tyre.notes` reports what was assumed, `tyre.extra` what the file says besides the coefficients:
+            by "SECTION.KEY", tables by section.
+
+        Raises
+        ------
+        ModelError
+            If the file is no Magic Formula tyre or has mistakes: all of them are listed with their lines.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> tyre = bc.tyres.MagicFormula.read("examples/tyres/book_205_60R15.tir")
+        >>> tyre.version, round(float(tyre.forces(4000, 0.0, 0.05)["Fy"]))
+        ('6.1', -2301)
+        """
+        file = read_tir(path, version)
+        tyre = cls(file.numbers, file.version, file.side, form, file.name, False, file.extra, transient=transient)
+        return replace(tyre, notes=tuple(dict.fromkeys([*file.notes, *implausible(tyre)])))
 
     def __getitem__(self, key: str) -> float:
         if str(key).upper() not in self.coefficients:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.files.text import one_line, read_text
-from bellcrank.library.tyres.magic_formula import MagicFormula
 from bellcrank.library.tyres.magic_keys import DIMENSION_OF, MOTORCYCLE, RANGES, SECTION_OF, VERSIONS, dimension_factor
 
-__all__ = ["read"]
+__all__: list[str] = []
 
 UNITS: dict[str, dict[str, float]] = {  # of [UNITS], in SI; without blanks, capitals and plural
     "LENGTH": {
@@ -86,19 +85,30 @@ class _File:
         return found[-1].strip().lower().replace(" ", "") if found else ""
 
 
-def read(
-    path: str | Path,
-    *,
-    version: str | None = None,
-    form: str = "solver",
-    transient: str = "linear",
-) -> MagicFormula:
-    """The tyre of a .tir file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2, in N, m, s, rad and Pa.
+@dataclass(frozen=True)
+class TirFile:
+    """The tyre of a file: coefficients in SI units, version of the formula, side, name, what else the file says, and
+    what was assumed."""
 
-    `version` ("5.2", "6.1", "6.2") is for files that do not say theirs; `form` and `transient` as in
-    `MagicFormula`. `tyre.notes` reports what was assumed, `tyre.extra` what the file says besides the coefficients: by
-    "SECTION.KEY", tables by section.
-    """
+    numbers: dict[str, float]
+    version: str
+    side: str
+    name: str
+    extra: dict[str, Any]
+    notes: list[str]
+
+
+class Coefficients(Protocol):
+    """A tyre by its coefficients, as far as it is checked here."""
+
+    @property
+    def version(self) -> str: ...
+    def __getitem__(self, key: str) -> float: ...
+    def forces(self, Fz: Any, kappa: Any, alpha: Any, *, limits: bool) -> Any: ...
+
+
+def read_tir(path: str | Path, version: str | None = None) -> TirFile:
+    """What a .tir file says; a `version` is for files that do not name it."""
     if not isinstance(path, str | Path):
         raise ModelError(f"a tyre is read from the path of a .tir file, given {type(path).__name__}")
     text = read_text(path, ModelError, otherwise="latin-1")
@@ -111,9 +121,7 @@ def read(
         raise ModelError([f"{file.where}: {p}" for p in file.problems])
     side = _side(file)
     _check_ranges(file, numbers)
-    name = one_line(Path(path).stem) or "tyre"
-    tyre = MagicFormula(numbers, found, side, form, name, False, extra, transient=transient)
-    return replace(tyre, notes=tuple(dict.fromkeys([*file.notes, *check(tyre)])))
+    return TirFile(numbers, found, side, one_line(Path(path).stem) or "tyre", extra, file.notes)
 
 
 # ---- lines
@@ -321,7 +329,7 @@ def _check_ranges(file: _File, numbers: dict[str, float]) -> None:
             numbers.pop(f"{key}MAX", None)
 
 
-def check(tyre: MagicFormula) -> list[str]:
+def implausible(tyre: Coefficients) -> list[str]:
     """What of a set of coefficients is not as a tyre should be, over its range of loads."""
     found = []
     top = tyre["FZMAX"] if math.isfinite(tyre["FZMAX"]) else 2.5 * tyre["FNOMIN"]

@@ -1,6 +1,6 @@
 """Vehicles: partial vehicles, rigid cars, trucks and motorcycles; and cars from hard points, read from a file."""
 
-from bellcrank.library.vehicles.car import Car, cars, read_car, template
+from bellcrank.library.vehicles.car import Car, cars, template
 from bellcrank.library.vehicles.partial import (
     Design,
     PartialVehicle,
@@ -15,5 +15,5 @@ from bellcrank.library.vehicles.partial import (
 
 __all__ = [
     "Car", "Design", "PartialVehicle", "Slip", "Tyre", "car", "cars", "motorcycle", "partial_vehicle", "point_mass_car",
-    "read_car", "template", "truck",
+    "template", "truck",
 ]  # fmt: skip

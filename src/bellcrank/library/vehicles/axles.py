@@ -18,7 +18,7 @@ import numpy as np
 from bellcrank.backend.kept_models import kept_object
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres.fiala import Fiala
-from bellcrank.library.tyres.tir import read
+from bellcrank.library.tyres.magic_formula import MagicFormula
 from bellcrank.library.tyres.tmeasy import TMeasy
 from bellcrank.library.vehicles.geometry import axle_problems
 from bellcrank.library.vehicles.keys import Problems
@@ -263,7 +263,7 @@ def _tyre(where: str, given: Rubber, folder: Path, problems: Problems) -> Any:
 
 def _made(where: str, given: Rubber, values: Mapping[str, Any], folder: Path, problems: Problems) -> Any:
     if given.file is not None:
-        tyre: Any = read(folder / given.file)
+        tyre: Any = MagicFormula.read(folder / given.file)
         return tyre.scaled(INFLPRES=given.pressure) if given.pressure is not None else tyre
     if given.size is not None:
         changes = {key: value for key, value in values.items() if key in OTHER}

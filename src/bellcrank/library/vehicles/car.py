@@ -45,7 +45,29 @@ class Car:
 
     @classmethod
     def read(cls, path: str | Path) -> Car:
-        """The car of a file; of one that comes with Bellcrank by its name."""
+        """Read a car from a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A car file (.toml), or the name of a car that comes with Bellcrank: `bc.vehicles.cars()` lists them.
+
+        Returns
+        -------
+        Car
+            The car; `car.system()` makes its model.
+
+        Raises
+        ------
+        ModelError
+            If there is no such file or car, or if it has mistakes: all of them are listed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> bc.vehicles.Car.read("passenger").name
+        'passenger car'
+        """
         found = Path(path)
         if not found.is_file() and not found.suffix and str(path) in cars():
             found = _shipped(str(path))
@@ -197,8 +219,10 @@ def _axle(name: str) -> str:
     return name
 
 
-def read_car(path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Ground | None = None) -> CarSystem:
-    """The model of a car file, or of a car that comes with Bellcrank by its name; options as of `Car.system`."""
+def car_system(
+    path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Ground | None = None
+) -> CarSystem:
+    """The model of a car file; options as of `Car.system`."""
     return Car.read(path).system(speed=speed, exact=exact, terrain=terrain)
 
 

@@ -1,0 +1,200 @@
+"""The front door for files: `load` finds out what a file holds and reads it with the class of that kind.
+
+A kind is one record of `KINDS`. Its class has a classmethod `read`, which scripts with types call themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.api.loading import check_arguments
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.choose import FORMATS
+from bellcrank.files.text import not_a_pipe, read_toml
+
+if TYPE_CHECKING:
+    from bellcrank.api.system import System
+    from bellcrank.files.parsfile import ParsFile
+    from bellcrank.library.terrain import Road, Surface
+    from bellcrank.library.tyres.magic_formula import MagicFormula
+    from bellcrank.library.vehicles.car import Car
+    from bellcrank.linkage import Linkage, Table
+    from bellcrank.run.result import Run
+    from bellcrank.study import Study
+
+HEAD = 2**16  # bytes of a file that are looked at
+TABLES = (".csv", ".txt")
+CAR = ("body", "front", "rear", "steering", "brakes", "drive")  # tables that every car file has
+STUDY = ("model", "measures", "grid", "samples", "parts")
+
+
+class Sample:
+    """What is looked at of a file: its ending, its first bytes as text, and all of a TOML file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.ending = path, path.suffix.lower()
+        not_a_pipe(path, ModelError)
+        try:
+            with path.open("rb") as stream:
+                self.head = stream.read(HEAD)
+        except OSError as error:
+            raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
+
+    @cached_property
+    def text(self) -> str:
+        return "" if b"\0" in self.head else self.head.decode("utf-8-sig", errors="replace")
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Top-level names of a TOML file."""
+        return tuple(read_toml(self.path)) if self.ending == ".toml" else ()
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """The first row of a table that is not a remark."""
+        rows = [line for line in self.text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        if self.ending not in TABLES or not rows:
+            return []
+        mark = next((m for m in ";\t," if m in rows[0]), None)
+        return [cell.strip().lower() for cell in rows[0].split(mark)]
+
+    def has(self, *keys: str) -> bool:
+        """Has a TOML file one of these names?"""
+        return any(key in self.keys for key in keys)
+
+
+def _heights(s: Sample) -> bool:
+    """Is the first row of a table made of numbers? Its first cell, the corner, may be empty or a word."""
+    return len(s.cells) > 1 and all(_is_number(cell) for cell in s.cells[1:])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file may be: the class that reads it, and how it is known."""
+
+    name: str
+    known_by: str
+    module: str
+    reader: str
+    is_one: Callable[[Sample], bool]
+
+    def read(self, path: Path, options: dict[str, Any]) -> Any:
+        """What the class makes of a file."""
+        read = getattr(import_module(self.module), self.reader).read
+        check_arguments(f"{path.name}: {self.reader}.read", read, options, 1)
+        return read(path, **options)
+
+
+KINDS = (
+    Kind("model", "Python (.py) with a function model(), or an AUTOSIM deck (.lsp)", "bellcrank.api.system", "System",
+         lambda s: s.ending in (".py", ".lsp")),
+    Kind("car", f"TOML with tables such as [{CAR[0]}], [{CAR[1]}] and [{CAR[2]}]", "bellcrank.library.vehicles.car",
+         "Car", lambda s: s.has(*CAR) and not s.has("model")),
+    Kind("study", f"TOML with [{STUDY[0]}] and [{STUDY[1]}]", "bellcrank.study", "Study", lambda s: s.has(*STUDY)),
+    Kind("linkage", "hard points: TOML with [points], or a table (.csv) with the header name,x,y,z",
+         "bellcrank.linkage", "Linkage",
+         lambda s: s.has("points") or (s.ending == ".csv" and s.cells[:4] == ["name", "x", "y", "z"])),
+    Kind("linkage table", "JSON that Table.save wrote", "bellcrank.linkage", "Table",
+         lambda s: '"bellcrank linkage table' in s.text),
+    Kind("tyre", "a tyre property file (.tir, or with a line FITTYP = or PROPERTY_FILE_FORMAT =)",
+         "bellcrank.library.tyres", "MagicFormula",
+         lambda s: s.ending == ".tir" or re.search(r"(?mi)^\s*(FITTYP|PROPERTY_FILE_FORMAT)\s*=", s.text) is not None),
+    Kind("road", "OpenCRG text (.crg)", "bellcrank.library.terrain", "Road", lambda s: s.ending == ".crg"),
+    Kind("ground", "a table of heights (.csv, .txt) whose first row is numbers, or arrays (.npz, .npy)",
+         "bellcrank.library.terrain", "Surface", lambda s: s.ending in (".npz", ".npy") or _heights(s)),
+    Kind("parameter file", ".par, .echo, or text that begins with PARSFILE", "bellcrank.files.parsfile", "ParsFile",
+         lambda s: s.ending in (".par", ".echo") or s.text.lstrip().lower().startswith("parsfile\n")),
+    Kind("run", f"channels over time ({', '.join(FORMATS)})", "bellcrank.run.result", "Run",
+         lambda s: s.ending in FORMATS),
+)  # fmt: skip
+"""In the order in which they are looked for: the first that fits is taken."""
+
+
+def load(
+    path: str | Path, **options: Any
+) -> System | Study | Car | Linkage | Table | MagicFormula | Road | Surface | ParsFile | Run:
+    """Read a file, whatever it holds: its content and ending decide.
+
+    The type of the result depends on the file, which no type checker knows. In scripts with types, call the classmethod
+    of the kind: `bc.System.read`, `bc.Study.read`, `bc.vehicles.Car.read`, `bc.linkage.Linkage.read`,
+    `bc.linkage.Table.read`, `bc.tyres.MagicFormula.read`, `bc.terrain.Road.read`, `bc.terrain.Surface.read`,
+    `bc.ParsFile.read` or `bc.Run.read`.
+
+    Parameters
+    ----------
+    path : str or Path
+        A model (.py, .lsp), car or study (.toml), hard points (.toml, .csv), table of a linkage (.json), tyre (.tir),
+        road (.crg), ground (.csv, .txt, .npz, .npy), parameter file (.par, .echo) or run (.csv, .erd, .json, .mat,
+        .mf4, .nc, .parquet). Also the name of a car or of hard points that come with Bellcrank: "passenger",
+        "macpherson". Python files are executed: load those you trust. All other files are data.
+    **options : Any
+        Options of the classmethod, such as arguments of `model()` or `spacing=` of a road.
+
+    Returns
+    -------
+    System, Study, Car, Linkage, Table, MagicFormula, Road, Surface, ParsFile or Run
+        What the file holds.
+
+    Raises
+    ------
+    ModelError
+        If there is no such file, if it is none of these, or if it has mistakes. The message says what was looked for.
+    RunError
+        If a run or a parameter file cannot be read.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.load("passenger")
+    Car('passenger car', 1466 kg, wheelbase 2.7 m)
+    >>> bc.load("macpherson")
+    Linkage('macpherson', macpherson, left, inputs travel, rack)
+    """
+    if not isinstance(path, str | Path):
+        raise ModelError(f"load({path!r:.60}): give the path of a file")
+    place = Path(path)
+    if not place.exists():
+        return _shipped(place).read(place, options)
+    if place.is_dir():
+        raise ModelError(f"load: {place} is a folder; give the path of a file")
+    sample = Sample(place)
+    found = next((kind for kind in KINDS if kind.is_one(sample)), None)
+    if found is None:
+        told = f" Its top-level keys are {', '.join(sample.keys)}." if sample.keys else ""
+        known = "\n".join(f"  {kind.name}: {kind.known_by}" for kind in KINDS)
+        raise ModelError(f"load: {place} is none of the files that are known.{told} Looked for:\n{known}")
+    return found.read(place, options)
+
+
+def _shipped(name: Path) -> Kind:
+    """The kind of what comes with Bellcrank by a name."""
+    from bellcrank.library.vehicles.car import cars
+    from bellcrank.linkage.files import shipped
+
+    car, linkage = (next(k for k in KINDS if k.name == kind) for kind in ("car", "linkage"))
+    listed = {"car": cars(), "linkage": shipped()}
+    homes = [kind for kind in (car, linkage) if str(name) in listed[kind.name]]
+    if len(homes) == 1:
+        return homes[0]
+    if homes:
+        calls = "bc.vehicles.Car.read or bc.linkage.Linkage.read"
+        raise ModelError(f"load: '{name}' is a car and a linkage; call {calls}")
+    names = [*listed["car"], *listed["linkage"]]
+    near = [p.name for p in name.parent.iterdir()] if name.parent.is_dir() else []
+    guess = did_you_mean(name.name, [*near, *names])
+    told = "" if name.suffix else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."
+    raise ModelError(f"load: no file {name}.{guess}{told}")
