@@ -174,3 +174,28 @@ def test_the_digest_knows_the_values_of_loops():
     assert content.content_of(four_bar(1.0)) != content.content_of(four_bar(1.1))
     assert content.content_of(corner().description) == content.content_of(corner(k=3.0).description)
     assert content.content_of(corner().description) != content.content_of(corner(arm=3.0).description)
+
+
+def chain(links, python=None):
+    s = bc.System("chain")
+    link = None
+    for i in range(links):
+        at = (0, 0, "-l") if link else (0, 0, 0)
+        link = s.add_body(f"link{i}", link, rotate="x", joint_at=at, cm=(0, 0, "-c"), mass="m", inertia=("a", 0, 0))
+    s.add_gravity(direction="-[n.z]")
+    s.set_defaults(l=1, c=0.5, m=2, a=0.1)
+    if python is not None:
+        s.add_external("mine", arguments=("x",), python=python)
+        s.add_output("own", "mine(q(link0))", units="1")
+    return s
+
+
+@pytest.mark.parametrize(("links", "python", "times"), [(5, None, 2), (6, None, 1), (6, lambda x: 2 * x, 2)])
+def test_equations_of_large_systems_are_kept(cache, derived, monkeypatch, links, python, times):
+    """Small ones are derived sooner than read; functions of the user have no content that is known."""
+    monkeypatch.setattr(bc.System, "keeps", None)
+    first, second = (chain(links, python).equations() for _ in range(2))
+    assert len(derived) == times
+    state = {"q(link0)": 0.3, "q(link4)": -0.2}
+    one, two = (e.compile().simulate(t_end=0.1, step=0.01, initial=state) for e in (first, second))
+    assert np.array_equal(one["q(link4)"], two["q(link4)"])

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from bellcrank.linkage import Linkage, Table
     from bellcrank.model.loads.contact import RigidContact
 
+LARGE = 6  # bodies of a system whose equations are worth keeping: reading them takes a fiftieth of the derivation
+
 
 class System(Builder):
     """A mechanical system, described by bodies, joints, loads, constraints and outputs.
@@ -55,7 +57,7 @@ class System(Builder):
     """
 
     internals = ("description", "keeps", "owner")
-    keeps = False  # are its equations kept on disk for other processes?
+    keeps: bool | None = None  # are its equations kept on disk for other processes? None: those of `LARGE` systems
 
     @classmethod
     def read(cls, path: str | Path, **arguments: Any) -> System:
@@ -502,4 +504,5 @@ class System(Builder):
         if constraints not in list(ConstraintForm):
             known = ", ".join(map(repr, map(str, ConstraintForm)))
             raise ModelError(f"constraints={constraints!r} is not known; it is one of {known}", self.name)
-        return equations_of(self.description, solve, small, optimise, without, constraints, self.keeps)
+        keeps = len(self.description.bodies) >= LARGE if self.keeps is None else self.keeps
+        return equations_of(self.description, solve, small, optimise, without, constraints, keeps)
