@@ -103,7 +103,7 @@ def test_live_pages(folder):
 def test_cars(folder, capsys):
     names = executed("car", blocks("car")[0])
     assert "understeer gradient of the tyres" in capsys.readouterr().out
-    assert names["softer"].figures["roll_gradient_springs"] > names["car"].figures["roll_gradient_springs"]
+    assert names["softer"].metrics["roll_gradient_springs"] > names["car"].metrics["roll_gradient_springs"]
     names = executed("car")
     assert names["run"]["ay"][-1] > 2 and names["result"]["ay_steady"] > 3.9
     assert (folder / "step.png").stat().st_size > 5000

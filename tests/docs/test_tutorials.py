@@ -63,7 +63,7 @@ def cart_pole(n):
 
 
 def car(n):
-    assert n["stiff"].figures["roll_gradient_springs"] < n["car"].figures["roll_gradient_springs"]
+    assert n["stiff"].metrics["roll_gradient_springs"] < n["car"].metrics["roll_gradient_springs"]
     run = n["run"]  # a steady turn: ay = v r
     speed = run["speed"][-1] / (3.6 if run.units["speed"] == "km/h" else 1)
     assert run["ay"][-1] == pytest.approx(speed * np.radians(run["yaw_rate"][-1]), rel=0.05)

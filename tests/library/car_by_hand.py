@@ -286,7 +286,7 @@ def opposite_rates(car, v):
 def roll_frequency(car):
     """Of the usual formula, rad/s: (k - m g h)/(I + m h^2), h the height of the body's mass centre over the roll axis,
     k the roll stiffness of springs and bars in series with that of the tyres."""
-    f, w, sprung, g = car.figures, wheels(car), car.data.sprung, GRAVITY
+    f, w, sprung, g = car.metrics, wheels(car), car.data.sprung, GRAVITY
     behind = (sprung.cg[0] - w["rear"].x) / (w["front"].x - w["rear"].x)
     axis = behind * f["roll_centre_front"] + (1 - behind) * f["roll_centre_rear"]
     h, k = car.stand.height + sprung.cg[2] - axis, 0.0

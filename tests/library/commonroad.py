@@ -138,7 +138,7 @@ def compiled(car):
 
 def step(car, sim, every=0.001):
     """Yaw rate, roll outwards and speed at TIMES, without drive."""
-    wheel = math.degrees(STEP) * car.figures["steering_ratio"]
+    wheel = math.degrees(STEP) * car.metrics["steering_ratio"]
     turn = bc.signals.sampled([0, 0.5, 0.5 + STEP / 0.4, 99], [0, 0, wheel, wheel])
     free = {"k_speed": 0.0, "i_speed": 0.0}
     run = sim.simulate(t_end=5.0, step=every, inputs={"steer": turn, "speed_set": V}, parameters=free)
@@ -149,7 +149,7 @@ def step(car, sim, every=0.001):
 
 def slow_ramp(car, sim, every=0.001):
     """Road-wheel angle and roll outwards at lateral accelerations of SLOPES, the speed held."""
-    rate = math.degrees(RAMP) * car.figures["steering_ratio"]
+    rate = math.degrees(RAMP) * car.metrics["steering_ratio"]
     run = sim.simulate(t_end=12.5, step=every, inputs={"steer": bc.signals.ramp(0.0, rate, 99.0), "speed_set": V},
                        parameters={"k_speed": 5.0})  # fmt: skip
     assert run.ended == "finished", run.ended

@@ -239,7 +239,7 @@ def test_a_shipped_car_is_usual_and_a_lowered_one_is_not(passenger):
 def test_figures_of_the_linkage(passenger):
     """Wheel rate and roll centre next to those of the measures of suspensions, which know nothing of the car."""
     passenger = hand.symmetric(passenger)
-    found = passenger.figures
+    found = passenger.metrics
     left = passenger.data.front.linkage
     ratio = measure(left, 0.0)["spring_ratio"][0]
     k, h = 42000.0, 1e-4
@@ -264,7 +264,7 @@ def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
     capsys.readouterr()
     assert main(["car", "check", str(path), "--quick", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["figures"]["mass"] == {"value": 1466.0, "unit": "kg", "label": "mass with loads"}
+    assert told["metrics"]["mass"] == {"value": 1466.0, "unit": "kg", "label": "mass with loads"}
     assert main(["car", "keys"]) == 0
     listed = capsys.readouterr().out
     assert "front.anti_roll_bar.stiffness" in listed and "front.suspension.attach" in listed
@@ -296,7 +296,7 @@ def test_the_car_in_other_axes(axes, passenger):
             axle["suspension"]["rack"] = {"points": ["tie_base"]}
     other["front"]["links"]["lower_arm"]["cg"] = turned(other["front"]["links"]["lower_arm"]["cg"])
     car = bc.vehicles.Car(**other)
-    assert dict(car.figures) == dict(expected.figures) and car.stand.load == expected.stand.load
+    assert dict(car.metrics) == dict(expected.metrics) and car.stand.load == expected.stand.load
     assert (car.data.sprung.inertia == expected.data.sprung.inertia).all()
     assert car.data.front.record.links == expected.data.front.record.links
 
@@ -390,7 +390,7 @@ def test_kinematics_of_a_car(capsys, passenger, tmp_path):
     front, rear = (found[axle]["modes"]["parallel"] for axle in ("front", "rear"))
     assert front["camber"][1] == pytest.approx(-0.5) and front["toe"][1] == pytest.approx(0.05)
     assert rear["camber"][1] == pytest.approx(-0.8) and rear["toe"][1] == pytest.approx(0.1)
-    level = hand.symmetric(passenger).figures  # measures of a linkage are those as drawn
+    level = hand.symmetric(passenger).metrics  # measures of a linkage are those as drawn
     assert front["roll_centre_height"][1] == pytest.approx(level["roll_centre_front"], abs=2e-3)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["k_front.csv", "k_rear.csv"]
 
@@ -419,7 +419,7 @@ def test_a_car_on_a_measured_tyre(tmp_path, capsys):
         np.array(car.stand.load[:2]), 0.0, 0.0
     )  # of both sides: the driver sits left
     both = float(np.abs(found.Kya).sum()) * math.radians(1) / 1000
-    assert car.figures["cornering_tyres_front"] == pytest.approx(both, rel=1e-9)
+    assert car.metrics["cornering_tyres_front"] == pytest.approx(both, rel=1e-9)
 
 
 def test_events_of_a_file():

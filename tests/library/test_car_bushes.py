@@ -43,7 +43,7 @@ def test_table_and_model_have_the_same_coefficients(soft):
         assert math.radians(m["driving_toe"][0]) / 1000 == pytest.approx(
             found.compliance.toe_by_longitudinal_force, rel=1e-6
         )
-        assert 1e3 * soft.figures[f"wheel_rate_{axle}"] == pytest.approx(m["vertical_wheel_rate"][0], rel=1e-5)
+        assert 1e3 * soft.metrics[f"wheel_rate_{axle}"] == pytest.approx(m["vertical_wheel_rate"][0], rel=1e-5)
     side = math.radians(m["lateral_force_steer"][0]) / 1000  # the table has its contact on a road along the body
     assert side == pytest.approx(found.compliance.steer_by_lateral_force, rel=5e-3)
     assert m["longitudinal_compliance"][0] > 0.05 and m["lateral_compliance"][0] > 0.05  # mm/kN
@@ -78,7 +78,7 @@ def test_bushes_of_an_arm_share_what_acts_along_its_axis(passenger):
         parts = passenger.changed(front={"bushes": bushes}).loads("front", cases).cases[0].held.parts
         return np.array([parts[p].force @ along for p in ("lower_front", "lower_rear")])
 
-    assert passenger.changed(front={"bushes": FRONT}).figures["understeer_compliance"] != 0  # drivers know of it
+    assert passenger.changed(front={"bushes": FRONT}).metrics["understeer_compliance"] != 0  # drivers know of it
     found = shares({"lower_front": {**ARM, "stiffness": [3000, 8000, 8000]}, "lower_rear": ARM})
     assert abs(found.sum()) > 500
     assert found / found.sum() == pytest.approx([0.75, 0.25], rel=1e-9)

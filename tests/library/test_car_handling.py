@@ -38,7 +38,7 @@ def test_figures_are_those_of_the_exact_linear_model(shape):
     found = handling_of(ready(car))
     exact = steady_gains(sim, V)
     assert found["roll_gradient"] == pytest.approx(exact["roll"] / exact["ay"] * GRAVITY, rel=5e-3)
-    ratio = car.figures["steering_ratio"]
+    ratio = car.metrics["steering_ratio"]
 
     def steer(v):
         return v**2 * math.radians(1) / ratio / steady_gains(sim, v)["ay"]
@@ -89,12 +89,12 @@ def test_tyres_of_both_sides_count():
     )
     assert left.stand.load[0] > 1.02 * left.stand.load[1]
     for name in ("cornering_tyres_front", "cornering_tyres_rear", "wheel_rate_front", "wheel_rate_rear"):
-        assert left.figures[name] == pytest.approx(right.figures[name], rel=1e-9)
+        assert left.metrics[name] == pytest.approx(right.metrics[name], rel=1e-9)
         tyre, i = left.data.front.tyre, 0 if name.endswith("front") else 2
         if name.startswith("cornering"):
             tyre = left.data.axle(name.rsplit("_", 1)[1]).tyre
             both = sum(abs(tyre.forces(x, 0.0, 0.0).Kya) for x in left.stand.load[i : i + 2])
-            assert left.figures[name] == pytest.approx(math.radians(both) / 1000, rel=1e-9)
+            assert left.metrics[name] == pytest.approx(math.radians(both) / 1000, rel=1e-9)
 
 
 @pytest.mark.campaign
@@ -106,7 +106,7 @@ def test_damping_is_taken_where_the_body_moves():
     secant = (np.interp(v, [0.05, 1], [150, 900]) - np.interp(-v, [-1, -0.05], [-1900, -250])) / (2 * v)
     plain = car.changed(front={"damper": {"table": None, "compression": None, "rebound": None,
                                           "coefficient": f"{secant} N-s/m"}})  # fmt: skip
-    assert table.figures["damping_front"] == pytest.approx(plain.figures["damping_front"], rel=1e-9)
+    assert table.metrics["damping_front"] == pytest.approx(plain.metrics["damping_front"], rel=1e-9)
 
 
 def _ratio(car):

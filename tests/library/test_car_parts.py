@@ -103,7 +103,7 @@ def test_side_wind(car, sim):
     assert push < -200 and run["ay"][-1] < 0
     fy = [run[f"{c}.tyre.fy"][-1] for c in CORNERS]
     assert sum(fy) + SIDE * push == pytest.approx(car.stand.mass * run["ay"][-1], abs=0.01 * abs(SIDE * push))
-    f, at = car.figures, car.stand
+    f, at = car.metrics, car.stand
     middle = (at.contact[0, 0] + at.contact[2, 0]) / 2
     turns = 0.0
     for i, c in enumerate(CORNERS):

@@ -105,8 +105,8 @@ def test_understeer_gradient_of_the_tyres(smooth):
     run, ay = turned(ready(smooth), 25.0, 1.0, **stiffened())
     steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
     turning = run["steer_angle"][-1] - run["understeer"][-1]
-    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer_tyres"], rel=0.01)
-    base, K = smooth.figures["wheelbase"], math.radians(smooth.figures["understeer_tyres"]) / GRAVITY
+    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.metrics["understeer_tyres"], rel=0.01)
+    base, K = smooth.metrics["wheelbase"], math.radians(smooth.metrics["understeer_tyres"]) / GRAVITY
     v_ch = math.sqrt(base / K)
     gain = run["yaw_rate"][-1] / steered
     assert gain == pytest.approx(25 / (base * (1 + (25 / v_ch) ** 2)), rel=0.005)
@@ -122,7 +122,7 @@ def stiffened():
 
 def test_yaw_frequency_and_damping(smooth):
     """Of the exact linear model next to a single track whose tyres have their trails and relaxation lengths."""
-    v, stiff, compiled, f = 20.0, stiffened(), ready(smooth), smooth.figures
+    v, stiff, compiled, f = 20.0, stiffened(), ready(smooth), smooth.metrics
     tyres = [smooth.data.axle(a).tyre.forces(smooth.stand.load[i], 0.0, 0.0) for a, i in (("front", 0), ("rear", 2))]
     (C1, t1, s1), (C2, t2, s2) = ((2 * abs(float(x.Kya)), float(x.trail), float(x.sigma_y)) for x in tyres)
     m, b, Iz = f["mass"], f["wheelbase"] * f["front_share"], yaw_inertia(smooth.data, smooth.stand)
@@ -193,7 +193,7 @@ def test_methods_of_the_steady_circle_agree(car, compiled):
         "wheel": bc.manoeuvres.run(car, "iso4138-wheel", radius=160.0, at=(2.0,)),
     }
     values = [result["understeer_2"] for result in found.values()]
-    f = car.figures
+    f = car.metrics
     slope = (compiled.angle(v, 2.3) - compiled.angle(v, 1.7)) / 0.6 / f["steering_ratio"]
     values.append((slope - math.degrees(f["wheelbase"] / v**2)) * GRAVITY)
     assert max(values) / min(values) < 1.02
@@ -361,9 +361,9 @@ def test_four_posts(level):
     """Frequencies of the data are found again on the rig."""
     car = level  # posts that rise together do not roll it
     rig = bc.manoeuvres.run(car, "four-post")
-    assert rig["hop_front"] == pytest.approx(car.figures["hop_front"], rel=0.15)
-    assert rig["hop_rear"] == pytest.approx(car.figures["hop_rear"], rel=0.15)
-    assert car.figures["ride_front"] * 0.85 < rig["heave_frequency"] < car.figures["ride_rear"] * 1.05
+    assert rig["hop_front"] == pytest.approx(car.metrics["hop_front"], rel=0.15)
+    assert rig["hop_rear"] == pytest.approx(car.metrics["hop_rear"], rel=0.15)
+    assert car.metrics["ride_front"] * 0.85 < rig["heave_frequency"] < car.metrics["ride_rear"] * 1.05
     heave = rig.runs["heave"]
     assert np.abs(heave["fl.post"]).max() == pytest.approx(0.1 / (2 * np.pi * 0.7), rel=0.3)
     assert np.abs(heave["roll"]).max() < 1e-3 and np.abs(rig.runs["roll"]["roll"]).max() > 1

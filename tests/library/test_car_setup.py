@@ -101,7 +101,7 @@ def test_wheel_loads_of_kinematics_are_those_at_the_ground(car, axle):
 def test_rates_of_an_axle(car, axle):
     h = 1e-4
     both, apart = (car.kinematics(axle, [-h, 0.0, h], mode=mode) for mode in ("parallel", "opposite"))
-    assert both["vertical_wheel_rate"][1] == pytest.approx(1000 * car.figures[f"wheel_rate_{axle}"], rel=1e-6)
+    assert both["vertical_wheel_rate"][1] == pytest.approx(1000 * car.metrics[f"wheel_rate_{axle}"], rel=1e-6)
     for m in (both, apart):
         slope = (m["suspension_load"][2] - m["suspension_load"][0]) / (2 * h)
         assert m["vertical_wheel_rate"][1] == pytest.approx(slope, rel=1e-6)
@@ -109,7 +109,7 @@ def test_rates_of_an_axle(car, axle):
     fitted = getattr(car.data, axle)
     centres = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
     bar = np.radians(fitted.record.anti_roll_bar.stiffness)
-    springs = (car.figures[f"roll_stiffness_{axle}"] - bar) * (centres / car.figures[f"track_{axle}"]) ** 2
+    springs = (car.metrics[f"roll_stiffness_{axle}"] - bar) * (centres / car.metrics[f"track_{axle}"]) ** 2
     assert apart["roll_stiffness"][1] == pytest.approx(springs + bar, rel=1e-6)
 
 

@@ -236,7 +236,7 @@ def test_other_cars_turn_in_steady_circles(other):
         assert seen["speed"] * math.radians(seen["yaw_rate"]) == pytest.approx(ay, rel=5e-3)
         across = sum(seen[f"{c}.tyre.fy"] for c in CORNERS)
         steered = (
-            sum(seen[f"f{s}.tyre.fx"] for s in "lr") * math.radians(circle["steer"]) / car.figures["steering_ratio"]
+            sum(seen[f"f{s}.tyre.fx"] for s in "lr") * math.radians(circle["steer"]) / car.metrics["steering_ratio"]
         )
         assert across + steered == pytest.approx(car.stand.mass * ay, rel=0.02)
         assert math.radians(seen["roll"] - standing) == pytest.approx(hand.steady_turn(car).roll * ay, rel=0.03)

@@ -25,7 +25,7 @@ def per_speed_squared(value):
 
 def by_circles(compiled):
     """Steady turns of one radius to the left and to the right: angle of the front wheels over the speed."""
-    bend, ratio = AY / V**2, compiled.figures["steering_ratio"]
+    bend, ratio = AY / V**2, compiled.metrics["steering_ratio"]
 
     def angle(v):
         left, right = (compiled.turning(v, sign * bend)["driver.turn"] for sign in (1, -1))
@@ -36,7 +36,7 @@ def by_circles(compiled):
 
 def by_a_fixed_wheel(compiled):
     """Steady turns with one steering-wheel angle: the radius over the speed."""
-    motion, ratio = SteadyMotion(compiled.sim, held=("driver.turn",)), compiled.figures["steering_ratio"]
+    motion, ratio = SteadyMotion(compiled.sim, held=("driver.turn",)), compiled.metrics["steering_ratio"]
     straight = compiled.settled(V)["driver.turn"]
     angle = compiled.turning(V, AY / V**2)["driver.turn"] - straight
 
@@ -53,7 +53,7 @@ def by_a_fixed_wheel(compiled):
 
 def by_hand(compiled):
     """The single-track formula, wheelbase + V^2 (m1/C1 - m2/C2), with the cornering stiffnesses that are listed."""
-    f = compiled.figures
+    f = compiled.metrics
 
     def angle(v):
         listed, mass = handling_of(compiled, v), f["mass"]

@@ -52,7 +52,7 @@ def car(name, real, mass):
     found = {"mass": Figure(mass, "kg", "mass"), "front_share": Figure(0.5, "", "fraction in front", (0.6, 0.7)),
              "wheelbase": Figure(2.7, "m", "wheelbase"), "cg_height": Figure(0.5, "m", "height"),
              "steering_ratio": Figure(16.0, "", "steering ratio")}  # fmt: skip
-    own = SimpleNamespace(figures=Figures(found), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
+    own = SimpleNamespace(metrics=Figures(found), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
                           stand=real.stand, source=real.source, given=real.given)  # fmt: skip
     return Driven(name, own)
 
@@ -279,7 +279,7 @@ def test_the_lines_to_the_instant_centres_give_the_roll_centre_of_the_table():
             (y, z), contact = wheel.front_centre, wheel.contact
             assert len(wheel.links) > 4 and contact[2] == pytest.approx(0, abs=1e-9)
             heights.append(contact[1] * z / (contact[1] - y))
-        expected = car.figures[f"roll_centre_{axle}"]
+        expected = car.metrics[f"roll_centre_{axle}"]
         assert abs(heights[0] - heights[1]) > 0.002
         assert np.mean(heights) == pytest.approx(expected, abs=3e-4) and view.roll_centre == expected
         middle = np.mean(car.stand.travel[:2] if axle == "front" else car.stand.travel[2:])

@@ -438,20 +438,18 @@ class Simulation(Analyses):
         method: Method | None = None,
         t_start: float | None = None,
         start: Run | None = None,
-        events: Any = None,
         guess: Mapping[Any, float | str] | None = None,
         dae: DaeMethod | Dae | None = None,
     ) -> Stepper:
         """Start a run that you advance step by step, with inputs that you may change between steps.
 
-        Steps are bit-identical to those of `simulate`.
+        Steps are bit-identical to those of `simulate`. Events are those of the model (`System.add_event`);
+        `stepper.events` lists those that occurred.
 
         Parameters
         ----------
         step, parameters, initial, inputs, method, t_start, start, guess, dae : optional
             As of `simulate`. The method has a fixed step.
-        events : None
-            Not supported: events belong to the model (`System.add_event`). `stepper.events` lists those that occurred.
 
         Returns
         -------
@@ -473,7 +471,7 @@ class Simulation(Analyses):
         (1.0, 2.0)
         """
         values = with_guess(initial, guess)
-        return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, events, dae)
+        return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, dae)
 
     def steppers(
         self,

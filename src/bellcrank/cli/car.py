@@ -58,7 +58,7 @@ def _new(args: Namespace) -> int:
 
 def _check(args: Namespace) -> int:
     car = Car.read(args.file)
-    found, figures = car.check(), car.figures.details
+    found, figures = car.check(), car.metrics.details
     if not args.quick:
         try:
             handling = handling_of_car(car)
@@ -67,7 +67,7 @@ def _check(args: Namespace) -> int:
             found.append(f"handling figures are missing: {error}.")
     if args.json:
         values = {name: {"value": number(f.value), "unit": f.unit, "label": f.label} for name, f in figures.items()}
-        print(json.dumps({"name": car.name, "figures": values, "unusual": found}, indent=2))
+        print(json.dumps({"name": car.name, "metrics": values, "unusual": found}, indent=2))
         return FINE
     print(f"{car.name}: all keys are known, the suspensions close, the springs hold the car")
     print(table([[n, f"{f.value:.5g}", f.unit, f.label] for n, f in figures.items()], None, "<><<"))

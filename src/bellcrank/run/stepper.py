@@ -375,13 +375,9 @@ def stepper(
     method: str | None = None,
     t_start: float | None = None,
     start: Run | None = None,
-    events: Any = None,
     dae: str | Dae | None = None,
 ) -> Stepper:
     """A model that is taken step by step; arguments as of `Simulation.simulate`."""
-    if events is not None:
-        what = "describe them with the model, by add_event(), or look at state and outputs after a step"
-        raise ModelError(f"events= is not for a stepper: {what}", loaded.name)
     conditions = initial_conditions(loaded, start, t_start, initial, parameters, inputs)
     if dae is not None:
         conditions = conditions._replace(given_dae=as_dae(dae))

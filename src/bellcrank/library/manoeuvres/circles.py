@@ -55,7 +55,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     run = car.drive(lasts, start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN}, until=lost)
     last, ay = _growing(run)
     found = Metrics()
-    ratio = car.figures["steering_ratio"]
+    ratio = car.metrics["steering_ratio"]
     over = ay[:last]
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
@@ -92,7 +92,7 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
-        K = -car.figures["wheelbase"] * slope_at(over, bend, a)
+        K = -car.metrics["wheelbase"] * slope_at(over, bend, a)
         found.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
         found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
@@ -109,8 +109,8 @@ def _to_the_limit(car: Ready) -> tuple[float, float]:
     (m/s2) of that limit: at a fixed angle the lateral acceleration of an understeering car approaches a value that
     grows with the angle, however fast it goes."""
     limit = car.geared_for(AT_LIMIT).limit(AT_LIMIT)
-    angle = math.radians(PAST * limit.angle) / car.figures["steering_ratio"]
-    return float(car.figures["wheelbase"] / math.tan(angle)), float(limit.ay)
+    angle = math.radians(PAST * limit.angle) / car.metrics["steering_ratio"]
+    return float(car.metrics["wheelbase"] / math.tan(angle)), float(limit.ay)
 
 
 # ---- out of a turn

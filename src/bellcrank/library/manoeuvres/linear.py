@@ -162,7 +162,7 @@ class LinearCar:
 
 def handling_of(car: Ready, speed: float = SPEED) -> Figures:
     """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear model of a car."""
-    model, f, V = LinearCar(car), car.figures, speed
+    model, f, V = LinearCar(car), car.metrics, speed
     ratio, base = f["steering_ratio"], f["wheelbase"]
     behind = base * f["front_share"]
 

@@ -54,7 +54,7 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         back, _ = post_signal(-settings["speed"], f0, f1, settings["duration"])
         inputs = {f"{c}.post_speed": signal if s > 0 else back for c, s in zip(CORNERS, signs, strict=True)}
         runs[mode] = car.drive(end, start, inputs, RELEASED)
-    base, track = car.figures["wheelbase"], (car.figures["track_front"] + car.figures["track_rear"]) / 2
+    base, track = car.metrics["wheelbase"], (car.metrics["track_front"] + car.metrics["track_rear"]) / 2
     channels = {  # of the body, and what the posts would turn it by per height of the left ones (rear ones in pitch)
         "heave": ("height", "fl.post", 1.0, "height of the mass centre over that of the posts"),
         "pitch": ("pitch", "rl.post", np.degrees(2 / base), "pitch over that of the posts"),

@@ -75,7 +75,7 @@ class Ready:
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
 
     @cached_property
-    def figures(self) -> Figures:
+    def metrics(self) -> Figures:
         """Those of the car, by hand formulas."""
         return figures_of(self.data, self.at_rest)
 
@@ -198,7 +198,7 @@ class Ready:
 
     def linear_angle(self, speed: float, ay: float) -> float:
         """The same of the linear car."""
-        f = self.figures
+        f = self.metrics
         slope = math.degrees(f["wheelbase"] / speed**2) + understeer_gradient(f) / GRAVITY
         return f["steering_ratio"] * slope * ay
 

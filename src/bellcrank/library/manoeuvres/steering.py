@@ -53,7 +53,7 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     last = int(np.argmax(ay)) + 1
     over, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
     found = Metrics()
-    ratio, base = car.figures["steering_ratio"], car.figures["wheelbase"]
+    ratio, base = car.metrics["steering_ratio"], car.metrics["wheelbase"]
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
         slope = {n: slope_at(over, y, a) for n, y in (

@@ -29,7 +29,7 @@ def handling(cars: Sequence[Driven]) -> Iterator[str]:
     name = next((n for n in STEADY if any(n in c.results for c in cars)), None)
     if name is not None:
         found = [(c, c.results[name]) for c in cars if name in c.results]
-        pairs = [(c.label, curve) for c, r in found for curve in steady_curves(r, c.car.figures)]
+        pairs = [(c.label, curve) for c, r in found for curve in steady_curves(r, c.car.metrics)]
         drawn = joined(pairs) if len(found) > 1 else [curve for _, curve in pairs]
         if drawn:
             yield heading(f"Steady circle ({name}): understeer and load transfer")

@@ -105,7 +105,7 @@ def key_figures(
         results = [c.results.get(name) for c in cars]
         details[name] = [{} if r is None else r.metrics.details for r in results]
         settings = next((r.settings for r in results if r is not None), {})
-        limits[name] = standard_limits(name, settings, max(c.car.figures["mass"] for c in cars))
+        limits[name] = standard_limits(name, settings, max(c.car.metrics["mass"] for c in cars))
         wanted[name] = (*known[name].first, *limits[name])
     rows: dict[bool, list[tuple[object, ...]]] = {True: [], False: []}
     for name, keys in wanted.items():

@@ -53,7 +53,7 @@ def car_figures(car: Driven) -> dict[str, Figure]:
         handling = handling_of(ready(car.car)).details
     except BellcrankError:
         handling = {}
-    return {**handling, **car.car.figures.details}
+    return {**handling, **car.car.metrics.details}
 
 
 def compared(cars: Sequence[Driven], figures: Sequence[Mapping[str, Figure]]) -> Raw:

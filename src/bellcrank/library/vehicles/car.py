@@ -86,7 +86,7 @@ class Car:
         return self.data.sections.name
 
     def __repr__(self) -> str:
-        return f"Car({self.name!r}, {self.stand.mass:.4g} kg, wheelbase {self.figures['wheelbase']:.4g} m)"
+        return f"Car({self.name!r}, {self.stand.mass:.4g} kg, wheelbase {self.metrics['wheelbase']:.4g} m)"
 
     def changed(self, **sections: Any) -> Car:
         """The same car with other values: car.changed(front={"spring": {"stiffness": "30 N/mm"}})."""
@@ -137,16 +137,16 @@ class Car:
         return stand(self.data)
 
     @cached_property
-    def figures(self) -> Figures:
+    def metrics(self) -> Figures:
         """What follows by hand formulas: loads, rates, frequencies, stiffnesses of the tyres; each label says what is
         omitted."""
         return figures_of(self.data, self.stand)
 
     def check(self) -> list[str]:
-        """Messages about what is unusual in the data and in `figures`."""
+        """Messages about what is unusual in the data and in `metrics`."""
         from bellcrank.library.vehicles.checking import remarks
 
-        return remarks(self.data, self.stand, self.figures)
+        return remarks(self.data, self.stand, self.metrics)
 
     def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:
         """Forces of every rod, joint, spring and of the rack of an axle under load cases: those of a file, of a mapping
@@ -154,7 +154,7 @@ class Car:
         from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
 
         read = None if cases is None else read_cases(cases)
-        return axle_loads(self.data, self.stand, self.figures, _axle(axle), read)
+        return axle_loads(self.data, self.stand, self.metrics, _axle(axle), read)
 
     def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
         """Measures of the left wheel of an axle at travels and rack positions (m): those of its linkage, loads and
@@ -166,7 +166,7 @@ class Car:
     def linkage(self, axle: str) -> Linkage:
         """The left suspension of an axle, "front" or "rear", with what its measures need to know of the car."""
         _axle(axle)
-        fitted, given, f = self.data.axle(axle), self.data.sections, self.figures
+        fitted, given, f = self.data.axle(axle), self.data.sections, self.metrics
         height = self.stand.height + float(fitted.pose(0.0).position[2] + fitted.record.at[2])
         vehicle = {
             "axle": axle, "wheelbase": f["wheelbase"], "cg_height": f["cg_height"], "tyre_radius": height,
