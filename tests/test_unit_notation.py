@@ -56,6 +56,8 @@ def test_units_of_all_systems_follow_the_grammar(system):
 def test_what_the_grammar_has_no_word_for():
     assert modelica_unit("m^(1/2)") is None
     assert typeset_unit("m^(1/2)") == "m^(1/2)" and typeset_unit("?") == "?"
+    assert typeset_unit("deg/100 N-m") == "deg/100 N·m"
+    assert typeset_unit("N-m/(m/s2)") == "N·m/(m/s²)" and typeset_unit("deg/s/deg") == "deg/s/deg"
 
 
 @pytest.mark.parametrize("text", ["N-m", "rad/N/m", "N·m", "m/s²", "g's", "m^2", "N*m", "/s", "kg.", "(m", "%", "m1/2"])

@@ -5,6 +5,7 @@ In:  text that `units` reads, such as "N-m/s2". Out: "N.m/s2" (Modelica), "N·m/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +33,7 @@ _MODELICA = {
     "counts": "1",
 }
 _DERIVED = {"N-m/s": "W", "N/m2": "Pa"}  # the names that tools look for
+_NAMES = re.compile(r"([A-Za-z]+)(?:(?:\*\*|\^)(?=\d))?(\d*)")  # of units, with an exponent
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -108,11 +110,18 @@ def modelica_unit(text: str) -> str | None:
 
 @cache
 def typeset_unit(text: str) -> str:
-    """A unit as it is printed: "N·m/s²", "rad/(N·m)"; text that is no unit stays as it is."""
+    """A unit as it is printed: "N·m/s²", "rad/(N·m)", "N·m/(m/s²)"; text that is no unit keeps its form."""
     try:
         powers = _powers(text)
     except ModelError:
-        return text
-    if not powers.items or any(e.denominator != 1 for e in powers.exponents):
-        return text
-    return _written(powers, {"g's": "g"}, "·", raised=True)
+        return _dotted(text)
+    names = [name for name, _ in _NAMES.findall(text)]
+    if "(" in text or len(set(names)) < len(names):  # a quotient of quantities, as its parts say it
+        return _dotted(text)
+    return _written(powers, {"g's": "g"}, "·", raised=True) if powers.items else text
+
+
+def _dotted(text: str) -> str:
+    """Dots for hyphens, raised exponents; nothing is put together."""
+    dotted = re.sub(r"(?<=[A-Za-z\d])-(?=[A-Za-z])", "·", text)
+    return _NAMES.sub(lambda found: found[1] + found[2].translate(_RAISED), dotted)

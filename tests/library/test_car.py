@@ -197,7 +197,7 @@ def test_units_are_stated_and_all_the_same(passenger):
         ({"drive": {"map": MAP, "gears": [1.0, 2.0]}}, "drive.gears: the ratios must fall from the first gear"),
         ({"drive": {"map": [["0 rpm", "1 N-m"], ["9 rpm", "-1 N-m"]]}}, "speeds and torques must not be negative"),
         ({"drive": {"map": MAP, "efficiency": 1.2}}, "drive.efficiency = 1.2 must lie between 0 and 1"),
-        ({"rear": {"suspension": {"shipped": "five_link", "units": "m"}}}, "'shipped' says all but a rack"),
+        ({"rear": {"suspension": {"shipped": "five_link", "units": "m"}}}, "'shipped', whose units cannot be changed"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
@@ -308,6 +308,19 @@ def test_points_over_shipped_ones(passenger):
     assert changed.data.front.linkage.points["tie_base"] == (-0.122, *old[1:])
     with pytest.raises(ModelError, match=r"hard point 'tierod_inner' is not one of .* Did you mean 'tie_base'"):
         passenger.changed(front={"suspension": {"points": {"tierod_inner": [0, 0, 0]}}})
+    with pytest.raises(ModelError, match="points must be a table of names"):
+        passenger.changed(front={"suspension": {"points": [1, 2, 3]}})
+
+
+def test_a_rod_of_another_length_over_shipped_points(passenger):
+    """A tie rod behind the wheel centres that is longer by 1 mm pushes the rear of the wheel outwards: toe-in, by about
+    that over the steering arm."""
+    points = passenger.linkage("front").points
+    long = math.dist(points["tie_base"], points["tie_carrier"])
+    changed = passenger.changed(front={"suspension": {"lengths": {"tie_rod": f"{1000 * long + 1} mm"}}})
+    toe = [car.kinematics("front", 0.0)["toe"][0] for car in (passenger, changed)]
+    arm = abs(points["tie_carrier"][0] - points["lower_ball"][0])
+    assert toe[1] - toe[0] == pytest.approx(math.degrees(0.001 / arm), rel=0.1)
 
 
 def test_manoeuvres_are_listed_and_mistakes_named(capsys):

@@ -170,12 +170,12 @@ def test_ratios_are_printed_with_their_digits():
 
 
 def test_units_are_those_of_vehicle_engineers():
-    assert figure_shown(Figure(1.0, "N-m/(m/s2)", "torque gradient"))[1] == "N\u00a0m/(m/s2)"  # in one line
+    assert figure_shown(Figure(1.0, "N-m/(m/s2)", "torque gradient"))[1] == "N·m/(m/s²)"
     assert converted("wheelbase", "m") == (1000.0, "mm") and converted("stopping distance from 100 km/h", "m") == (
         1.0,
         "m",
     )
-    assert converted("wheel rate", "N/m") == (0.001, "N/mm") and converted("steering torque", "N-m") == (1.0, "N m")
+    assert converted("wheel rate", "N/m") == (0.001, "N/mm") and converted("steering torque", "N-m") == (1.0, "N·m")
     assert axis_shown("forward speed of chassis, m/s") == ("forward speed (km/h)", 3.6)
     assert axis_shown("normal force of fl.tyre, N") == ("wheel load, fl (N)", 1.0)
     assert axis_shown("slip over the speed of rr.tyre, ") == ("longitudinal slip over the speed, rr (-)", 1.0)

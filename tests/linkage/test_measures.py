@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.loads import LoadTable
-from bellcrank.linkage.measures import Measures, draw, measure
+from bellcrank.linkage.measures import Measures, draw, measure, usual_travels
 from bellcrank.linkage.pose import cross
 from bellcrank.linkage.suspensions import Sheet, _with_centre
 from tests.linkage.machines import linkage, sheet
@@ -141,7 +142,7 @@ def test_wheel_rate_by_energy():
     strut = linkage("macpherson")
     m = measure(strut, [-1e-3, 0.0, 1e-3])
     length = m["spring_length"]
-    assert m["spring_ratio"][1] == pytest.approx((length[2] - length[0]) / 2e-3, rel=1e-6)
+    assert m["spring_ratio"][1] == pytest.approx((length[0] - length[2]) / 2e-3, rel=1e-6)
     assert m["spring_wheel_rate"][1] == pytest.approx(22000 * m["spring_ratio"][1] ** 2)
 
 
@@ -162,8 +163,8 @@ def test_axle_in_roll():
 def test_lines_of_the_picture_are_the_measures():
     m = measure(linkage("double_wishbone"), np.linspace(-0.02, 0.02, 3))
     shown = {axis.get_title(): axis for axis in draw([m]).axes if axis.lines}
-    for name, factor in (("camber", 1.0), ("scrub_radius", 1000.0)):
-        (line,) = shown[name.replace("_", " ")].lines
+    for name, title, factor in (("camber", "camber (deg)", 1.0), ("scrub_radius", "scrub radius (mm)", 1000.0)):
+        (line,) = shown[title].lines
         assert line.get_xdata() == pytest.approx([-20.0, 0.0, 20.0])
         assert line.get_ydata() == pytest.approx(factor * m[name], rel=1e-14)
 
@@ -179,7 +180,7 @@ def test_command(tmp_path, capsys):
     assert main(["kinematics", "double_wishbone", "--travel=-40:40:5", "--mode", "all", "--csv", str(tmp_path / "k.csv"), "--plot",
                  str(tmp_path / "k.png")]) == 0  # fmt: skip
     out = capsys.readouterr().out
-    assert "reachable travel -223.96 to 304.69 mm" in out and "opposite motion" in out and "anti dive" in out
+    assert "reachable travel -223.96 to 304.69 mm" in out and "opposite motion" in out and "anti-dive" in out
     head, units, *rows = (tmp_path / "k_single.csv").read_text().splitlines()
     assert head.split(",")[:3] == ["travel", "rack", "camber"] and units.split(",")[2] == "deg" and len(rows) == 5
     assert (tmp_path / "k.png").stat().st_size > 10000
@@ -217,6 +218,37 @@ def test_command(tmp_path, capsys):
         measure(linkage("trailing_arm"), 0.0, mode="sideways")
 
 
+def test_usual_sweep_is_round_and_has_zero():
+    """Up and down by 100 mm, less where the file or the linkage ends before."""
+    assert usual_travels(bc.vehicles.Car.read("passenger").linkage("front")) == pytest.approx(np.arange(-10, 11) / 100)
+    assert usual_travels(linkage("double_wishbone")) == pytest.approx(np.arange(-8, 9) / 100)  # of its file
+    pushrod = Linkage.read("formula_student")
+    found = usual_travels(pushrod)
+    low, high = pushrod.range()
+    assert low < found[0] < found[-1] < high and 0.0 in found and len(found) > 15
+
+
+def test_a_span_may_begin_with_a_minus(capsys):
+    for given in (["--travel", "-40:40:3"], ["--travel=-40:40:3"]):
+        assert main(["kinematics", "trailing_arm", *given, "--columns", "travel", "--json"]) == 0
+        columns = json.loads(capsys.readouterr().out)["modes"]["parallel"]
+        assert columns["travel"] == pytest.approx([-0.04, 0.0, 0.04])
+
+
+def test_one_name_for_a_measure(capsys):
+    """In tables, plots and reports: the beginning of its label, which no other measure has."""
+    car = bc.vehicles.Car.read("passenger")
+    for axle in ("front", "rear"):
+        m = car.kinematics(axle, usual_travels(car.linkage(axle)), mode="opposite")
+        titles = [m.title(name) for name in m if not name.startswith("instant_axis")]
+        assert len(set(titles)) == len(titles)
+        panels = [axis.get_title().partition(" (")[0] for axis in draw([m]).axes if axis.get_title()]
+        assert {*panels} < {*titles} and "track change" in panels and len(panels) > 10
+        assert main(["kinematics", "passenger", "--axle", axle, "--mode", "opposite", "--travel", "-20:20:3"]) == 0
+        table = capsys.readouterr().out
+        assert [p for p in panels if f"  {p}" not in table] == []
+
+
 def test_pictures_of_measures_and_loads():
     """Lengths in mm over mm of travel, three to a row; forces of parts in kN, a panel for each case, two to a row."""
     sets = []
@@ -229,20 +261,17 @@ def test_pictures_of_measures_and_loads():
         sets.append(m)
     figure = draw(sets)
     *shown, fifth, sixth = figure.axes
-    assert [a.get_title() for a in shown] == [
-        "camber",
-        "caster",
-        "scrub radius",
-        "anti dive",
-    ]  # toe has no numbers everywhere
-    assert [a.get_ylabel() for a in shown] == ["deg", "deg", "mm", "%"]
+    titles = ["camber (deg)", "caster (deg)", "scrub radius (mm)", "anti dive (%)"]  # toe has no numbers everywhere
+    assert [a.get_title() for a in shown] == titles
     assert [[*line.get_ydata()] for line in shown[2].lines] == [[30, 30], [-30, -30]]
     assert [[*line.get_ydata()] for line in shown[0].lines] == [[1, 2], [-1, -2]]
     assert all([*line.get_xdata()] == [-10, 20] for a in shown for line in a.lines)
     assert [a.get_xlabel() for a in shown] == ["", "travel (mm)", "travel (mm)", "travel (mm)"]
     assert not fifth.axison and not sixth.axison
     assert [t.get_text() for t in shown[0].get_legend().get_texts()] == ["bump", "roll"]
-    assert draw(sets[:1]).axes[0].get_legend() is None
+    alone = draw(sets[:1])
+    assert alone.axes[0].get_legend() is None
+    assert "the same everywhere: scrub radius 30 mm" in [t.get_text() for t in alone.texts]
 
     def case(name, *sizes):
         parts = {f"rod_{i}": SimpleNamespace(size=x) for i, x in enumerate(sizes)}

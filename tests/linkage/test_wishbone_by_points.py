@@ -118,7 +118,7 @@ def test_measures_of_the_double_wishbone(z, rack, both):
     car = data["vehicle"]
     anti = 100 * car["brake_front"] * longitudinal * car["wheelbase"] / car["cg_height"]
     assert m["anti_dive"][0] == pytest.approx(anti, abs=1e-4)
-    ratio = (points.at(z + H, rack)[5] - points.at(z - H, rack)[5]) / (2 * H)
+    ratio = -(points.at(z + H, rack)[5] - points.at(z - H, rack)[5]) / (2 * H)  # compression
     assert m["spring_length"][0] == pytest.approx(spring, abs=1e-10)
     assert m["spring_ratio"][0] == pytest.approx(ratio, abs=1e-7)
     stiffness = data["struts"]["spring"]["stiffness"]

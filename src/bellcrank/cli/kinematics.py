@@ -17,8 +17,7 @@ from bellcrank.cli.suspension import AXLES, each_axle
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
-from bellcrank.linkage.measures import Measures, draw, measure
-from bellcrank.linkage.table import default_range
+from bellcrank.linkage.measures import Measures, draw, measure, usual_travels
 from bellcrank.linkage.wheel import MODES
 
 COLUMNS = (
@@ -35,7 +34,8 @@ def options(parser: CommandParser) -> None:
         "that comes with Bellcrank")  # fmt: skip
     add("--axle", choices=AXLES, help="one axle of a car file (default: both)")
     add = parser.group("sweep")
-    add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: that of the file)")
+    add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: that of the file, or "
+        "up and down by 100 mm)")  # fmt: skip
     add("--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at")
     add("--at", type=real, default=0.0, metavar="MM", help="wheel travel of a rack sweep in mm (default: %(default)g)")
     add("--mode", choices=(*MODES, "all"), default="parallel", help="motion of the other wheel (default: %(default)s)")
@@ -88,7 +88,7 @@ def _show_measures(args: Namespace) -> dict[str, object]:
     car = None if args.axle is None else _car(args.suspension)
     linkage = Linkage.read(args.suspension) if car is None else car.linkage(args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
-    usual = np.linspace(*default_range(linkage), 17) if args.travel is None else args.travel
+    usual = usual_travels(linkage) if args.travel is None else args.travel
     travel = np.array([args.at / 1000]) if sweep else usual
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
@@ -153,10 +153,11 @@ def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
     print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {gives}")
     for m in found:
         names = _columns(m, columns)
-        units = ["mm" if m.units[c] == "m" else m.units[c] for c in names]
-        rows = [[_cell(m, c, i) for c in names] for i in range(len(m["travel"]))]
+        shown = {c: m.displayed(c) for c in names}
+        units = [unit for _, unit in shown.values()]
+        rows = [[_cell(float(values[i]), unit) for values, unit in shown.values()] for i in range(len(m["travel"]))]
         print(f"\n{m.mode} motion")
-        print(table([units, *rows], [c.replace("_", " ") for c in names], ">" * len(names)))
+        print(table([units, *rows], [m.title(c) for c in names], ">" * len(names)))
     for note in (*filter(None, [chain.note]), *found[0].notes):
         print(f"note: {note}")
 
@@ -173,8 +174,6 @@ def _columns(m: Measures, columns: str | None) -> list[str]:
     return [c for c in COLUMNS if c in m.columns] + extra
 
 
-def _cell(m: Measures, column: str, i: int) -> str:
-    value = float(np.broadcast_to(m[column], m["travel"].shape)[i])
-    places = 2 if m.units[column] == "m" else 3 if abs(value) < 1000 else 0
-    value = round(1000 * value if m.units[column] == "m" else value, places) + 0.0  # no minus before a zero
-    return f"{value:.{places}f}"
+def _cell(value: float, unit: str) -> str:
+    places = 2 if unit == "mm" else 3 if abs(value) < 1000 else 0
+    return f"{round(value, places) + 0.0:.{places}f}"  # no minus before a zero

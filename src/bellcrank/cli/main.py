@@ -59,7 +59,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and th
         "drive": ("Drive manoeuvres with a car.", "passenger iso3888-1 --speed 80 --report lane_change.html"),
         "kinematics": (
             "Measure a suspension over wheel and rack travel.",
-            "examples/suspension.toml --travel=-60:60:13 --plot suspension.png",
+            "examples/suspension.toml --travel -60:60:13 --plot suspension.png",
         ),
         "tyre": (
             "Summarize and plot a tyre property file (.tir).",

@@ -6,6 +6,7 @@ option with as many words as there are take the name of the model as well (`anal
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ from typing import Any, NoReturn
 from bellcrank.cli.codes import USAGE
 from bellcrank.errors import did_you_mean
 
+_NEGATIVE = re.compile(r"-\.?\d")  # spans such as -80:80:9 too
 OPEN = ("?", "*", "+")  # of an option: it takes as many words as there are
 
 
@@ -32,6 +34,10 @@ class CommandParser(ShortErrors):
     """Reads options first, then names from what is left. Where a name lacks, options give back their last word."""
 
     _reading = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._negative_number_matcher = _NEGATIVE  # of argparse: what begins with a minus and is no option
 
     def group(self, title: str) -> Callable[..., Any]:
         """`add_argument` of the group with a title, which is made where it is missing."""

@@ -18,6 +18,7 @@ Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 17.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,9 +30,15 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.picture import finished, new_figure
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
+from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import Wheel, see_wheel
+from bellcrank.unit_notation import typeset_unit
 
 Array = np.ndarray[Any, Any]
+
+DISPLAYED = {"m": (1000.0, "mm"), "N/m": (0.001, "N/mm"), "1": (1.0, "")}  # factors and units for people
+TRAVEL, STEPS = 0.1, 25  # m up and down, and most steps of a sweep
+LEVEL = 1e-6  # of its size, by which a measure changes that is drawn
 
 STEERING_AXIS = {  # lower and upper point on it, by kind
     "double_wishbone": ("lower_ball", "upper_ball"),
@@ -42,7 +49,8 @@ STEERING_AXIS = {  # lower and upper point on it, by kind
 
 @dataclass
 class Measures:
-    """Columns by name, with units and words; `notes` report what could not be given and why."""
+    """Columns by name, with units and labels; `notes` report what could not be given and why. A label begins with the
+    title of the measure, which tables, plots and reports use; signs and meaning follow after a comma."""
 
     name: str
     mode: str
@@ -62,6 +70,17 @@ class Measures:
 
     def add(self, name: str, values: Array, unit: str, label: str) -> None:
         self.columns[name], self.units[name], self.labels[name] = values, unit, label
+
+    def title(self, name: str) -> str:
+        """What a measure is called."""
+        self[name]
+        return self.labels[name].partition(",")[0] or name.replace("_", " ")
+
+    def displayed(self, name: str) -> tuple[Array, str]:
+        """A measure in the unit that people read: mm, N/mm; a pure number has none."""
+        values, unit = np.broadcast_to(self[name], self["travel"].shape), self.units[name]
+        factor, shown = DISPLAYED.get(unit, (1.0, typeset_unit(unit)))
+        return factor * values, shown
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: names, units, then one row for each pose."""
@@ -99,7 +118,7 @@ def _angles(m: Measures, w: Wheel) -> None:
     m.add("camber", np.degrees(-np.arcsin(a[:, 2])), "deg", "camber, top outward positive")
     m.add("toe", toe, "deg", "toe, toe-in positive")
     left = w.chain.side != "right"
-    m.add("steer", (-toe if left else toe) * w.chain.up, "deg", "steer angle about the third axis")
+    m.add("steer", (-toe if left else toe) * w.chain.up, "deg", "steer angle, about the third axis")
 
 
 def _steering_axis(m: Measures, w: Wheel) -> None:
@@ -139,14 +158,14 @@ def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
         m.add(f"wheel_{name}", centre[:, i], "m", f"wheel centre {name}, axes of the file")
     at = "contact point" if "tyre_radius" in w.chain.vehicle else "wheel centre"
     half = w.contact[:, 1] - drawn.contact[:, 1]
-    m.add("half_track_change", half, "m", f"outward movement of the {at}")
+    m.add("half_track_change", half, "m", f"half track change, outward movement of the {at}")
     if w.chain.carrier != "axle":
         other = half if far is w else far.contact[:, 1] - drawn.contact[:, 1]
-        m.add("track_change", half + other, "m", f"track change of the axle at the {at}s")
+        m.add("track_change", half + other, "m", f"track change, at both {at}s")
     ahead = w.centre[:, 0] - drawn.centre[:, 0]
     axle = w.chain.vehicle.get("axle")
     if axle in ("front", "rear"):
-        m.add("wheelbase_change", ahead if axle == "front" else -ahead, "m", "wheelbase change at this wheel")
+        m.add("wheelbase_change", ahead if axle == "front" else -ahead, "m", "wheelbase change, at this wheel")
     else:
         m.add("wheel_ahead", ahead, "m", "forward movement of the wheel centre")
     size = (w.delta * w.delta).sum(1)
@@ -177,7 +196,7 @@ def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
             "centres"
         )
         return
-    label = "roll centre height above the ground, force based"
+    label = "roll centre height, above the ground, force based"
     if "roll" in linkage.inputs:
         assert w.pose.delta_rack is not None and w.pose.d_rack is not None
         both = []
@@ -228,16 +247,16 @@ def _struts(m: Measures, w: Wheel) -> None:
         (a, va), (b, vb) = w.point(strut.points[0]), w.point(strut.points[1])
         line = a - b
         length = np.linalg.norm(line, axis=1)
-        ratio = (line * (va - vb)).sum(1) / length
-        m.add(f"{strut.name}_length", length, "m", f"length of {strut.name}")
-        m.add(f"{strut.name}_ratio", ratio, "1", f"motion ratio of {strut.name}: its lengthening per wheel travel")
+        ratio = -(line * (va - vb)).sum(1) / length
+        m.add(f"{strut.name}_length", length, "m", f"{strut.name} length")
+        m.add(f"{strut.name}_ratio", ratio, "1", f"{strut.name} motion ratio, compression per wheel travel")
         if strut.stiffness is not None:
-            label = f"wheel rate of {strut.name}, without the preload term"
+            label = f"{strut.name} wheel rate, without the preload term"
             m.add(f"{strut.name}_wheel_rate", strut.stiffness * ratio**2, "N/m", label)
 
 
 DRAWN = (
-    "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
+    "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "track_change",
     "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "wheel_load",
     "roll_stiffness", "lateral_force_steer", "aligning_steer",
 )  # fmt: skip
@@ -249,27 +268,49 @@ def drawn_columns(m: Measures) -> list[str]:
     return [c for c in shown if np.isfinite(m[c]).all()]
 
 
+def usual_travels(linkage: Any) -> Array:
+    """Wheel travels (m) of a sweep: up and down by 100 mm as far as the file and the linkage allow, at round numbers of
+    which 0 is one, and the ends."""
+    low, high = default_range(linkage)
+    low, high = max(low, -TRAVEL), min(high, TRAVEL)
+    step = next(s for s in (0.0005, 0.001, 0.002, 0.005, 0.01) if (high - low) / s <= STEPS or s == 0.01)
+    inner = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1)
+    return np.unique(np.round([low, *inner, high], 9))
+
+
+def _is_level(measures: Sequence[Measures], name: str) -> bool:
+    """Whether a measure is the same everywhere."""
+    values = np.concatenate([np.atleast_1d(m[name]) for m in measures])
+    return bool(np.ptp(values) <= LEVEL * np.abs(values).max(initial=0.0))
+
+
 def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
-    """A matplotlib figure: the main measures over travel or rack, one line for each set."""
+    """A matplotlib figure: the main measures over travel or rack, one line for each set. Those that do not change are
+    written below."""
     first = measures[0]
-    shown = drawn_columns(first)
-    rows = -(-len(shown) // 3)
+    names = drawn_columns(first)
+    level = [n for n in names if _is_level(measures, n)]
+    shown = [n for n in names if n not in level]
+    rows = max(1, -(-len(shown) // 3))
     figure = new_figure(11, 2.3 * rows + 0.6)
-    axes = figure.subplots(rows, 3, squeeze=False).ravel()
+    axes = figure.subplots(rows, 3, squeeze=False, sharex=True).ravel()
     for axis, name in zip(axes, shown, strict=False):
-        factor, unit = (1000.0, "mm") if first.units[name] == "m" else (1.0, first.units[name])
         for m in measures:
-            values = factor * np.broadcast_to(m[name], m[against].shape)
+            values, unit = m.displayed(name)
             axis.plot(1000 * m[against], values, label=m.mode, linewidth=1.3)
-        axis.set_title(name.replace("_", " "), fontsize=9)
-        axis.set_ylabel(unit, fontsize=8)
-        axis.tick_params(labelsize=8)
+        axis.set_title(first.title(name) + (f" ({unit})" if unit else ""), fontsize=9)
+        axis.ticklabel_format(useOffset=False)
+        axis.tick_params(labelsize=8, labelbottom=True)
         axis.grid(True, linewidth=0.4, alpha=0.6)
     for axis in axes[len(shown) :]:
         axis.set_axis_off()
     for axis in axes[max(0, len(shown) - 3) : len(shown)]:
-        axis.set_xlabel(f"{against} (mm)", fontsize=8)
+        axis.set_xlabel(f"{first.title(against)} (mm)", fontsize=8)
     if len(measures) > 1:
         axes[0].legend(fontsize=8)
+    same = [f"{first.title(n)} {x[0]:.4g} {unit}".strip() for n in level for x, unit in [first.displayed(n)]]
+    if same:
+        figure.text(0.01, 0.0, "the same everywhere: " + "; ".join(same), fontsize=8, va="bottom", wrap=True)
+        figure.get_layout_engine().set(rect=(0, 0.4 / (2.3 * rows + 0.6), 1, 1 - 0.4 / (2.3 * rows + 0.6)))
     figure.suptitle(f"{first.name}: kinematics", fontsize=11)
     return finished(figure, path)

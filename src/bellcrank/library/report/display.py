@@ -6,6 +6,7 @@ import math
 import re
 
 from bellcrank.library.vehicles.figures import Figure
+from bellcrank.unit_notation import typeset_unit
 
 DIGITS = 3
 WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
@@ -21,7 +22,7 @@ PLAIN = (  # labels of channels as vehicle engineers read them
     (re.compile(r"^torque of the driver at the steering wheel$"), "steering-wheel torque"),
     (re.compile(r"^(wheel travel) of (\w+), up$"), r"\1 up, \2"),
 )
-WRITTEN = {"": "-", "1": "-", "N-m": "N m", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s2)/deg"}
+WRITTEN = {"": "-", "1": "-", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s²)/deg"}
 
 
 def number(value: float, unit: str = "") -> str:
@@ -50,7 +51,7 @@ def converted(label: str, unit: str) -> tuple[float, str]:
         return 100.0, "%"
     if unit == "1/s" and TURN.search(label):
         return 1.0, "(deg/s)/deg"
-    return 1.0, WRITTEN.get(unit, unit.replace("N-m", "N m"))
+    return 1.0, WRITTEN[unit] if unit in WRITTEN else typeset_unit(unit)
 
 
 def figure_shown(found: Figure) -> tuple[str, str]:

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
 
-import numpy as np
-
 from bellcrank.files.html import Raw, heading, paragraph, shown, table
 from bellcrank.library.manoeuvres.lanes import middle_of
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Result
@@ -25,11 +23,9 @@ from bellcrank.library.report.provenance import provenance
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views
 from bellcrank.library.report.tables import car_figures, compared, mark, whose
-from bellcrank.linkage.measures import Measures, drawn_columns, measure
-from bellcrank.linkage.table import default_range
+from bellcrank.linkage.measures import Measures, drawn_columns, measure, usual_travels
 from bellcrank.view.document import Section, document
 
-TRAVEL, TRAVELS = 0.1, 33  # m up and down, as far as the suspension goes, and positions of the sweep
 AXLES = ("front", "rear")
 CONES = "cones"  # fixed lines of a lane change
 
@@ -96,8 +92,7 @@ def _kinematics(cars: Sequence[Driven]) -> Iterator[str]:
         found = []
         for c in cars:
             linkage = c.car.linkage(axle)
-            low, high = default_range(linkage)
-            found.append(measure(linkage, np.linspace(max(low, -TRAVEL), min(high, TRAVEL), TRAVELS)))
+            found.append(measure(linkage, usual_travels(linkage)))
         names = list(dict.fromkeys(n for m in found for n in drawn_columns(m)))
         pairs = zip(cars, found, strict=True)
         curves = [(c.label, _measured(m, n)) for c, m in pairs for n in names if n in m.columns]
@@ -105,13 +100,9 @@ def _kinematics(cars: Sequence[Driven]) -> Iterator[str]:
 
 
 def _measured(m: Measures, name: str) -> Curve:
-    """A measure over the travel in mm; a motion ratio counts compression, as suppliers have it."""
-    values, unit, label = np.broadcast_to(m[name], m["travel"].shape), m.units[name], m.labels[name]
-    if name.endswith("_ratio"):
-        values, label = -values, f"motion ratio, {name.removesuffix('_ratio')} compression per wheel travel"
-    if unit == "m":
-        values, unit = 1000 * values, "mm"
-    return Curve("wheel travel, m", f"{label}, {unit}", ((name, m["travel"], values),))
+    """A measure over the travel, by its title."""
+    values, unit = m.displayed(name)
+    return Curve("wheel travel, m", f"{m.title(name)}, {unit}", ((name, m["travel"], values),))
 
 
 # ---- manoeuvres

@@ -30,14 +30,24 @@ def axle_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel:
     load, rate = _springs(fitted, at_rest, z, other, {"parallel": 1.0, "opposite": -1.0, "single": 0.0}[mode], bushes)
     wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
     ground = (load + _unsprung(fitted, z)) / wheel.v_contact[:, 2]
-    m.add("wheel_load", ground, "N", "vertical load at the ground, with the unsprung weight")
-    m.add("suspension_load", load, "N", "vertical load at the wheel centre that spring, stops and anti-roll bar carry")
-    m.add("vertical_wheel_rate", rate, "N/m", "derivative of the suspension load with respect to travel")
+    m.add("wheel_load", ground, "N", "wheel load, vertical at the ground, with the unsprung weight")
+    m.add(
+        "suspension_load",
+        load,
+        "N",
+        "suspension load, vertical at the wheel centre, of spring, stops and anti-roll bar",
+    )
+    m.add(
+        "vertical_wheel_rate",
+        rate,
+        "N/m",
+        "vertical wheel rate, derivative of the suspension load with respect to travel",
+    )
     if mode == "opposite":
         far = _springs(fitted, at_rest, other, z, -1.0, bushes)[1]
         track = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
         stiffness = math.radians(1.0) * track**2 / 4 * (rate + far)
-        m.add("roll_stiffness", stiffness, "N-m/deg", "roll stiffness of springs and anti-roll bar")
+        m.add("roll_stiffness", stiffness, "N-m/deg", "roll stiffness, of springs and anti-roll bar")
     steering = car.sections.steering if fitted.steered and axle == "front" else None
     _compliance(m, steering, _coefficients(m, car, at_rest, fitted, wheel), wheel)
     return m
@@ -94,16 +104,21 @@ def _coefficients(m: Measures, car: CarData, at_rest: Stand, axle: FittedAxle, w
         "lateral_compliance",
         np.array(across),
         "mm/kN",
-        "lateral displacement of the contact centre per lateral force, on bushes",
+        "lateral compliance, displacement of the contact centre per lateral force, on bushes",
     )
     along = [1e6 * f.compliance[0, 0] for f in found]
     m.add(
         "longitudinal_compliance",
         np.array(along),
         "mm/kN",
-        "longitudinal displacement of the wheel centre per longitudinal force, on bushes",
+        "longitudinal compliance, displacement of the wheel centre per longitudinal force, on bushes",
     )
-    m.add("bush_rate", np.array([f.rate for f in found]), "N/m", "vertical rate at the wheel that bushes add")
+    m.add(
+        "bush_rate",
+        np.array([f.rate for f in found]),
+        "N/m",
+        "bush rate, vertical at the wheel, added to that of springs",
+    )
     return {k: np.array([row[k] for row in rows]) for k in rows[0]}
 
 
@@ -119,11 +134,31 @@ def _compliance(m: Measures, steering: Steering | None, given: dict[str, Array],
         turn = turn + moves * w.pose.delta_rack[:, 2] ** 2
         tilt = tilt + moves * swing[:, 1] * w.pose.delta_rack[:, 0]
     deg = math.degrees(1.0)
-    m.add("lateral_force_steer", 1000 * deg * side, "deg/kN", "steer to the left per lateral force on each wheel")
-    m.add("aligning_steer", 100 * deg * turn, "deg/100 N-m", "steer to the left per aligning moment of each wheel")
+    m.add(
+        "lateral_force_steer",
+        1000 * deg * side,
+        "deg/kN",
+        "lateral force steer, to the left, per lateral force on each wheel",
+    )
+    m.add(
+        "aligning_steer",
+        100 * deg * turn,
+        "deg/100 N-m",
+        "aligning steer, to the left, per aligning moment of each wheel",
+    )
     along = given["toe_by_longitudinal_force"]
-    m.add("driving_toe", 1000 * deg * along, "deg/kN", "toe-in per driving force on each wheel")
+    m.add("driving_toe", 1000 * deg * along, "deg/kN", "driving toe, toe-in per driving force on each wheel")
     lever = w.centre[:, 2] - w.contact[:, 2]
     braking = lever * given["toe_by_brake_torque"] - along
-    m.add("braking_toe", 1000 * deg * braking, "deg/kN", "toe-in per braking force on each wheel, by its brake")
-    m.add("camber_compliance", 1000 * deg * tilt, "deg/kN", "camber, top to the right, per lateral force to the left")
+    m.add(
+        "braking_toe",
+        1000 * deg * braking,
+        "deg/kN",
+        "braking toe, toe-in per braking force on each wheel, by its brake",
+    )
+    m.add(
+        "camber_compliance",
+        1000 * deg * tilt,
+        "deg/kN",
+        "camber compliance, top to the right, per lateral force to the left",
+    )

@@ -139,10 +139,16 @@ def _bushes(name: str, record: Axle, linkage: Linkage, problems: Problems) -> di
     return found
 
 
+MERGED = ("points", "lengths", "attach", "struts")  # of a file of hard points: what a car may change one by one
+
+
 def _over(stated: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Statements of a file of hard points, some points and the rack as given for the car."""
-    points = {**stated.get("points", {}), **given.get("points", {})}
-    return {**stated, "points": points, **({"rack": given["rack"]} if "rack" in given else {})}
+    """Statements of a file of hard points, with what is given for the car; lengths in the unit of the file."""
+    changed = {key: given[key] for key in ("rack", *MERGED) if key in given}
+    for key in MERGED:
+        if isinstance(changed.get(key), Mapping):
+            changed[key] = {**stated.get(key, {}), **changed[key]}
+    return stated | changed
 
 
 def _linkage(name: str, record: Axle, axes: str | None, folder: Path, problems: Problems) -> Linkage | None:
@@ -151,10 +157,13 @@ def _linkage(name: str, record: Axle, axes: str | None, folder: Path, problems: 
     source = [key for key in ("shipped", "file") if key in given]
     try:
         if source:
-            extra = [key for key in given if key not in ("shipped", "file", "rack", "points", "note")]
-            if len(source) > 1 or extra:
-                listed = ", ".join([*source[1:], *extra])
-                problems.append(f"{where}: '{source[0]}' says all but a rack and changed points; leave {listed} away.")
+            allowed = ("rack", *MERGED, "note")
+            extra = [*source[1:], *(key for key in given if key not in ("shipped", "file", *allowed))]
+            if extra:
+                problems.append(
+                    f"{where}: hard points come from '{source[0]}', whose {', '.join(extra)} cannot be changed; what "
+                    f"can is {', '.join(allowed)}."
+                )
             path = shipped(given["shipped"]) if source[0] == "shipped" else folder / str(given["file"])
             statements = {"name": path.stem, **_over(read_file(path), given)}
         else:
