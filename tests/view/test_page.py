@@ -214,8 +214,44 @@ def test_page_in_a_notebook_is_a_sandboxed_frame(tmp_path):
     )
     assert inside and inside[1].replace("&quot;", '"').replace("&amp;", "&") == page.text
     facts, _, _ = unpacked(page.text)
-    assert [facts["channels"][i]["name"] for i in facts["plots"]] == ["kinetic"]
-    assert [(p["name"], p["range"]) for p in facts["parameters"] if p["shown"]] == [("la", [0.5, 2.0])]
+    assert [[facts["channels"][i]["name"] for i in panel] for panel in facts["plots"]] == [["kinetic"]]
+    assert [(p["name"], p["range"]) for p in facts["parameters"] if p.get("shown")] == [("la", [0.5, 2.0])]
+
+
+def test_sliders_of_parameters_follow_from_the_kind_of_quantity():
+    """Masses, inertias, lengths and stiffnesses keep their sign; a range of the model comes first; where the model does
+    not run, as with a rod that is too short for its loop, the end is nearer."""
+    facts, _, _ = unpacked(example("quarter_car").export("page").text)
+    found = {x["name"]: (x["range"], x.get("log", False)) for x in facts["parameters"]}
+    assert found["m_b"] == ([72.5, 1160.0], True) and found["r_w"] == ([0.075, 1.2], True)
+    assert found["k"] == ([4200.0, 67200.0], True)
+    assert found["c"] == ([0.0, 4000.0], False) and found["f0"] == ([0.0, 5690.0], False)
+    s = bc.System("door", units="mks")
+    door = s.add_body("door", rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_moment("drive", magnitude="part*push", direction=door[3], on=door)
+    s.add_parameter("part", 0.4, units="1", range=(0, 1))
+    s.add_input("push", units="N-m", range=(0, 7), default=0)
+    s.set_run(t_end=0.1, step=0.001)
+    facts, _, _ = unpacked(s.equations().export("page").text)
+    assert [x["range"] for x in (*facts["parameters"], *facts["signals"])] == [[0, 1], [0, 7]]
+    facts, _, _ = unpacked(example("change_point_four_bar").export("page").text)
+    ends = {x["name"]: x["range"] for x in facts["parameters"]}
+    assert 2.5 < ends["l2"][1] < 4.5  # the other three reach no farther
+    with pytest.raises(bc.ModelError, match="two finite numbers, the lower first"):
+        s.add_parameter("wrong", 1, range=(2, 1))
+
+
+def test_a_page_shows_the_plots_of_the_run():
+    """One panel for each unit; the least range of an axis is above rounding, and below what is seen of the run."""
+    eom = example("driven_car")
+    facts, _, _ = unpacked(eom.export("page").text)
+    names = [[facts["channels"][i]["name"] for i in panel] for panel in facts["plots"]]
+    assert names == [["speed"], ["ax", "ay"], ["yaw_rate"], ["pitch", "roll"]]
+    for c, least in zip(facts["channels"], facts["least"], strict=True):
+        if c["name"] in ("speed", "ay", "yaw_rate", "q(chassis, 1)"):
+            assert 1e-4 < least < 0.5, c
+    pendulum, _, _ = unpacked(example("double_pendulum").export("page").text)
+    assert pendulum["channels"][pendulum["plots"][0][0]]["name"] == "q(a)"
 
 
 def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():

@@ -33,7 +33,7 @@ from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.step_report import went_over
-from bellcrank.run.draw import MOST
+from bellcrank.run.shown import MOST
 from bellcrank.run.status import RunStatus
 
 

@@ -110,7 +110,8 @@ class _Walk:
         if isinstance(thing, Path):
             return (str(thing),)
         if isinstance(thing, ParameterRecord) and not self._numbers:
-            return thing.name, thing.value is None, thing.units, thing.label, thing.positive, thing.declared
+            shown = thing.units, thing.label, thing.range
+            return thing.name, thing.value is None, *shown, thing.positive, thing.declared
         if isinstance(thing, RunRecord) and not self._numbers:
             return ()
         if isinstance(thing, MethodType):

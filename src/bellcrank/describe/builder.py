@@ -47,7 +47,7 @@ from bellcrank.model.loads.strut import Strut
 from bellcrank.model.owner import OwnName
 from bellcrank.model.scope import MECHANICAL, Scope
 from bellcrank.names import key_of
-from bellcrank.numeric.real import displayed, real
+from bellcrank.numeric.real import displayed, interval, real
 from bellcrank.signals import own_copy
 from bellcrank.units import unit_system, with_unit
 
@@ -559,7 +559,13 @@ class Builder(Checked):
         return self.description.parameters.setdefault(name_of(name, "parameter"), records.ParameterRecord(name))
 
     def add_parameter(
-        self, name: str, value: float | str | None = None, *, units: str | None = None, label: str | None = None
+        self,
+        name: str,
+        value: float | str | None = None,
+        *,
+        units: str | None = None,
+        label: str | None = None,
+        range: tuple[float, float] | None = None,
     ) -> Expr:
         """Declare a parameter.
 
@@ -573,11 +579,19 @@ class Builder(Checked):
             Unit: dimension words ("F/L") or a unit ("N/mm"). Default: found from the formulas.
         label : str, optional
             Description. Default: the name.
+        range : tuple of float, optional
+            Smallest and largest usual value, user units: the ends of its slider in a live page. Default: by the kind
+            of quantity.
 
         Returns
         -------
         Expr
             The parameter, for formulas in Python.
+
+        Raises
+        ------
+        ModelError
+            If the range is not two finite numbers, the lower first.
 
         Examples
         --------
@@ -592,6 +606,7 @@ class Builder(Checked):
         if value is not None:
             self._set_default(record, value)
         record.label = label or record.label
+        record.range = _usual(name, range) or record.range
         return Symbol(name, "parameter")
 
     def parameter(self, name: str) -> Expr:
@@ -793,7 +808,15 @@ class Builder(Checked):
         else:
             self.description.definitions[name] = expression
 
-    def add_input(self, name: str, *, units: str | None = None, label: str | None = None, default: Any = None) -> Expr:
+    def add_input(
+        self,
+        name: str,
+        *,
+        units: str | None = None,
+        label: str | None = None,
+        default: Any = None,
+        range: tuple[float, float] | None = None,
+    ) -> Expr:
         """Declare an input, a value that a run is given over time.
 
         Parameters
@@ -806,11 +829,19 @@ class Builder(Checked):
             Description. Default: the name.
         default : float, str or signal, optional
             Value if a run is given none: a number in user units, text with a unit, or a signal.
+        range : tuple of float, optional
+            Smallest and largest usual value, user units: the ends of its slider in a live page. Default: from its
+            values in a run.
 
         Returns
         -------
         Expr
             The input, for formulas in Python.
+
+        Raises
+        ------
+        ModelError
+            If the range is not two finite numbers, the lower first.
 
         Examples
         --------
@@ -819,7 +850,8 @@ class Builder(Checked):
         >>> s.add_input("push", units="N", default=0)
         push
         """
-        self.description.variables.append(records.VariableRecord(name_of(name, "input"), units, label))
+        usual = _usual(name, range)
+        self.description.variables.append(records.VariableRecord(name_of(name, "input"), units, label, usual))
         if default is not None:
             self.description.run.inputs.setdefault(name, own_copy(default))
         return Symbol(name, "variable")
@@ -1144,6 +1176,13 @@ def name_of(given: Any, what: str) -> str:
         what = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
         raise ModelError(f"the name of {what} is {given!r}; it must be text{' on one line' * isinstance(given, str)}")
     return given
+
+
+def _usual(name: str, given: Any) -> tuple[float, float] | None:
+    """Smallest and largest usual value, if they are given."""
+    if given is None or (found := interval(given)) is not None:
+        return None if given is None else found
+    raise ModelError(f"'{name}': range={displayed(given)} must be two finite numbers, the lower first")
 
 
 def _needs_machine(syntax: Syntax) -> bool:

@@ -78,6 +78,7 @@ class Quantity:
     rate: int = 0  # an input: how often it is differentiated
     base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the user function that gives it
     place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
+    range: tuple[float, float] | None = None  # usual values of a parameter or input, in user units, if they are given
     wording: str = ""  # label of parameter files and written programs: as given, else a phrase as AUTOSIM printed it
 
     def __post_init__(self) -> None:
@@ -330,6 +331,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         value = None if record is None or record.value is None else float(record.value)
         words = q.unit.get(name, UNKNOWN), own.get(name, name), value
         more: dict[str, Any] = {"base": sources.get(name, ""), "place": place, "wording": q.label.get(name, name)}
+        more["range"] = None if record is None else record.range
         return Quantity(name, kind, symbol, *words, positive=record is not None and record.positive, **more)
 
     def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
@@ -354,7 +356,8 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
     by_name = {o.name: o for o in analysis.outputs}
     first = 1 + n_s + len(program.output_names)
-    inputs = {s.name: _input(s.name, s, q, own, i, first + i) for i, s in enumerate(program.given_inputs)}
+    usual = {v.name: v.range for v in d.variables}
+    inputs = {s.name: _input(s.name, s, q, own, usual, i, first + i) for i, s in enumerate(program.given_inputs)}
     given = len(program.given_parameters)
     parameters = [
         scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
@@ -369,7 +372,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         speeds=states("speed", program.speeds, 1 + n_q),
         removed=states("removed", [r.speed for r in analysis.removed], 0),
         inputs=tuple(inputs.values()),
-        signals=tuple(inputs.get(v.name) or _input(v.name, None, q, own) for v in d.variables),
+        signals=tuple(inputs.get(v.name) or _input(v.name, None, q, own, usual) for v in d.variables),
         kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
         outputs=tuple(output(name, i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
@@ -389,7 +392,13 @@ def _in_user_units(made: Interface) -> RunDefaults:
 
 
 def _input(
-    name: str, symbol: Symbol | None, q: Quantities, own: Mapping[str, str], place: int = -1, column: int = -1
+    name: str,
+    symbol: Symbol | None,
+    q: Quantities,
+    own: Mapping[str, str],
+    usual: Mapping[str, tuple[float, float] | None],
+    place: int = -1,
+    column: int = -1,
 ) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
     base, times = name, 0
@@ -400,4 +409,5 @@ def _input(
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label, wording = f"rate of {label}", f"rate of {wording}"
     more: dict[str, Any] = {"rate": times, "base": base, "place": place, "wording": wording}
+    more["range"] = None if times else usual.get(name)
     return Quantity(name, "input", symbol, unit, label, None, column, q.generic.get(name, ""), **more)

@@ -52,6 +52,7 @@ class ParameterRecord:
     units: str | None = None
     label: str | None = None
     positive: bool = False  # a run with another value is rejected
+    range: tuple[float, float] | None = None  # usual values, user units
     written: tuple[float, str] | None = field(default=None, compare=False, repr=False)  # number and unit of the value
     declared: bool = field(default=False, compare=False, repr=False)  # it may stand in no formula
 
@@ -61,6 +62,7 @@ class VariableRecord:
     name: str
     units: str | None = None
     label: str | None = None
+    range: tuple[float, float] | None = None  # usual values, user units
 
 
 @dataclass

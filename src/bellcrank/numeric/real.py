@@ -36,6 +36,14 @@ def reals(values: Any) -> np.ndarray | None:
     return found.astype(float, order="C") if found.dtype.kind in "iuf" else None
 
 
+def interval(given: Any) -> tuple[float, float] | None:
+    """Two finite numbers, the lower first; None for anything else."""
+    found = reals(given)
+    if found is None or found.shape != (2,) or not np.isfinite(found).all() or not found[0] < found[1]:
+        return None
+    return float(found[0]), float(found[1])
+
+
 def displayed(value: Any) -> str:
     """A value for a message, which Python does not print where it is an integer of thousands of digits."""
     try:

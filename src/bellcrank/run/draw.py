@@ -13,8 +13,8 @@ from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.names import find_name
 from bellcrank.run.interactive import History, axis_label, plot_page, x_label
+from bellcrank.run.shown import MOST, default_channels, panels
 
-MOST = 6  # curves that are drawn unasked
 WRAP = 34  # letters of an axis label in a line
 PADS = {"w_pad": 0.12, "h_pad": 0.06}  # inches around panels
 PICTURES = (".png", ".svg", ".pdf")
@@ -34,9 +34,8 @@ def draw(
     distinguish runs .
     """
     channels, against = chosen(runs, channels, against)
-    groups: dict[str, list[str]] = {}
-    for c in channels:
-        groups.setdefault(runs[0].units.get(c, ""), []).append(c)
+    units = runs[0].units
+    groups = {units.get(names[0], ""): names for names in panels((c, units.get(c, "")) for c in channels)}
     told = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
         page = plot_page(runs, groups, against, title or runs[0].name, told)
@@ -52,7 +51,7 @@ def draw(
 def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is reported."""
     most = max(1, MOST // len(runs))
-    names = list(channels) or (_outputs(runs[0]) or list(runs[0]))[:most]
+    names = list(channels) or default_channels(runs[0], most)
     if not names:
         raise RunError(f"there is nothing to draw: {runs[0].name} has no channel but time")
     result = []
@@ -65,18 +64,6 @@ def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None
                 raise NoChannel(f"no channel '{name}' in {run.name}.{did_you_mean(name, run)} Channels: {listed}.")
         result.append(found or name)
     return (result[:-1], result[-1]) if against else (result, None)
-
-
-def _outputs(run: History) -> list[str]:
-    """Channels that are no states, those of the whole before those of parts, whose names have a dot."""
-    listed = [c for c in run if not c.startswith(("q(", "u(")) and run.generic.get(c) != "State"]
-    return sorted(listed, key=lambda c: "." in c)
-
-
-def outputs_first(run: History) -> list[str]:
-    """All channels: outputs, then states."""
-    found = _outputs(run)
-    return [*found, *(c for c in run if c not in found)]
 
 
 def _figure(

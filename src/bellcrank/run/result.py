@@ -327,7 +327,8 @@ class Run(Listed, Shown):
         Parameters
         ----------
         *channels : str
-            Names of channels. Default: the outputs, or the states if there are none, at most six curves.
+            Names of channels. Default: at most six that vary: outputs; coordinates and energies if there are
+            only energies; states if there are none.
         against : str, optional
             Channel on the horizontal axis. Default: time.
         others : sequence of Run, default ()
@@ -457,12 +458,16 @@ class Run(Listed, Shown):
 
         m = self.motion
         if Path(path).suffix.lower() == ".html":
-            from bellcrank.run.draw import outputs_first
+            from bellcrank.run.shown import default_channels, least_ranges, outputs_first, panels
             from bellcrank.scene.recorded import recorded_page
 
             words = {n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")} for n in self.channels}
-            listed = [({"name": n, **words[n]}, self.channels[n]) for n in outputs_first(self)]
-            text = recorded_page(m.scene, m.poses, m.time, listed, title)
+            names = outputs_first(self)
+            listed = [({"name": n, **words[n]}, self.channels[n]) for n in names]
+            shown = panels((n, words[n]["unit"]) for n in default_channels(self))
+            plots = [[names.index(n) for n in panel] for panel in shown]
+            least = least_ranges([self.channels[n] for n in names], [words[n]["unit"] for n in names])
+            text = recorded_page(m.scene, m.poses, m.time, listed, plots, least, title)
             guarded("write", Path(path), lambda: write_text(path, text))
             return Path(path)
         return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.files.embed import plain
 from bellcrank.scene.camera import Camera
 from bellcrank.scene.scene import Scene
+from bellcrank.units import pretty_unit
 
 PACES = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)  # speeds that a page offers, of real time
 MOST = 1000  # rows of a recorded run that a page keeps
@@ -25,6 +27,12 @@ def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
     if scene.ground is not None:
         found["ground"] = scene.data()["ground"]
     return found
+
+
+def shown_words(name: Any, label: Any, unit: str) -> dict[str, str]:
+    """Name, label and unit of a quantity, without control characters; the label only where it is not the name."""
+    words = {"name": plain(name), "label": plain(label), "unit": "" if unit in ("-", "?") else plain(pretty_unit(unit))}
+    return {k: x for k, x in words.items() if k == "name" or (x and x != words["name"])}
 
 
 def few_digits(values: Any, digits: int = 6) -> Any:

@@ -14,7 +14,15 @@ import numpy as np
 
 from bellcrank.files.embed import as_json, packed, plain, short_script, short_style
 from bellcrank.files.template import filled, template
-from bellcrank.scene.browser import PACES, browser_scene, few_digits, kept_rows, pace_of, small_numbers
+from bellcrank.scene.browser import (
+    PACES,
+    browser_scene,
+    few_digits,
+    kept_rows,
+    pace_of,
+    shown_words,
+    small_numbers,
+)
 from bellcrank.scene.camera import camera_of
 from bellcrank.scene.scene import Scene
 from bellcrank.version import __version__
@@ -27,9 +35,12 @@ def recorded_page(
     poses: np.ndarray,
     time: np.ndarray,
     channels: Sequence[tuple[Mapping[str, str], np.ndarray]],
+    plots: Sequence[Sequence[int]],
+    least: Sequence[float],
     title: str | None = None,
 ) -> str:
-    """The page. `channels`: name, label and unit, and values over time; the first three are plotted."""
+    """The page. `channels`: name, label and unit, and values over time; `plots`: those that are plotted, by panel;
+    `least`: the least range of the axis of each."""
     rows = kept_rows(len(time))
     numbers = small_numbers(np.concatenate([poses[rows].ravel(), *(x[rows] for _, x in channels)]))
     span = max(float(time[-1] - time[0]), 1e-9)
@@ -41,7 +52,9 @@ def recorded_page(
         "window": span,
         "paces": PACES,
         "pace": pace_of(span),
-        "channels": [{k: plain(v) for k, v in words.items()} for words, _ in channels],
+        "channels": [shown_words(**words) for words, _ in channels],
+        "plots": plots,
+        "least": few_digits(least, 2),
         "scene": browser_scene(scene, camera_of(scene, poses)),
     }
     scripts = ("plots.js", "scene.js", "record.js", "player.js", "film.js")

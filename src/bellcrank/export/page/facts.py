@@ -6,7 +6,6 @@ start, the method and the scene. Values of users are in user units, states in eq
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +21,9 @@ from bellcrank.emit.wasm.placed import MODES, Course, EventTables
 from bellcrank.errors import ModelError
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of, special_of
-from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
+from bellcrank.export.page.groups import group_of
+from bellcrank.export.page.ranges import Ends, Machine, input_ends, machine_of, parameter_ends
+from bellcrank.export.page.trial import Trial, off_diagonal, trial_of
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.embed import plain
 from bellcrank.interface.interface import DECLARED, Interface, Quantity
@@ -30,6 +31,7 @@ from bellcrank.kernel.layout import layout_of
 from bellcrank.model.guess import Guess
 from bellcrank.model.loads.contact import INPUTS
 from bellcrank.names import find_name, key_of
+from bellcrank.numeric.real import interval
 from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
 from bellcrank.run.actions import read_events
@@ -37,7 +39,9 @@ from bellcrank.run.evaluate import assemble
 from bellcrank.run.event_data import event_tables, value_names
 from bellcrank.run.jumps import following
 from bellcrank.run.loaded import Loaded, load
-from bellcrank.scene.browser import PACES, pace_of
+from bellcrank.run.result import Run
+from bellcrank.run.shown import default_channels, least_ranges, panels
+from bellcrank.scene.browser import PACES, few_digits, pace_of, shown_words
 from bellcrank.signals import KINDS, Signal
 
 EVENT_FIELDS = ("h", "span", "until", "use_values", "n_happenings", "stopped", "problem", "culprit", "when")
@@ -84,13 +88,10 @@ def _names(given: Any, what: str) -> list[str]:
 
 
 def _ends(name: str, given: Any) -> tuple[float, float]:
-    try:
-        low, high = (float(x) for x in given)
-    except (TypeError, ValueError):
-        low, high = math.nan, math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    found = interval(given)
+    if found is None:
         raise ModelError(f"sliders={{'{name}': {given!r}}}: give the two ends of the slider, the lower first")
-    return low, high
+    return found
 
 
 def facts_of(
@@ -123,6 +124,7 @@ def facts_of(
         tables = EventTables(*event_tables(events.formulas, values), follows, len(values), more)
         course = replace(course, events=tables, wheels=[w for w, _ in wheels])
     made = browser_program(program, course)
+    trial, mixed = trial_of(derived, setup, len(made.module)), off_diagonal(derived)
     layout = layout_of("input.h", "Input")
     facts = {
         "title": chosen.title or setup.title,
@@ -136,13 +138,13 @@ def facts_of(
         "n_q": len(q),
         "n_g": 0 if program.loops is None else len(program.loops.g),
         "y": [*q.tolist(), *u.tolist()],
-        "parameters": [_parameter(interface, name, chosen) for name in known],
+        "parameters": [_parameter(interface, name, chosen, machine, trial, name in mixed) for name in known],
         "signals": [facts for facts, _ in listed if facts["name"] not in of_ground],
         "inputs": scaled,
         "outputs": len(interface.outputs),
         "channels": [{**_words(x), "column": x.column} for x in interface.channels],
-        "plots": _plots(interface, chosen),
-        "chosen": chosen.plots is not None,
+        "plots": _plots(interface, chosen, trial.run),
+        "least": _least(interface, trial.run),
         "method": setup.method,
         "step": setup.step,
         "t_end": setup.t_end,
@@ -150,6 +152,7 @@ def facts_of(
         "window": min(setup.t_end, WINDOW * max(1.0, pace_of(setup.t_end))),
         "paces": PACES,
         "pace": pace_of(setup.t_end),
+        "way": few_digits(trial.poses(), 4),
         "free": _free(loaded),
         "guided": any(r.formulas is not None for r in program.routines),  # by linkages
         "notes": notes,
@@ -175,15 +178,21 @@ def _event_facts(
     }
 
 
-def _parameter(interface: Interface, name: str, chosen: Chosen) -> dict[str, Any]:
+def _parameter(
+    interface: Interface, name: str, chosen: Chosen, machine: Machine | None, trial: Trial, mixed: bool
+) -> dict[str, Any]:
     x = interface.find(name, DECLARED, "parameter")
     value = 0.0 if x.default is None else float(x.default)
-    ends = chosen.sliders.get(x.key) or parameter_ends(value)
-    return {**_words(x), "value": value, "range": ends, "shown": x.key in chosen.sliders, "positive": x.positive}
+    given = chosen.sliders.get(x.key)
+    ends = trial.bearable(x, parameter_ends(x, machine, mixed)) if given is None else Ends(*given)
+    more = {"log": ends.log, "shown": x.key in chosen.sliders, "positive": x.positive, "group": group_of(x)}
+    listed = {k: v for k, v in more.items() if v}
+    return {**_words(x), "value": value, "range": few_digits((ends.low, ends.high)), **listed}
 
 
 def _words(x: Quantity) -> dict[str, Any]:
-    return {"name": x.name, "label": x.label or x.name, "unit": x.unit.text, "factor": x.unit.factor}
+    factor = {} if x.unit.factor == 1.0 else {"factor": x.unit.factor}
+    return {**shown_words(x.name, x.label, x.unit.text), **factor}
 
 
 def _signal(
@@ -206,19 +215,26 @@ def _signal(
     if signal.name == "constant":
         found["held"] = signal.numbers[0]
     found["breaks"] = signal.breaks
-    most = 2 * max((abs(v) for v in values if math.isfinite(v)), default=0.0)
-    most = most or (1.0 if machine is None else machine.usual(x))
-    found["range"] = chosen.sliders.get(x.key) or (-most, most)
+    given = chosen.sliders.get(x.key)
+    ends = input_ends(x, values, machine) if given is None else Ends(*given)
+    found["range"] = few_digits((ends.low, ends.high))
     return found, signal
 
 
-def _plots(interface: Interface, chosen: Chosen) -> list[int]:
-    """Numbers of the channels to plot; where none are chosen, those that may be, of which a page takes some."""
+def _plots(interface: Interface, chosen: Chosen, run: Run | None) -> list[list[int]]:
+    """Numbers of the channels to plot, by panel: those that are chosen, else those of a plot of the run."""
     names = [c.name for c in interface.channels]
-    if chosen.plots is not None:
-        return [names.index(name) for name in chosen.plots]
-    states, outputs = ([i for i, c in enumerate(interface.channels) if c.kind == k] for k in ("coordinate", "output"))
-    return [*outputs, *states]
+    listed = chosen.plots if chosen.plots is not None else names[:3] if run is None else default_channels(run)
+    units = {c.name: c.unit.text for c in interface.channels}
+    return [[names.index(name) for name in panel] for panel in panels((name, units[name]) for name in listed)]
+
+
+def _least(interface: Interface, run: Run | None) -> list[float]:
+    """The least range of the axis of each channel."""
+    channels = interface.channels
+    if run is None:
+        return []
+    return few_digits(least_ranges([run[c.name] for c in channels], [c.unit.text for c in channels]), 2)
 
 
 def _free(loaded: Loaded) -> list[list[int]]:

@@ -25,6 +25,7 @@ from bellcrank.scene.recorded import PAGES, page_text
 HEIGHT = 720  # pixels of a page in a notebook
 ASKED = {
     "events.js": "events",
+    "drive.js": "signals",
     "scene.js": "scene",
     "road.js": "road",
     "record.js": "record",
@@ -82,7 +83,7 @@ def live_page(
     if start is not None:
         facts |= scene_facts(derived, made, start)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
-    asked = [name for name, of in ASKED.items() if of in facts]
+    asked = [name for name, of in ASKED.items() if facts.get(of)]
     files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")  # no text of a user
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
     modules = made.kernel, made.module

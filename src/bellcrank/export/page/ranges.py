@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.derive.derived import Derived
@@ -15,6 +16,7 @@ from bellcrank.units import ANGLE
 WEIGHT = 9.81  # m/s2
 SHARE = 0.1  # of what the machine as a whole would take: of its weight as a force, of its reach as a length
 TURN = 0.5  # rad
+TIMES = 4.0  # of masses, inertias, lengths and stiffnesses, and one over it
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,53 @@ def _round(value: float) -> float:
     return max(x for x in (1, 2, 5) if x <= value / power * (1 + 1e-9)) * power
 
 
-def parameter_ends(value: float) -> tuple[float, float]:
-    """From zero to twice the value; to one where it is zero."""
-    return (2 * value, 0.0) if value < 0 else (0.0, 2 * value or 1.0)
+@dataclass(frozen=True)
+class Ends:
+    """The two ends of a slider, the lower first, and whether it is logarithmic."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def nearer(self, value: float, low: bool, high: bool) -> Ends:
+        """With ends that are half as far from a value, by ratio where it is logarithmic."""
+
+        def between(end: float) -> float:
+            return math.copysign(math.sqrt(end * value), value) if self.log else (end + value) / 2
+
+        return Ends(between(self.low) if low else self.low, between(self.high) if high else self.high, self.log)
+
+
+def parameter_ends(x: Quantity, machine: Machine | None, mixed: bool = False) -> Ends:
+    """Those that the model gives; else by the kind of quantity: masses, inertias, lengths and stiffnesses keep their
+    sign and are multiplied, as is what must be positive; all else goes from zero. `mixed`: a product of inertia, which
+    the moments of inertia bound."""
+    if x.range is not None:
+        return Ends(*x.range)
+    value = 0.0 if x.default is None else float(x.default)
+    length, mass, time, angle = (float(e) for e in x.unit.dimension.exponents)
+    unknown = x.unit.text in ("", "?")
+    is_rate = mass == 1 and time < 0  # of a force or moment by something: stiffness, damping
+    stiff = mass == 1 and time == -2 and (length, angle) not in ((1, 0), (2, 0))
+    if value == 0.0:
+        most = 1.0 if machine is None or unknown else machine.usual(x)
+        return Ends(0.0, most) if (mass and not is_rate) or time == -1 or x.positive else Ends(-most, most)
+    if not mixed and (
+        unknown or stiff or x.positive or (mass == 1 and time == 0) or (length == 1 and time == mass == 0)
+    ):
+        return _ordered(value / TIMES, value * TIMES, log=True)
+    return _ordered(0.0, (TIMES if is_rate and time == -1 else 2) * value)
+
+
+def _ordered(one: float, other: float, log: bool = False) -> Ends:
+    return Ends(min(one, other), max(one, other), log)
+
+
+def input_ends(x: Quantity, values: Sequence[float], machine: Machine | None) -> Ends:
+    """Those that the model gives; else twice its values in the run, from zero for a force that is never negative."""
+    if x.range is not None:
+        return Ends(*x.range)
+    finite = [v for v in values if math.isfinite(v)]
+    most = 2 * max(map(abs, finite), default=0.0) or (1.0 if machine is None else machine.usual(x))
+    one_way = x.unit.dimension.mass > 0 and min(finite, default=0.0) >= 0 < max(finite, default=0.0)
+    return Ends(0.0 if one_way else -most, most)

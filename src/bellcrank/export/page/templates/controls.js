@@ -1,46 +1,36 @@
-// Sliders of inputs and parameters; arrow keys for the first two inputs, the space bar for a third. `changed` is called
-// after a change.
+// Sliders of inputs and parameters. `changed` is called after a change, with what was set.
 function controls(me, place, changed) {
-  const {F} = me, shows = [], named = {__proto__: null}, down = new Set(), used = new Set();
-  const make = (tag, more, ...inside) => {
-    const x = Object.assign(document.createElement(tag), more);
-    x.append(...inside);
-    return x;
-  };
-  const text = v => {
-    const short = +v.toPrecision(7), size = Math.abs(short);
-    return size && (size < 1e-3 || size >= 1e7) ? short.toExponential() : String(short);
-  };
-  const control = (q, [low, high], read, write, extra) => {
-    const words = worded(q), step = (high - low)/400;
-    const range = make("input", {type: "range", min: low, max: high, step: "any", title: q.name});
-    const field = make("input", {type: "number", step, title: q.name});
+  const {F} = me, shows = [], named = {__proto__: null}, entry = {__proto__: null};
+  const control = (q, read, write, usual, extra = []) => {
+    const words = worded(q), [low, high] = q.range, ends = q.log ? [0, 1] : q.range, log = Math.log(high/low);
+    const at = v => q.log ? Math.log(v/low)/log : v, value = x => q.log ? +(low*Math.exp(x*log)).toPrecision(4) : x;
+    const range = make("input", {type: "range", min: ends[0], max: ends[1], step: "any", title: q.name});
+    const field = make("input", {type: "number", step: "any", title: q.name});
     range.setAttribute("aria-label", words);
     field.setAttribute("aria-label", `${words}, as a number`);
+    const title = make("span", {textContent: words, title: `${q.name}; double click: the value of the model`});
+    const box = make("div", {className: "value"}, title, range, field, ...extra);
     const show = () => {
       const v = read();
-      range.value = v;
-      if (document.activeElement !== field) field.value = text(v);
+      range.value = at(v);
+      range.setAttribute("aria-valuetext", `${short(v)} ${q.unit || ""}`);
+      box.classList.toggle("changed", usual() !== v);
+      if (document.activeElement !== field) field.value = short(v, 7);
     };
     const take = v => {
       if (!Number.isFinite(v) || (q.positive && !(v > 0))) return show();
       write(v);
-      changed();
-    };
-    range.oninput = () => {
-      take(+range.value);
+      changed(`${q.name} = ${short(v)} ${q.unit || ""}`.trim());
       show();
     };
-    field.onchange = () => {
-      take(+field.value);
-      range.value = field.value;
-    };
+    range.oninput = () => take(value(+range.value));
+    field.onchange = () => take(+field.value);
+    title.ondblclick = () => take(usual());
     shows.push(show);
-    named[q.name] = v => {
-      take(v);
-      show();
-    };
-    return make("div", {className: "value"}, make("span", {textContent: words, title: q.name}), range, field, ...extra);
+    named[q.name] = take;
+    entry[q.name] = () => usual() === read() ? null : +read().toPrecision(7);
+    box.words = `${words} ${q.name}`.toLowerCase();
+    return box;
   };
   if (F.signals.length) place.append(make("h2", {textContent: "Inputs"}));
   const boxes = F.signals.map((q, s) => {
@@ -48,81 +38,55 @@ function controls(me, place, changed) {
     const mark = box ? [make("label", {}, box, " as the model has it")] : [];
     const read = () => me.held[s] ?? me.signal(s), write = v => {
       me.held[s] = v;
-      used.delete(s);
       if (box) box.checked = false;
     };
     if (box) box.onchange = () => {
       me.held[s] = box.checked ? null : read();
-      used.delete(s);
-      changed();
+      changed("");
     };
-    place.append(control(q, q.range, read, write, mark));
+    place.append(control(q, read, write, () => q.held ?? (me.held[s] === null ? read() : NaN), mark));
     return box;
   });
-  const steered = F.signals.slice(0, 3);
-  if (steered.length) {
-    const keys = ["left, right", "up, down", "space bar"];
-    const said = steered.map((q, i) => `${keys[i]}: ${q.label}`).join("; ");
-    place.append(make("p", {className: "note", textContent: `arrow keys, ${said}`}));
-  }
-  const first = F.parameters.filter(q => q.shown), rest = F.parameters.filter(q => !q.shown);
   const slider = q => {
-    const i = F.parameters.indexOf(q);
-    return control(q, q.range, () => me.p[i]/q.factor, v => { me.p[i] = v*q.factor; }, []);
+    const i = F.parameters.indexOf(q), write = v => { me.p[i] = v === q.value ? q.value*q.factor : v*q.factor; };
+    return control(q, () => me.p[i] === q.value*q.factor ? q.value : me.p[i]/q.factor, write, () => q.value);
   };
+  const first = F.parameters.filter(q => q.shown), rest = F.parameters.filter(q => !q.shown);
   if (first.length) place.append(make("h2", {textContent: "Parameters"}), ...first.map(slider));
-  if (rest.length) {
-    const title = make("summary", {textContent: first.length ? "More parameters" : "Parameters"});
-    place.append(make("details", {open: !first.length && rest.length < 13}, title, ...rest.map(slider)));
+  const fold = (textContent, listed, open) =>
+    make("details", {open}, make("summary", {textContent}), ...listed.map(slider));
+  const groups = [...new Set(rest.map(q => q.group))].sort((a, b) => (a === "other") - (b === "other"));
+  if (rest.length < 13 || groups.length < 2) {
+    const title = first.length ? "More parameters" : "Parameters";
+    if (rest.length) place.append(fold(title, rest, !first.length && rest.length < 13));
+  } else {
+    const find = make("input", {type: "search", placeholder: `find one of ${rest.length} parameters`});
+    find.setAttribute("aria-label", "find a parameter");
+    const folds = groups.map(group => fold(group, rest.filter(q => q.group === group), false));
+    find.oninput = () => folds.forEach(one => {
+      const asked = find.value.trim().toLowerCase(), listed = [...one.querySelectorAll(".value")];
+      listed.forEach(x => { x.hidden = !x.words.includes(asked); });
+      one.hidden = listed.every(x => x.hidden);
+      one.open = Boolean(asked) && !one.hidden;
+    });
+    place.append(make("h2", {textContent: "Parameters"}), find, ...folds);
   }
   const note = text => place.append(make("p", {className: "note", textContent: text}));
-  [...F.notes, `${F.method}, steps of ${F.step} s`].forEach(note);
-  // Keys: a value goes to its end while one is held down, and back to where it rests after it.
-  const KEYS = {ArrowLeft: [0, 1], ArrowRight: [0, -1], ArrowUp: [1, 1], ArrowDown: [1, -1],
-    " ": [2, 1]};
-  const elsewhere = ({target, key}) => target.matches?.("input:not([type=checkbox]), select")
-    || key === " " && target.matches?.("input, button, summary");
-  addEventListener("keydown", event => {
-    const key = KEYS[event.key];
-    if (!key || key[0] >= steered.length || elsewhere(event)) return;
-    if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-    down.add(event.key);
-    used.add(key[0]);
-    event.preventDefault();
-  });
-  addEventListener("keyup", event => down.delete(event.key));
-  addEventListener("blur", () => down.clear());
-  // What the mouse has set gives the keys back to the mechanism.
-  let pointed = null;
-  const give_back = () => {
-    if (steered.length && pointed && pointed.matches("input, select, button, summary")
-      && pointed.type !== "number") pointed.blur();
-    pointed = null;
-  };
-  addEventListener("pointerdown", event => { pointed = event.target; });
-  addEventListener("pointerup", () => pointed && pointed.tagName === "SELECT" || give_back());
-  addEventListener("change", give_back);
-  const drive = seconds => {
-    const moves = used.size > 0;  // in its last turn a value comes to rest
-    for (const s of used) {
-      const q = F.signals[s], [low, high] = q.range, now = me.held[s] ?? me.signal(s);
-      let want = 0;
-      for (const key of down) if (KEYS[key][0] === s) want += KEYS[key][1];
-      const rest = Math.max(low, Math.min(high, q.held ?? 0)), end = want > 0 ? high : want < 0 ? low : rest;
-      const most = (high - low)*seconds;
-      me.held[s] = now + Math.max(-most, Math.min(most, end - now));
-      if (boxes[s]) boxes[s].checked = false;
-      if (!want && me.held[s] === rest) used.delete(s);
-    }
-    return moves;
-  };
   const defaults = () => {
-    used.clear();
     me.take();
     F.signals.forEach((q, s) => {
       me.held[s] = q.held;
       if (boxes[s]) boxes[s].checked = true;
     });
   };
-  return {show: () => shows.forEach(show => show()), drive, defaults, set: (name, v) => named[name](v)};
+  const show = () => {
+    shows.forEach(show => show());
+    place.querySelectorAll("details").forEach(x => x.classList.toggle("changed", x.querySelector(".changed")));
+  };
+  // What was changed, as text of an address: "k=20000&c=500".
+  const address = () => Object.keys(entry).flatMap(name => {
+    const v = entry[name]();
+    return v === null || Number.isNaN(v) ? [] : [`${encodeURIComponent(name)}=${v}`];
+  }).join("&");
+  return {show, defaults, address, note, boxes, set: (name, v) => named[name](v), has: name => name in named};
 }

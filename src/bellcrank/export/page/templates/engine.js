@@ -1,6 +1,7 @@
 // A model that runs with fixed steps: the kernel and the functions of the model in WebAssembly, over one memory. F: its
 // facts; bytes: the kernel, then the model.
 async function engine(F, bytes) {
+  for (const q of [...F.parameters, ...F.signals, ...F.channels]) q.factor ??= 1;
   const made = async (part, given) => (await WebAssembly.instantiate(part, given)).instance.exports;
   const A = F.at, env = {__proto__: Math, fmod: (a, b) => a % b, values_set: () => me.events.use_values()};
   const kernel = await made(bytes.slice(0, F.kernel), {env}), {memory} = kernel;

@@ -9,13 +9,14 @@ function film(F) {
     return poses.slice();
   };
   const run = recorded(F.title, F.time, drawn, put, (c, k) => all[wide*rows + F.channels.indexOf(c)*rows + k]);
-  F.channels.slice(0, 3).forEach((_, i) => drawn.add(i));
   const shown = player(F, [run], view, drawn);
   const go = t => {
     shown.go(t);
     shown.show();
   };
-  window.bellcrank = {facts: F, pause: shown.pause, poses, get t() { return run.t; }, go};
+  const {ready, done} = window.bellcrank;
+  window.bellcrank = {ready, facts: F, pause: shown.pause, poses, get t() { return run.t; }, go};
+  done(window.bellcrank);
 }
 
 try {

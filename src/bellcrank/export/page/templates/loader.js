@@ -1,5 +1,8 @@
 "use strict";
 (async () => {
+  let done;
+  const ready = new Promise(found => { done = found; });
+  window.bellcrank = {ready};
   const told = document.getElementById("told"), packed = document.getElementById("packed").textContent;
   try {
     // Two characters for 13 bits.
@@ -13,7 +16,7 @@
     const all = await new Response(stream).arrayBuffer(), script = document.createElement("script");
     const text = (...ends) => new TextDecoder().decode(all.slice(...ends));
     const facts = JSON.parse(text(@NUMBERS@, @FACTS@));
-    window.bellcrank = {module: all.slice(0, @MODULE@), numbers: all.slice(@MODULE@, @NUMBERS@), facts};
+    window.bellcrank = {module: all.slice(0, @MODULE@), numbers: all.slice(@MODULE@, @NUMBERS@), facts, ready, done};
     document.getElementById("style").textContent = text(@FACTS@, @STYLE@);
     script.textContent = text(@STYLE@);
     document.body.append(script);

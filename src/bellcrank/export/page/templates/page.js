@@ -22,19 +22,27 @@ async function live(F) {
   const me = await engine(F, module).catch(error => still(F, error));
   if (!me) return;
   const drawn = plots(F, $("plots"), $("channels"));
-  let dead = "", left = 0, late = false, away = null, first = null;
+  let dead = "", left = 0, late = false, away = null, last = "", soon = 0;  // last: the value that was set at last
   const look = () => drawn.note(me.t, c => channel(me, c));
+  const failed = () => { dead = me.problem && last ? `${last}: ${me.problem}` : me.problem; };
   const restart = () => {
     me.begin();
-    [left, dead] = [0, me.problem];
+    left = 0;
+    failed();
     drawn.clear();
     look();
   };
-  const changed = () => {  // from the last state that was right, if a step had failed
+  const changed = (what = last) => {  // from the last state that was right, if a step had failed
+    last = what;
     me.changed();
-    dead = me.problem;
+    failed();
+    clearTimeout(soon);
+    soon = setTimeout(() => history.replaceState(null, "", `#${panel.address()}`), 300);
   };
   const panel = controls(me, $("values"), changed), poses = () => F.scene ? me.shown("poses").slice() : [];
+  const drive = F.signals.length ? driving(me, panel, $("pads")) : null;
+  if (F.pace !== 1) panel.note(`shown at ${F.pace} × real time: a run takes ${+F.t_end.toPrecision(4)} s`);
+  [...F.notes, `${F.method}, steps of ${F.step} s`].forEach(panel.note);
   if (F.road) road(F.scene.ground, me.height);
   const view = F.scene ? scene($("view"), F.scene, me.shown("poses"), me.shown("marks"))
     : {fit() {}, draw() {}, seen: () => 0};
@@ -44,7 +52,7 @@ async function live(F) {
     while (!dead && me.t < until - 1e-9*F.step) {
       const rest = Math.max(1, Math.round((until - me.t)/F.step));
       if (!me.advance(Math.min(every - me.i % every, rest))) {
-        dead = me.problem;
+        failed();
         me.outputs();
       }
       if (me.i % every === 0 || dead) look();
@@ -52,21 +60,19 @@ async function live(F) {
     }
     return false;
   };
-  // A first quick run: the view shows all of it, plots what varies in it.
-  const ahead = () => {
-    const kept = me.kept(), samples = [], seen = [], began = performance.now(), every = Math.ceil(F.t_end/F.step/60);
-    let last = began;
-    do {
-      if (me.i % every && performance.now() - last < 10) continue;
-      last = performance.now();
+  // Poses of the run that was taken when the page was made.
+  const samples = () => {
+    const kept = me.y.slice(), found = [];
+    for (const q of F.way) {
+      me.y.set(q);
       me.poses();
-      samples.push(poses());
-      seen.push(F.channels.map(c => channel(me, c)));
-    } while (me.t < F.t_end && performance.now() - began < 300 && me.advance(Math.min(100, every - me.i % every)));
-    me.restore(kept);
+      found.push(poses());
+    }
+    me.y.set(kept);
     me.poses();
-    return {samples, seen};
+    return found.length ? found : [poses()];
   };
+  const own = () => F.signals.every((q, s) => me.held[s] === q.held);  // nobody has moved an input
   const model = {
     label: "the model, live",
     get t() { return me.t; },
@@ -84,11 +90,17 @@ async function live(F) {
     },
     start: restart,
     advance(passed, pace) {
-      if (panel.drive(passed)) changed();
-      left += passed*pace;
-      const until = me.t + Math.floor(left/F.step + 1e-9)*F.step, start = me.t;
-      late = go(until, 60);
-      left = late ? 0 : Math.max(0, left - (me.t - start));
+      if ($("repeat").checked && me.t >= F.t_end && own()) return restart();
+      const parts = drive && drive.on ? Math.ceil(100*passed*pace) : 1;  // inputs move smoothly
+      const began = performance.now();
+      late = false;
+      for (let k = 0; k < parts && !late && !dead; k++) {
+        if (drive && drive.move(passed/parts)) changed();
+        left += passed*pace/parts;
+        const until = me.t + Math.floor(left/F.step + 1e-9)*F.step, start = me.t;
+        late = go(until, 60 - (performance.now() - began));
+        left = late ? 0 : Math.max(0, left - (me.t - start));
+      }
     },
     go(t) {
       restart();
@@ -99,17 +111,10 @@ async function live(F) {
       panel.show();
       if (me.events) me.events.show($("plots"));
     },
-    samples: () => first.samples,
+    samples,
   };
   panel.defaults();
   restart();
-  first = ahead();
-  const varies = i => {
-    const of = first.seen.map(row => row[i]), high = Math.max(...of), low = Math.min(...of);
-    return high - low > 1e-6*Math.max(Math.abs(high), Math.abs(low));
-  };
-  const told_apart = F.chosen ? F.plots : F.plots.filter(varies).slice(0, 3);
-  (told_apart.length ? told_apart : F.plots.slice(0, 3)).forEach(drawn.add);
   const sources = [model];
   if (F.record) {
     const {title, time} = F.record, all = new Float32Array(numbers), rows = time.length;
@@ -122,14 +127,18 @@ async function live(F) {
     }, value));
   }
   if (F.linear) sources.push(...F.linear.modes.map(one => mode(me, F, F.linear, one, poses)));
-  const shown = player(F, sources, view, drawn);
+  $("repeat").checked = F.signals.every(q => q.held === null) || F.signals.some(q => q.breaks.length);
+  const shown = player(F, sources, view, drawn, (name, v) => panel.has(name) && panel.set(name, v));
   $("back").onclick = () => {
     shown.choose(0);
+    if (drive) drive.forget();
     panel.defaults();
+    changed("");
     restart();
   };
+  const {ready, done} = window.bellcrank;
   window.bellcrank = {
-    facts: F, exports: me.e, run: (...given) => whole_run(me, ...given), set: panel.set, restart,
+    ready, facts: F, exports: me.e, run: (...given) => whole_run(me, ...given), set: panel.set, restart,
     pause: shown.pause, choose: shown.choose, seen: view.seen,
     get t() { return shown.source.t; },
     get problem() { return shown.source.problem; },
@@ -143,7 +152,9 @@ async function live(F) {
       me.outputs();
       return Object.fromEntries(F.channels.map(c => [c.name, channel(me, c)]));
     },
+    csv: drawn.csv, get address() { return panel.address(); }, get fit() { return view.view; },
   };
+  done(window.bellcrank);
 }
 
 live(window.bellcrank.facts).catch(error => {

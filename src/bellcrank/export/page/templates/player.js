@@ -1,11 +1,12 @@
 // The window around what moves: buttons, speed, time, plots. `sources` are what can be shown, each with its `label`,
 // the time `t`, a `problem` in words or "", begin(), start(), advance(seconds that passed, speed), go(time), pose(),
 // which says where bodies are, and samples(), poses of several times; if it has an end, the `span` of its time. One
-// that is `unplotted` has no channels.
-function player(F, sources, view, drawn) {
+// that is `unplotted` has no channels. `asked` takes what an address says of other than the time.
+function player(F, sources, view, drawn, asked = () => {}) {
   const $ = id => document.getElementById(id), seek = $("seek"), what = $("what");
-  let source = null, running = true, before = null;
-  $("pace").append(...F.paces.map(x => new Option(`${x} ×`, x, x === F.pace, x === F.pace)));
+  let source = null, running = true, before = null, kept = false;
+  const paces = F.paces.filter(x => x > F.pace/20 && x < F.pace*20);
+  $("pace").append(...paces.map(x => new Option(`${x} ×`, x, x === F.pace, x === F.pace)));
   what.append(...sources.map((s, i) => new Option(s.label, i)));
   what.hidden = sources.length < 2;
   const show = () => {
@@ -22,7 +23,7 @@ function player(F, sources, view, drawn) {
   };
   const pause = stop => {
     running = !stop;
-    $("go").textContent = running ? "Pause" : "Go on";
+    $("go").textContent = running ? "Pause" : "Continue";
   };
   const choose = i => {
     if (source && source.leave) source.leave();
@@ -31,7 +32,7 @@ function player(F, sources, view, drawn) {
     drawn.clear();
     source.begin();
     seek.hidden = !source.span;
-    $("plots").hidden = $("channels").parentElement.hidden = Boolean(source.unplotted);
+    $("plots").hidden = $("more").hidden = Boolean(source.unplotted);
     if (source.span) [seek.min, seek.max] = source.span;
     view.fit(source.samples());
   };
@@ -50,14 +51,29 @@ function player(F, sources, view, drawn) {
   seek.oninput = () => go(Number(seek.value));
   $("go").onclick = () => pause(running);
   $("again").onclick = () => source.start();
+  $("keep").onclick = () => {
+    kept = !kept;
+    drawn.keep(kept);
+    $("keep").textContent = kept ? "Drop baseline" : "Keep as baseline";
+  };
+  $("csv").onclick = () => {
+    const address = URL.createObjectURL(new Blob([drawn.csv()], {type: "text/csv"}));
+    make("a", {href: address, download: `${F.title}.csv`}).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
   choose(0);
   const to = () => {
-    const asked = /^#t=([0-9]+[.]?[0-9]*|[.][0-9]+)$/.exec(location.hash);
-    if (asked) go(Number(asked[1]));
+    const said = location.hash.slice(1).split("&").filter(x => /^[^=]+=[-+.0-9e]+$/i.test(x)).map(x => x.split("="));
+    let time = null;
+    for (const [name, number] of said) {
+      if (name !== "t") asked(decodeURIComponent(name), Number(number));
+      else if (/^([0-9]+[.]?[0-9]*|[.][0-9]+)$/.test(number)) time = Number(number);
+    }
+    if (time !== null) go(time);
   };
   to();
   addEventListener("hashchange", to);
   show();
   requestAnimationFrame(frame);
-  return {pause, choose, show, go, get source() { return source; }};
+  return {pause, choose, show, go, get source() { return source; }, get running() { return running; }};
 }

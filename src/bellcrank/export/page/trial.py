@@ -1,0 +1,124 @@
+"""A run of the model while its page is made: what plots show, how far the view goes, and with which values it runs.
+
+In:  a derivation and the method and step of the page. Out: `Trial`. It depends on the model alone, not on how fast a
+computer is; without a compiler or wasmtime it is taken in Python, as far as a few steps go.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.backend.compiler import find_compiler
+from bellcrank.backend.wasm import missing
+from bellcrank.derive.derived import Derived
+from bellcrank.errors import BellcrankError
+from bellcrank.export.page.ranges import Ends
+from bellcrank.export.standalone.setup import Setup
+from bellcrank.expr import symbols
+from bellcrank.interface.interface import Quantity
+from bellcrank.run.actions import read_events
+from bellcrank.run.checkpoint import initial_conditions
+from bellcrank.run.loaded import Loaded, load
+from bellcrank.run.result import Run
+from bellcrank.run.session import Session
+from bellcrank.run.simulate import simulate
+from bellcrank.run.status import OF_CODE, RunStatus
+from bellcrank.run.tolerances import tolerances_of
+
+MOST = 100_000  # steps
+WORK = 3e7  # steps of a run with another value, times the bytes of a program
+FEWEST, IN_PYTHON = 200, 200  # steps
+ROWS = 600  # that are looked at
+EVENLY = 5  # poses over the run
+FOLLOWED = 6  # coordinates whose extremes are in the view
+HALVINGS = 8  # of the distance from a value to an end of its slider
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A model with the method and step of its page; `run` as it comes, None if it cannot run."""
+
+    loaded: Loaded
+    setup: Setup
+    steps: int  # of runs with other values
+    run: Run | None
+
+    def poses(self) -> list[list[float]]:
+        """Coordinates in equation units, at a few times and where the first of them are extreme, in order of time."""
+        if self.run is None or not len(self.run):
+            return []
+        names = [x.name for x in self.loaded.interface.coordinates]
+        values = np.array([self.run[n] * x.unit.factor for n, x in zip(names, self.loaded.interface.coordinates)])
+        values = values[:, np.isfinite(values).all(axis=0)]
+        if not values.size:
+            return []
+        few = values[:FOLLOWED]
+        even = np.linspace(0, values.shape[1] - 1, EVENLY).round().astype(int)
+        rows = sorted({*even.tolist(), *few.argmin(axis=1).tolist(), *few.argmax(axis=1).tolist()})
+        return values[:, rows].T.tolist()
+
+    def runs_with(self, x: Quantity, value: float) -> bool:
+        """Does it run with another value of a parameter?"""
+        if x.positive and not value > 0:
+            return False
+        loaded, s = self.loaded, self.setup
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                begun = initial_conditions(loaded, None, None, None, {x.name: value}, None)
+                spec = begun.spec(loaded, self.steps * s.step, s.step, s.method, self.steps)
+                events = read_events(loaded.interface, None, (), begun.parameters)
+                tolerances = tolerances_of(loaded.interface, spec.method, None, None, begun.tolerances)
+                session = Session(loaded, begun, spec, events, begun.dae, tolerances)
+                rows = session.finish(None)
+            except BellcrankError:
+                return False
+        ended = session.watch.stopped is not None or OF_CODE[session.run.status] is RunStatus.FINISHED
+        return ended and bool(np.isfinite(rows).all())
+
+    def bearable(self, x: Quantity, ends: Ends) -> Ends:
+        """Ends of a slider between which the model runs."""
+        if self.run is None or x.kind != "parameter" or x.default is None:
+            return ends
+        for _ in range(HALVINGS):
+            wrong = [end != x.default and not self.runs_with(x, end) for end in (ends.low, ends.high)]
+            if not any(wrong):
+                break
+            ends = ends.nearer(float(x.default), *wrong)
+        return ends
+
+
+def trial_of(derived: Derived, setup: Setup, size: int) -> Trial:
+    """The trial of a model whose program has so many bytes."""
+    quick = not missing() or find_compiler() is not None
+    backend = "wasm" if not missing() else "auto" if quick else "python"
+    loaded = load(derived.analysis, setup.interface, derived.program, backend, {}, "quick")
+    total = max(1, round(setup.t_end / setup.step))
+    most = min(total, MOST if quick else IN_PYTHON)
+    steps = min(most, max(FEWEST, int(WORK / max(size, 1))))
+    return Trial(loaded, setup, steps, _run(loaded, setup, most))
+
+
+def _run(loaded: Loaded, setup: Setup, steps: int) -> Run | None:
+    """So many steps; None if it cannot begin."""
+    every = max(1, steps // ROWS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return simulate(loaded, steps * setup.step, setup.step, setup.method, every)
+        except BellcrankError:
+            return None
+
+
+def off_diagonal(derived: Derived) -> set[str]:
+    """Parameters that stand in products of inertia alone."""
+    mixed: set[str] = set()
+    plain: set[str] = set()
+    for body in derived.analysis.mechanism.bodies:
+        for i in range(3):
+            for j in range(3):
+                (plain if i == j else mixed).update(s.name for s in symbols(body.inertia[i][j]))
+    return mixed - plain

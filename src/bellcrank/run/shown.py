@@ -1,0 +1,72 @@
+"""Which channels plots show unasked, in which panels, and how small a range of theirs still means something.
+
+In:  a run. Out: names. Plots of runs, recorded runs and live pages ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from bellcrank.run.interactive import History
+
+MOST = 6  # curves that are drawn unasked
+SETTLED, ROUNDING = 1e-3, 1e-9  # least range of an axis over that of its channel in the run, over values of its unit
+
+
+def outputs(run: History) -> list[str]:
+    """Channels that are no states, those of the whole before those of parts, whose names have a dot."""
+    listed = [c for c in run if not _is_state(run, c)]
+    return sorted(listed, key=lambda c: "." in c)
+
+
+def outputs_first(run: History) -> list[str]:
+    """All channels: those that are drawn unasked, then outputs, then states."""
+    found = default_channels(run)
+    return [*found, *(c for c in outputs(run) if c not in found), *(c for c in run if c not in {*found, *outputs(run)})]
+
+
+def default_channels(run: History, most: int = MOST) -> list[str]:
+    """What is drawn unasked: outputs that vary; coordinates and energies where there are none but energies."""
+    varying = _varying(run)
+    listed = [c for c in outputs(run) if c in varying]
+    if not listed:
+        return ([c for c in run if c in varying] or outputs(run) or list(run))[:most]
+    energies = [c for c in listed if "energy" in run.labels.get(c, c).lower()]
+    found = [c for c in listed if c not in energies]
+    return (found or [*(c for c in run if c in varying and c.startswith("q(")), *energies])[:most]
+
+
+def panels(units: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Channels, given with their units, by unit: one panel each."""
+    found: dict[str, list[str]] = {}
+    for name, unit in units:
+        found.setdefault(unit, []).append(name)
+    return list(found.values())
+
+
+def least_ranges(values: Sequence[np.ndarray], units: Sequence[str]) -> list[float]:
+    """The least range of an axis for each channel: what is smaller is at rest, or rounding; 0 where that is unknown."""
+    sizes: dict[str, float] = {}
+    for x, unit in zip(values, units, strict=True):
+        sizes[unit] = max(sizes.get(unit, 0.0), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
+    spans = [_range(x) for x in values]
+    return [max(SETTLED * span, ROUNDING * sizes[unit]) for span, unit in zip(spans, units, strict=True)]
+
+
+def _varying(run: History) -> set[str]:
+    """Channels whose range is more than rounding."""
+    names = list(run)
+    values = [np.asarray(run[c], dtype=float) for c in names]
+    least = least_ranges(values, [run.units.get(c, "") for c in names])
+    return {c for c, x, small in zip(names, values, least, strict=True) if _range(x) > small}
+
+
+def _is_state(run: History, name: str) -> bool:
+    return name.startswith(("q(", "u(")) or run.generic.get(name) == "State"
+
+
+def _range(values: np.ndarray) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.max() - finite.min()) if len(finite) else 0.0
