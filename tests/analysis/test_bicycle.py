@@ -21,7 +21,7 @@ def linear(bicycle, v):
 
 
 def moving(model):
-    """Eigenvalues without the one of the forward speed, which is indifferent."""
+    """Eigenvalues without the one of the forward speed, which is neutral."""
     found = model.eigenvalues
     return np.sort_complex(np.delete(found, np.argmin(np.abs(found))))
 

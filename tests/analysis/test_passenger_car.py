@@ -80,7 +80,7 @@ def test_steady_turn_is_where_a_long_run_ends(car):
     run = car.simulate(t_end=30.0, step=0.01, method="rk4", output_every=100)
     for name in ("q(rb)", "u(nrb, 2)", "u(nrb, 3)"):
         assert found[name] == pytest.approx(run[name][-1], rel=1e-8)
-    assert set(found.indifferent) == {"q(nrb, 1)", "q(nrb, 2)", "q(nrb, 3)"}
+    assert set(found.neutral) == {"q(nrb, 1)", "q(nrb, 2)", "q(nrb, 3)"}
     assert found.steady["q(nrb, 3)"] == pytest.approx(found["u(nrb, 3)"])
 
 

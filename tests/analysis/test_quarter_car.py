@@ -28,7 +28,7 @@ def test_equilibrium(car):
     assert found["q(body)"] == pytest.approx((F0 - M_B * G) / K, rel=1e-9)
     assert found["q(wheel)"] == pytest.approx((F1 - (M_B + M_W) * G) / K_T, rel=1e-9)
     assert found["u(body)"] == pytest.approx(0.0, abs=1e-15)
-    assert found.residual < 1e-10 and found.indifferent == () and found.steady == {}
+    assert found.residual < 1e-10 and found.neutral == () and found.steady == {}
 
 
 def test_preloads_as_unknowns(car):

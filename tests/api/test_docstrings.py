@@ -8,28 +8,56 @@ from importlib import import_module
 import pytest
 
 import bellcrank as bc
+from bellcrank.analysis.equilibrium import Equilibrium
+from bellcrank.analysis.inverse import InverseDynamics
+from bellcrank.analysis.linear import LinearModel
+from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
+from bellcrank.analysis.modes import Mode, Modes
+from bellcrank.analysis.response import Response, Spectrum
+from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.loading import KINDS
 from bellcrank.model.formula import SCALAR
 from tests.models import needs_compiler
 
-CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)
-RECORDS = (bc.Dae, bc.Many, bc.ParsFile, bc.Screw, bc.Slip, bc.State, bc.Tyre)  # whose methods are not looked at
+CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an example of its own
+RESULTS = (
+    Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
+    StabilityChart, bc.Dae, bc.Many, bc.NoEquilibrium, bc.ParsFile, bc.Screw, bc.Slip, bc.State, bc.Tyre,
+)  # fmt: skip
+"""Classes whose methods share the example of the class."""
+MODULES = (bc, bc.linkage, bc.random, bc.signals, bc.terrain)
 READ = [getattr(import_module(k.module), k.reader) for k in KINDS]  # whose classmethod `read` is looked at
+
+
+def methods(kind):
+    """Public methods of a class, class methods too, by name."""
+    for name, method in inspect.getmembers(kind, lambda x: inspect.isfunction(x) or inspect.ismethod(x)):
+        own = method.__module__.startswith("bellcrank")  # not those of a Sequence
+        if own and not name.startswith("_") and name not in getattr(kind, "internals", ()):
+            yield f"{kind.__name__}.{name}", method
+
+
+def functions():
+    for module in MODULES:
+        for name in dir(module) if module is bc else module.__all__:
+            if inspect.isfunction(item := getattr(module, name)) and name[0] != "_" and name not in SCALAR:
+                yield f"{module.__name__}.{name}", item
+
+
+def shown():
+    """Items with an example of their own: classes, methods of the main ones, functions of the package."""
+    yield from ((kind.__name__, kind) for kind in (*CLASSES, *RESULTS))
+    for kind in CLASSES:
+        yield from methods(kind)
+    yield from ((f"{kind.__name__}.read", kind.read) for kind in READ)
+    yield from functions()
 
 
 def items():
     """Public calls by name: classes, their methods, functions of the package."""
-    for kind in CLASSES:
-        yield kind.__name__, kind
-        for name, method in inspect.getmembers(kind, inspect.isfunction):
-            if not name.startswith("_") and name not in kind.internals:
-                yield f"{kind.__name__}.{name}", method
-    yield from ((kind.__name__, kind) for kind in RECORDS)
-    yield from ((f"{kind.__name__}.read", kind.read) for kind in READ)
-    for module in (bc, bc.linkage, bc.random, bc.signals, bc.terrain):
-        for name in dir(module) if module is bc else module.__all__:
-            if inspect.isfunction(item := getattr(module, name)) and name[0] != "_" and name not in SCALAR:
-                yield f"{module.__name__}.{name}", item
+    yield from shown()
+    for kind in RESULTS:
+        yield from methods(kind)
 
 
 def missing(item):
@@ -38,6 +66,17 @@ def missing(item):
     described = {x for line in re.findall(r"^([*\w, ]+) : ", text, re.M) for x in line.replace("*", "").split(", ")}
     hidden = {"self", *getattr(item, "internals", ())}
     return [x for x in inspect.signature(item).parameters if x not in described | hidden]
+
+
+def returns(item):
+    """Whether a call returns something that its docstring should describe."""
+    found = inspect.signature(item).return_annotation
+    return not inspect.isclass(item) and found not in ("None", None, inspect.Signature.empty)
+
+
+def test_what_is_returned_is_described():
+    wanting = [name for name, item in items() if returns(item) and "Returns\n---" not in (inspect.getdoc(item) or "")]
+    assert wanting == [], "describe what these return in the docstrings"
 
 
 def test_every_parameter_is_described():
@@ -49,7 +88,7 @@ EXAMPLES = {name: item for name, item in items() if ">>>" in (inspect.getdoc(ite
 
 
 def test_every_call_has_an_example():
-    assert [name for name, _ in items() if name not in EXAMPLES] == []
+    assert [name for name, _ in shown() if name not in EXAMPLES] == []
 
 
 COMPILED = {"bellcrank.compile_linkage"}  # in C alone

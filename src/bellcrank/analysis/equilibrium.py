@@ -18,7 +18,29 @@ from bellcrank.files.notebook import Shown
 
 
 class NoEquilibrium(RunError):
-    """No equilibrium. `residuals`: what is left of each equation nearby; `runaway`: diverging variables."""
+    """No equilibrium was found.
+
+    Parameters
+    ----------
+    message : str
+        What was looked for, and what to try.
+    residuals : dict
+        What remains of each equation at the nearest point.
+    runaway : sequence of str
+        Variables that diverge.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("stone")
+    >>> stone = s.add_point_mass("stone", translate="z", mass=1)
+    >>> s.add_gravity((0, 0, -1), g=9.81)
+    >>> try:
+    ...     s.equations().compile(backend="python").equilibrium()
+    ... except bc.NoEquilibrium as error:
+    ...     print(list(error.residuals))
+    ["u(stone)'"]
+    """
 
     def __init__(self, message: str, residuals: dict[str, float], runaway: Sequence[str]) -> None:
         super().__init__(message)
@@ -31,14 +53,53 @@ class NoEquilibrium(RunError):
 
 @dataclass(frozen=True)
 class Equilibrium(Shown):
-    """A static equilibrium or steady motion, in user units; `motion` says which in words.
+    """Static equilibrium or steady motion, in user units. Every other analysis accepts it as `at=`.
 
-    `values`: all states, and what else was unknown; `outputs`: the output channels there; `found["roll"]` reads either
-    by name. `residual`: the largest rate that should be zero (equation units); `indifferent`: coordinates that nothing
-    determines; `moved`: how far each coordinate that was solved for is from the start of the search. `stability`
-    ("stable", "stable, undamped", "neutral" or "unstable", to first order) comes with the `eigenvalues` (1/s); where it
-    is unstable and damped motion from the start leads to another one, `settles` has the coordinates of that. An
-    equilibrium can be given as at= to every other analysis.
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    values : dict
+        All states by name, and what else was unknown; `found["roll"]` reads them and the outputs.
+    units, labels : dict
+        Units and descriptions by name.
+    unknowns : tuple of str
+        What was solved for.
+    residual : float
+        The largest time derivative that should be zero, in equation units.
+    neutral : tuple of str
+        Neutral coordinates, which nothing determines.
+    steady : dict
+        Time derivatives of coordinates that continue in a steady motion, per s.
+    states : tuple of str
+        Names of the states; `initial` has their values for `simulate(initial=)`.
+    motion : str
+        Description of the motion.
+    point : object
+        The operating point, for other analyses.
+    steps : int
+        Iterations.
+    outputs : dict
+        Values of the outputs by name.
+    moved : dict
+        How far each coordinate is from where the search began; `distance` has the largest by unit.
+    stability : str
+        To first order: "stable", "stable, undamped", "neutral" or "unstable".
+    eigenvalues : tuple of complex
+        Of the linear model, in 1/s.
+    settles : dict
+        Coordinates of the equilibrium to which damped motion leads, if this one is unstable.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("hanging mass")
+    >>> mass = s.add_body("mass", translate="z", mass=2, inertia=0)
+    >>> s.add_gravity((0, 0, 1), g=10)
+    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v", direction=s.inertial.z, at=mass.origin)
+    >>> found = s.equations().compile(backend="python").equilibrium()
+    >>> round(found["q(mass)"], 6), found.stability
+    (0.4, 'stable')
     """
 
     name: str
@@ -47,7 +108,7 @@ class Equilibrium(Shown):
     labels: dict[str, str]
     unknowns: tuple[str, ...]
     residual: float
-    indifferent: tuple[str, ...]
+    neutral: tuple[str, ...]
     steady: dict[str, float]  # rates of coordinates that continue (steady motion), user units per s
     states: tuple[str, ...] = ()
     motion: str = ""  # the motion in words
@@ -86,8 +147,8 @@ class Equilibrium(Shown):
             remarks.append(
                 "continues: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items())
             )
-        if self.indifferent:
-            remarks.append(f"neutral (nothing determines them): {', '.join(self.indifferent)}")
+        if self.neutral:
+            remarks.append(f"neutral (nothing determines them): {', '.join(self.neutral)}")
         return remarks
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -107,6 +168,13 @@ class Equilibrium(Shown):
         return f"{self.name}: {'steady motion' if self.steady else 'equilibrium'}"
 
     def rows(self) -> list[tuple[str, float, str, str, str]]:
+        """List all values.
+
+        Returns
+        -------
+        list of tuple
+            Name, value, unit, "solved" or "given", and label of each.
+        """
         return [
             (n, v, self.units[n], "solved" if n in self.unknowns else "given", self.labels.get(n, ""))
             for n, v in self.values.items()
@@ -127,19 +195,41 @@ class Equilibrium(Shown):
         return [html.heading(f"{self._title}, residual {self.residual:.1e}"), *map(html.paragraph, words), cells]
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: name, value, unit, whether solved, label."""
+        """Write a CSV file: name, value, unit, whether solved, label.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         return write_csv(path, ["name", "value", "unit", "kind", "label"], self.rows())
 
     def _drawn(self) -> Any:
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draws what was solved for as bars; saves a picture when a path is given."""
+        """Draw what was solved for as bars.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         rows = [(n, v, u) for n, v, u, how, _ in self.rows() if how == "solved"]
         return draw_values(self._title, rows, path)
 
 
-def indifferent_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]:
+def neutral_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]:
     """The unknowns that take part in directions which nothing determines."""
     if not null_space.size:
         return []

@@ -22,7 +22,7 @@ from bellcrank.analysis.aims import Aim, aims_of
 from bellcrank.analysis.begin import aimed, begin_at, feeds
 from bellcrank.analysis.cyclic import ignorable, onward, together
 from bellcrank.analysis.damped import DampedMotion
-from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, indifferent_names
+from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, neutral_names
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
 from bellcrank.analysis.point import Point
@@ -310,7 +310,7 @@ def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, .
     shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in idle)]
     values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
     steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.onward)}
-    loose = _indifferent(asked, problem, root, freed)
+    loose = _neutral(asked, problem, root, freed)
     units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.own_label for q in shown}
     unknowns = tuple(q.name for q in problem.unknowns if q not in idle)
     residual = float(np.abs(root.residuals).max(initial=0.0))
@@ -336,7 +336,7 @@ def _outputs(plant: Plant, at: Point) -> dict[str, float]:
     return {x.name: float(x.unit.from_equation(v)) for x, v in zip(plant.interface.outputs, values, strict=True)}
 
 
-def _indifferent(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> list[str]:
+def _neutral(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> list[str]:
     """Names of what nothing determines; the speed of the start is such where every speed would do."""
     names = [q.name for q in problem.unknowns]
     if asked.carried is not None and not freed and not asked.free:
@@ -344,7 +344,7 @@ def _indifferent(asked: Asked, problem: Problem, root: Root, freed: tuple[Quanti
         _, J = problem.sloped(root.x, by)
         root = replace(root, x=np.append(root.x, problem.start.of(asked.carried)), slopes=J)
         names.append(asked.carried.name)
-    loose = indifferent_names(root.null_space, names)
+    loose = neutral_names(root.null_space, names)
     going_on = [s.name for s in asked.plant.interface.states if s.name in asked.cyclic and s.name not in names]
     return list(dict.fromkeys([*loose, *going_on]))
 

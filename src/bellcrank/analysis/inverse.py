@@ -15,9 +15,33 @@ from bellcrank.files.notebook import Shown
 
 @dataclass(frozen=True)
 class InverseDynamics(Shown):
-    """Forces and torques that produce a motion, in user units: `result["tau1"]`; arrays over time for a trajectory.
+    """Forces and torques that produce a motion, in user units: `found["tau1"]`, an array over time for a trajectory.
 
-    Without chosen forces they are the generalised forces along every independent speed, besides those of the model.
+    Without chosen forces they are the generalized forces along every independent speed, besides those of the model.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    time : ndarray
+        Times in s.
+    names, units, labels : tuple of str
+        Names, units and descriptions of the forces.
+    values : ndarray
+        Times by forces; `array` has them in equation units.
+    factors : ndarray
+        From user to equation units.
+    single : bool
+        Whether the motion was given at one time only.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> found = s.equations().compile(backend="python").inverse([0], [0], [3])
+    >>> found["force along u(mass)"], found.units
+    (6.0, ('N',))
     """
 
     name: str
@@ -49,7 +73,18 @@ class InverseDynamics(Shown):
         return f"{self.name}: inverse dynamics{'' if self.single else f' at {len(self.time)} times'}\n{body}"
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: time, then all forces."""
+        """Write a CSV file: time, then all forces.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         head = ["t (s)", *headed(self.names, self.units)]
         return write_csv(path, head, np.column_stack([self.time, self.values]).tolist())
 
@@ -57,6 +92,17 @@ class InverseDynamics(Shown):
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draws the forces over time; saves a picture when a path is given."""
+        """Draw the forces over time.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         panels = [(f"{n}\n({u})", {"": c}) for n, u, c in zip(self.names, self.units, self.values.T, strict=True)]
         return draw_panels(f"{self.name}: inverse dynamics", "time (s)", self.time, panels, path)

@@ -33,11 +33,44 @@ class Signal:
 
 @dataclass(frozen=True)
 class LinearModel(Shown):
-    """x' = A x + B w, y = C x + D w: small movements about a point, all in user units and seconds.
+    """Linear model x' = A x + B w, y = C x + D w about an operating point, in user units and seconds.
 
-    `states` are independent: what constraints determine has been removed (`dependent` says how it follows).
-    `equilibrium` reports whether the point is one; if not, `drift` holds the rates of the states there. `motion` says
-    in words at which motion the model was made, `notes` what else there is to know.
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    A, B, C, D : ndarray
+        Matrices; `unit("A", i, j)` is the unit of an entry.
+    states, inputs, outputs : tuple of Signal
+        Rows and columns, each with `name`, `unit`, `label` and `value` at the operating point. `state_names`,
+        `input_names` and `output_names` have the names alone. States are independent.
+    drift : ndarray
+        Time derivatives of the states at the operating point: zero at an equilibrium.
+    equilibrium : bool
+        Whether the operating point is an equilibrium or a steady motion.
+    notes : tuple of str
+        Remarks.
+    dependent : dict
+        States that constraints determine, each with its derivatives by independent states.
+    motion : str
+        Description of the operating point.
+    point : object
+        The operating point, for other analyses.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> push = s.add_input("push", units="N", default=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
+    >>> model = s.equations().compile(backend="python").linearize()
+    >>> model.A.tolist(), model.unit("B", 1, 0), model.stable
+    ([[0.0, 1.0], [-25.0, -2.0]], 'm/s/s/N', True)
+    >>> round(model.steady_gain("push", "q(mass)"), 6)
+    0.02
+    >>> model.frequency_response("push", "q(mass)", [0.5]).magnitude.round(4).tolist()
+    [0.0305]
     """
 
     name: str
@@ -70,12 +103,31 @@ class LinearModel(Shown):
         return [s.name for s in self.outputs]
 
     def unit(self, matrix: str, i: int, j: int) -> str:
-        """The unit of an entry of "A", "B", "C" or "D"."""
+        """Give the unit of an entry of a matrix.
+
+        Parameters
+        ----------
+        matrix : {"A", "B", "C", "D"}
+            The matrix.
+        i, j : int
+            Row and column, from 0.
+
+        Returns
+        -------
+        str
+            The unit.
+        """
         _, _, rows, columns = self._matrices["ABCD".index(matrix)]
         return per(_row(matrix, rows[i])[1], columns[j].unit)
 
     def in_equation_units(self) -> LinearModel:
-        """The same in equation units: rad and consistent units of length, mass and time."""
+        """Convert the model to equation units: rad and consistent units of length, mass and time.
+
+        Returns
+        -------
+        LinearModel
+            Another model.
+        """
 
         def plain(group: Sequence[Signal]) -> tuple[Signal, ...]:
             return tuple(replace(s, unit="", factor=1.0, value=s.value * s.factor) for s in group)
@@ -91,7 +143,13 @@ class LinearModel(Shown):
         return [("A", self.A, x, x), ("B", self.B, x, w), ("C", self.C, y, x), ("D", self.D, y, w)]
 
     def essential(self) -> LinearModel:
-        """Without coordinates on which nothing else depends (position and course of a vehicle, angles of wheels)."""
+        """Remove coordinates on which nothing depends: position and course of a vehicle, angles of wheels.
+
+        Returns
+        -------
+        LinearModel
+            Another model.
+        """
         A, C = self.A, np.where(np.isfinite(self.C), self.C, 1.0)  # an output without slopes may depend on anything
         small, small_out = (1e-13 * (np.abs(M).max(initial=0.0) or 1.0) for M in (A, C))
         kept = list(range(len(self.states)))
@@ -143,7 +201,25 @@ class LinearModel(Shown):
         return place
 
     def transfer(self, input: Any, output: Any, s: Any) -> np.ndarray:
-        """Transfer function from input to output at complex frequencies s (rad/s); rates of the input act with it."""
+        """Evaluate a transfer function. Rates of the input act with it.
+
+        Parameters
+        ----------
+        input, output : str or Expr
+            Input and output of the model.
+        s : complex or sequence of complex
+            Complex frequencies in rad/s.
+
+        Returns
+        -------
+        ndarray
+            Complex values, in the unit of the output per unit of the input.
+
+        Raises
+        ------
+        ModelError
+            If the model has no such input or output.
+        """
         row = self._place(output, self.outputs, "output")
         name = self.inputs[self._place(input, self.inputs, "input")].name
         points = np.atleast_1d(np.asarray(s, dtype=complex))
@@ -169,7 +245,25 @@ class LinearModel(Shown):
             return np.concatenate([self._through(row, columns, x[None]) for x in points])
 
     def frequency_response(self, input: Any, output: Any, f: Any) -> Response:
-        """Response of an output to a sine of an input; f in Hz."""
+        """Compute the response of an output to a sine of an input.
+
+        Parameters
+        ----------
+        input, output : str or Expr
+            Input and output of the model.
+        f : sequence of float
+            Frequencies in Hz.
+
+        Returns
+        -------
+        Response
+            The complex response.
+
+        Raises
+        ------
+        ModelError
+            If the model has no such input or output.
+        """
         frequencies = check_frequencies(f)
         model = self._about(output)
         w = model.inputs[model._place(input, model.inputs, "input")]
@@ -195,11 +289,33 @@ class LinearModel(Shown):
         return short if short.outputs else alone
 
     def steady_gain(self, input: Any, output: Any) -> float:
-        """Change of an output in the steady state per unit of a constant input."""
+        """Compute the change of an output in the steady state per unit of a constant input.
+
+        Parameters
+        ----------
+        input, output : str or Expr
+            Input and output of the model.
+
+        Returns
+        -------
+        float
+            In the unit of the output per unit of the input.
+        """
         return float(self._about(output).transfer(input, output, 0.0)[0].real)
 
     def to_control(self) -> Any:
-        """The model as a StateSpace of the package `control` (python-control)."""
+        """Convert the model to a state space of the package `control` (python-control).
+
+        Returns
+        -------
+        control.StateSpace
+            The model, with names.
+
+        Raises
+        ------
+        RunError
+            If the package is not installed.
+        """
         control = optional_package("control", "analysis")
         names = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
         return control.ss(self.A, self.B, self.C, self.D, **names)
@@ -237,7 +353,18 @@ class LinearModel(Shown):
         return [*parts, html.verbatim(str(self.modes))] if len(self.A) else parts
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: one line per entry that is not zero, with names and unit."""
+        """Write a CSV file: one line for each entry that is not zero, with names and unit.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         rows = []
         for letter, M, up, across in self._matrices:
             for i, j in zip(*np.nonzero(M), strict=True):

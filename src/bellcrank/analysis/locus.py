@@ -24,7 +24,34 @@ def from_to(motions: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class RootLocus(Shown):
-    """Eigenvalues (values by branches, 1/s) over the values of a parameter or state, in its user unit."""
+    """Eigenvalues over the values of a parameter or state.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    over, unit : str
+        What varies, and its unit.
+    values : ndarray
+        Its values in user units.
+    eigenvalues : ndarray
+        Values by branches, in 1/s. `growth` has the largest real part at each value.
+    notes : tuple of str
+        Remarks.
+    motions : tuple of str
+        Description of the operating point for each value.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x - c*v", direction=s.inertial.x, at=mass.origin)
+    >>> s.set_defaults(c=4)
+    >>> locus = s.equations().compile(backend="python").root_locus("c", [0, 4, 8])
+    >>> locus.growth.round(6).tolist()
+    [0.0, -1.0, -2.0]
+    """
 
     name: str
     over: str
@@ -54,7 +81,18 @@ class RootLocus(Shown):
         return "\n".join([title, *motion_line(self.motion), table(head, rows, ">><")])
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: the value, then real and imaginary part of every branch."""
+        """Write a CSV file: the value, then real and imaginary part of each branch.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         branches = range(1, self.eigenvalues.shape[1] + 1)
         head = [*headed([self.over], [self.unit]), *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
         parts = np.ascontiguousarray(self.eigenvalues).view(float)
@@ -64,13 +102,50 @@ class RootLocus(Shown):
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draws all branches; saves a picture when a path is given."""
+        """Draw all branches.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         return draw_locus(self.name, headed([self.over], [self.unit])[0], self.values, self.eigenvalues, path)
 
 
 @dataclass(frozen=True)
 class StabilityChart(Shown):
-    """Largest real part of all eigenvalues (1/s) over two parameters; nan where there is no point to linearise at."""
+    """Largest real part of all eigenvalues over two parameters.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    over, units : tuple of str
+        The two that vary, and their units.
+    values : tuple of ndarray
+        Their values in user units.
+    growth : ndarray
+        Largest real part in 1/s, the first by the second; nan where there is no operating point. `stable` is true where
+        it is negative.
+    motions : tuple of str
+        Description of the operating point for each pair.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin)
+    >>> s.set_defaults(k=50, c=4)
+    >>> chart = s.equations().compile(backend="python").stability_chart(("c", [-4, 4]), ("k", [50, 90]))
+    >>> chart.stable.tolist()
+    [[False, False], [True, True]]
+    """
 
     name: str
     over: tuple[str, str]
@@ -95,7 +170,18 @@ class StabilityChart(Shown):
         return "\n".join([title, *motion_line(self.motion), table(head, rows, ">" * len(head))])
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: both values and the largest real part."""
+        """Write a CSV file: both values and the largest real part.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         columns = [x.ravel() for x in (*np.meshgrid(*self.values, indexing="ij"), self.growth)]
         head = [*headed(self.over, self.units), "largest real part (1/s)"]
         return write_csv(path, head, np.column_stack(columns).tolist())
@@ -104,7 +190,18 @@ class StabilityChart(Shown):
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draws the chart with its limit; saves a picture when a path is given."""
+        """Draw the chart with the limit of stability.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         return draw_chart(self.name, headed(self.over, self.units), self.values, self.growth, path)
 
 
@@ -120,10 +217,38 @@ class Fold:
 
 @dataclass(frozen=True)
 class Equilibria(Shown):
-    """Equilibria over the values of one parameter, input or state; channels by name, in user units.
+    """Equilibria over the values of one parameter, input or state, in user units.
 
-    Values without an equilibrium have nan. `stability` has a word for every value, `folds` are the turning points
-    between them: past a fold the equilibria belong to another branch.
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    over, unit : str
+        What varies, and its unit.
+    values : ndarray
+        Its values.
+    channels : dict
+        Arrays by name of states and outputs, nan where there is no equilibrium. `found["q(mass)"]` reads them.
+    units : dict
+        Units of the channels.
+    motions : tuple of str
+        Description of the motion for each value.
+    stability : tuple of str
+        Stability for each value, as of `Equilibrium`.
+    folds : tuple of Fold
+        Turning points. The equilibria past a fold belong to another branch.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("hanging mass")
+    >>> mass = s.add_body("mass", translate="z", mass=2, inertia=0)
+    >>> s.add_gravity((0, 0, 1), g=10)
+    >>> spring = s.add_force("spring", magnitude="-k*x - 4*v", direction=s.inertial.z, at=mass.origin)
+    >>> s.set_defaults(k=50)
+    >>> found = s.equations().compile(backend="python").equilibria("k", [50, 100])
+    >>> found["q(mass)"].round(6).tolist()
+    [0.4, 0.2]
     """
 
     name: str
@@ -168,14 +293,36 @@ class Equilibria(Shown):
         return "\n".join([f"{self.name}: equilibria over {self.over}", *motion_line(self.motion), body, *remarks])
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: the value, then all channels."""
+        """Write a CSV file: the value, then all channels.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         return write_csv(path, *self._table())
 
     def _drawn(self) -> Any:
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draws what changes over the values; saves a picture when a path is given."""
+        """Draw what changes over the values.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         changing = [n for n, c in self.channels.items() if np.nanmax(c) - np.nanmin(c) > 1e-12] or list(self.channels)
         panels = [(f"{n}\n({self.units[n]})", {"": self.channels[n]}) for n in changing[:8]]
         return draw_panels(f"{self.name}: equilibrium", f"{self.over} ({self.unit})", self.values, panels, path)

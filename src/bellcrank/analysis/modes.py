@@ -21,10 +21,32 @@ ZERO = 1e-14  # a real or imaginary part below this fraction of the largest eige
 
 @dataclass(frozen=True)
 class Mode:
-    """One real eigenvalue or one pair, the member with positive frequency standing for both.
+    """One real eigenvalue, or a pair, of which the member with positive frequency stands for both.
 
-    `shape`: movement of every state, the largest being 1; `participation`: fraction of every state in the mode, their
-    sum is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
+    Attributes
+    ----------
+    eigenvalue : complex
+        In 1/s. `frequency` (damped) and `natural_frequency` are in Hz, `damping` is the damping ratio, `time_constant`
+        is in s.
+    shape : ndarray
+        Motion of every state; the largest is 1.
+    participation : ndarray
+        Fraction of every state in the mode; their sum is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese &
+        Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
+    states : tuple of str
+        Names of the states.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin)
+    >>> mode = s.equations().compile(backend="python").modes()[0]
+    >>> round(mode.natural_frequency, 4), round(mode.damping, 4)
+    (0.7958, 0.2)
+    >>> [name for name, fraction in mode.main_states()]
+    ['q(mass)', 'u(mass)']
     """
 
     eigenvalue: complex
@@ -62,17 +84,56 @@ class Mode:
         return self.eigenvalue.real < 0
 
     def main_states(self, count: int = 3, least: float = 0.05) -> list[tuple[str, float]]:
-        """The states that take most part, with their shares."""
+        """List the states that take most part.
+
+        Parameters
+        ----------
+        count : int, default 3
+            Number of states at most.
+        least : float, default 0.05
+            Smallest fraction that is listed.
+
+        Returns
+        -------
+        list of tuple
+            Name and fraction of each.
+        """
         order = np.argsort(-self.participation, kind="stable")[:count]
         return [(self.states[i], float(self.participation[i])) for i in order if self.participation[i] >= least]
 
     def words(self) -> str:
-        """The states that take part, readable: "q(body) 48 %, u(body) 46 %"."""
+        """Describe the states that take part.
+
+        Returns
+        -------
+        str
+            Such as "q(body) 48 %, u(body) 46 %".
+        """
         return ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.main_states())
 
 
 class Modes(Sequence[Mode], Shown):
-    """All modes, the slowest first; `motion` says in words of which motion."""
+    """All modes of a linear model, the slowest first: a sequence of `Mode`.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    modes : sequence of Mode
+        The modes.
+    motion : str
+        Description of the operating point.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v", direction=s.inertial.x, at=mass.origin)
+    >>> modes = s.equations().compile(backend="python").modes()
+    >>> len(modes), modes.stability
+    (1, 'stable')
+    """
 
     def __init__(self, name: str, modes: Sequence[Mode], motion: str = "") -> None:
         self.name, self.motion = name, motion
@@ -110,7 +171,18 @@ class Modes(Sequence[Mode], Shown):
         return "\n".join([f"{self.name}: modes", *told, table(head, rows, ">>>>><")])
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: eigenvalue, frequency, damping, then share and shape of every state."""
+        """Write a CSV file: eigenvalue, frequency, damping, then fraction and shape of every state.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         states = self._modes[0].states if self._modes else ()
         head = ["real (1/s)", "imaginary (rad/s)", "natural frequency (Hz)", "damping"]
         head += [f"share {s}" for s in states] + [f"{part} {s}" for s in states for part in ("re", "im")]
@@ -125,7 +197,18 @@ class Modes(Sequence[Mode], Shown):
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draws the eigenvalues and the participation of all states; saves a picture when a path is given."""
+        """Draw the eigenvalues and the participation of all states.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         states = self._modes[0].states if self._modes else ()
         shares = np.array([m.participation for m in self._modes])
         return draw_modes(self.name, states, [m.eigenvalue for m in self._modes], shares, path)

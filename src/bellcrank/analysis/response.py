@@ -17,7 +17,37 @@ from bellcrank.numeric.real import reals
 
 @dataclass(frozen=True)
 class Response(Shown):
-    """Complex response of an output to a sine of an input over frequency f (Hz), in user units."""
+    """Complex response of an output to a sine of an input over frequency, in user units.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    input, output : str
+        Names of both.
+    unit : str
+        Unit of the output per unit of the input.
+    f : ndarray
+        Frequencies in Hz.
+    values : ndarray
+        Complex values. `magnitude`, `decibels` and `phase` (deg, without jumps) follow from them.
+    notes : tuple of str
+        Remarks.
+    motion, stability : str
+        Description and stability of the operating point.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> push = s.add_input("push", units="N", default=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
+    >>> sim = s.equations().compile(backend="python")
+    >>> response = sim.frequency_response("push", "q(mass)", [0, 0.5])
+    >>> response.magnitude.round(4).tolist(), response.unit
+    ([0.02, 0.0305], 'm/N')
+    """
 
     name: str
     input: str
@@ -63,7 +93,18 @@ class Response(Shown):
         )
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: frequency, real and imaginary part, magnitude, phase."""
+        """Write a CSV file: frequency, real and imaginary part, magnitude, phase.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         head = ["f (Hz)", f"real ({self.unit})", f"imaginary ({self.unit})", f"magnitude ({self.unit})", "phase (deg)"]
         columns = (self.f, self.values.real, self.values.imag, self.magnitude, self.phase)
         return write_csv(path, head, zip(*(c.tolist() for c in columns), strict=True))
@@ -72,7 +113,18 @@ class Response(Shown):
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Magnitude and phase over frequency; saves a picture when a path is given."""
+        """Draw magnitude and phase over frequency.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         ratio = f"{self.output} per {self.input}", self.unit
         return draw_response(self.name, ratio, self.f, self.magnitude, self.phase, path)
 
@@ -88,7 +140,37 @@ def check_frequencies(f: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Spectrum(Shown):
-    """One-sided power spectral density of a channel over frequency f (Hz), unit squared per Hz."""
+    """One-sided power spectral density of a channel over frequency.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    channel, unit : str
+        The channel and its unit.
+    f : ndarray
+        Frequencies in Hz.
+    values : ndarray
+        Density in (unit of the channel)^2/Hz. `rms` is the root mean square over these frequencies.
+    source : str
+        "linear model" or "simulation".
+    notes : tuple of str
+        Remarks.
+    motion : str
+        Description of the operating point.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> push = s.add_input("push", units="N", default=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x - 4*v + push", direction=s.inertial.x, at=mass.origin)
+    >>> sim = s.equations().compile(backend="python")
+    >>> spectrum = sim.power_spectrum("q(mass)", {"push": 25}, [0.001, 0.5])
+    >>> spectrum.source, round(spectrum.rms, 4)
+    ('linear model', 0.0911)
+    """
 
     name: str
     channel: str
@@ -113,7 +195,18 @@ class Spectrum(Shown):
         return "\n".join([head, *motion_line(self.motion)])
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: frequency and density."""
+        """Write a CSV file: frequency and density.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         head = ["f (Hz)", f"{self.channel} (({self.unit})^2/Hz)"]
         return write_csv(path, head, zip(self.f.tolist(), self.values.tolist(), strict=True))
 
@@ -121,6 +214,19 @@ class Spectrum(Shown):
         return self.plot()
 
     def plot(self, path: str | Path | None = None, *others: Spectrum) -> Any:
-        """The density over frequency, others over it; saves a picture when a path is given."""
+        """Draw the density over frequency.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+        others : Spectrum
+            Spectra that are drawn with it.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in (self, *others)]
         return draw_spectra(self.name, self.unit, lines, path)

@@ -79,10 +79,37 @@ def _step(
 
 @dataclass(frozen=True)
 class Sensitivity(Shown):
-    """Derivatives of channels over time: `s["Ay", "ca1"]`, in units of the channel per unit of the parameter.
+    """Derivatives of channels with respect to parameters over time: `found["Ay", "ca1"]`.
 
-    `channels` are those of the run itself. `checked`: largest deviation from central differences, as fraction of the
-    largest value, if asked for.
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    time : ndarray
+        Times in s.
+    parameters, parameter_units, parameter_values : tuple
+        Names, units and values of the parameters.
+    outputs, output_units : tuple of str
+        Names and units of the channels.
+    slopes : ndarray
+        Times by channels by parameters, in user units.
+    channels : dict
+        The channels of the run itself.
+    checked : dict
+        Largest deviation from central differences, as a fraction of the largest value, if it was requested.
+    notes : tuple of str
+        Remarks.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("ball")
+    >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+    >>> s.add_gravity((0, 0, -1), g="g")
+    >>> s.set_defaults(g=9.81)
+    >>> found = s.equations().compile(backend="python").sensitivity("g", "q(ball)", t_end=1, step=0.5)
+    >>> round(float(found["q(ball)", "g"][-1]), 6), found.unit("q(ball)", "g")
+    (-0.5, 'm/(m/s2)')
     """
 
     name: str
@@ -105,7 +132,18 @@ class Sensitivity(Shown):
         return np.asarray(self.slopes[:, i, j])
 
     def unit(self, output: Any, parameter: Any) -> str:
-        """Of a derivative."""
+        """Give the unit of a derivative.
+
+        Parameters
+        ----------
+        output, parameter : str or Expr
+            Channel and parameter.
+
+        Returns
+        -------
+        str
+            The unit.
+        """
         i, j = self._places(output, parameter)
         return per(self.output_units[i], self.parameter_units[j])
 
@@ -124,7 +162,18 @@ class Sensitivity(Shown):
         return f"{self.name}: sensitivity\n" + table(head, rows, "<<>>><>>")
 
     def save(self, path: str | Path) -> Path:
-        """Writes a CSV file: time, then every channel by every parameter."""
+        """Write a CSV file: time, then each channel by each parameter.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         pairs = [(o, p) for o in self.outputs for p in self.parameters]
         head = ["t (s)", *(f"d {o} / d {p} ({self.unit(o, p)})" for o, p in pairs)]
         columns = [self.time.tolist(), *(self[o, p].tolist() for o, p in pairs)]
@@ -134,7 +183,18 @@ class Sensitivity(Shown):
         return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""
+        """Draw the change of each channel for one per cent of each parameter.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         given = list(zip(self.parameters, self.parameter_values, strict=True))
         panels = [
             (f"{o}\n({unit})", {p: self[o, p] * 0.01 * value for p, value in given})

@@ -176,7 +176,7 @@ def _written(result: Any, folder: Path, name: str) -> list[Path]:
 def figures(result: Any) -> Any:
     """A result ready for JSON."""
     if hasattr(result, "residual"):
-        keys = ("values", "units", "residual", "indifferent", "steady", "unknowns", "moved", "stability", "settles")
+        keys = ("values", "units", "residual", "neutral", "steady", "unknowns", "moved", "stability", "settles")
         return {k: getattr(result, k) for k in keys} | {"eigenvalues": [[x.real, x.imag] for x in result.eigenvalues]}
     if hasattr(result, "growth"):
         rows = zip(result.values, result.eigenvalues, strict=True)

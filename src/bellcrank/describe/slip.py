@@ -24,13 +24,14 @@ from typing import Any, ClassVar, Self
 
 from bellcrank.describe.patch import TINY, WORDS, Patch, PatchForces
 from bellcrank.expr import Expr
+from bellcrank.kinds import Listed
 from bellcrank.model.formula import Formula
 
 FLOW = 0.005  # s in which a deflection past the one that slides flows back to it
 
 
 @dataclass(frozen=True)
-class DeflectionLaw(ABC):
+class DeflectionLaw(ABC, Listed):
     """A law over deflections, each value a number or an expression.
 
     `longitudinal`: force per slip (C_Fkappa); `cornering`: force per rad of slip angle (C_Falpha), None for a wheel in
@@ -46,6 +47,7 @@ class DeflectionLaw(ABC):
     per_load: bool = False
     damping: Any = 0.004
 
+    internals: ClassVar[tuple[str, ...]] = ("hold", "lengths", "named", "problems", "reach", "share", "space", "work")
     reach: ClassVar[float] = 1.0  # elastic force at which all of the patch slides, over the friction limit
 
     @abstractmethod

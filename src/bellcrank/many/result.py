@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.choices import CurveStyle
 from bellcrank.errors import RunError, counted, did_you_mean, optional_package
 from bellcrank.files.choose import write_table
 from bellcrank.files.html import heading, paragraph, table
@@ -98,7 +99,23 @@ class Many(Shown):
         return f"Many({self.name!r}: {counted(len(self), 'run')}; {kept}{f'; {early} ended early' if early else ''})"
 
     def run(self, number: int) -> Run:
-        """One of the runs again by `simulate`, with all its channels and what it says of its end."""
+        """Repeat one of the runs by `simulate`, with all channels and messages.
+
+        Parameters
+        ----------
+        number : int
+            Number of the run, from 0.
+
+        Returns
+        -------
+        Run
+            The run.
+
+        Raises
+        ------
+        RunError
+            If there is no such run.
+        """
         if self.find_run is None or number not in range(-len(self), len(self)):
             raise RunError(f"there is no run {number}: they count from 0 to {len(self) - 1}")
         return self.find_run(number % len(self))
@@ -115,7 +132,13 @@ class Many(Shown):
         return {f"{n} {w}": "s" if w.startswith("crossing") else self.units.get(n, "") for n, w in listed}
 
     def table(self) -> Table:
-        """A row for each run: what varies, its metrics, how it ended."""
+        """Arrange what varies, the metrics and how each run ended.
+
+        Returns
+        -------
+        Table
+            A row for each run.
+        """
         units = {**self.units, **self.metric_units}
         columns = [Column("run", list(range(len(self))))]
         for name, x in {**self.values, **self.metric_values}.items():
@@ -133,11 +156,33 @@ class Many(Shown):
         return self.plot() if self.channels else None
 
     def save(self, path: str | Path) -> Path:
-        """Writes the table of all runs, in the format of the ending: .csv, .parquet ..."""
+        """Write the table of all runs.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file: .csv, .parquet or .json.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         return write_table(path, self.table())
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a row for each run: what varies, its metrics, how it ended (needs pandas)."""
+        """Convert the table of all runs to pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run: what varies, its metrics, how it ended.
+
+        Raises
+        ------
+        RunError
+            If pandas is not installed.
+        """
         pandas = optional_package("pandas", "files")
         table = self.table()
         frame = pandas.DataFrame({c.name: c.values for c in table.columns}).set_index("run")
@@ -145,7 +190,18 @@ class Many(Shown):
         return frame
 
     def to_xarray(self) -> Any:
-        """A Dataset over runs and times, what varies as coordinates of the runs (needs xarray)."""
+        """Convert histories and metrics to xarray.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables over runs and times; what varies are coordinates of the runs.
+
+        Raises
+        ------
+        RunError
+            If xarray is not installed.
+        """
         xarray = optional_package("xarray", "files")
         units, labels = self.units, self.labels
 
@@ -162,8 +218,27 @@ class Many(Shown):
             coordinates[name if name not in taken else f"{name} given"] = ("run", x, words(name))
         return xarray.Dataset(data, coords=coordinates, attrs={"title": self.name})
 
-    def plot(self, *channels: str, path: str | Path | None = None, **options: Any) -> Any:
-        """Draws channels over time: bands of percentiles, or every run (`style="runs"`). Returns the figure."""
+    def plot(
+        self, *channels: str, path: str | Path | None = None, style: CurveStyle = "bands", title: str | None = None
+    ) -> Any:
+        """Draw channels over time.
+
+        Parameters
+        ----------
+        channels : str
+            Names. Default: all that are kept.
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+        style : {"bands", "runs"}, default "bands"
+            Bands of percentiles, or every run.
+        title : str, optional
+            Title. Default: the name of the model.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from bellcrank.many.draw import draw
 
-        return draw(self, list(channels), path=path, **options)
+        return draw(self, list(channels), path, style, title)

@@ -34,6 +34,7 @@ class State(tuple[np.ndarray, np.ndarray]):
     (2.0, [0.5, 2.0])
     """
 
+    internals = ("of",)
     units: Mapping[str, str]
 
     def __new__(cls, q: np.ndarray, u: np.ndarray, units: Mapping[str, str]) -> State:
@@ -59,7 +60,13 @@ class State(tuple[np.ndarray, np.ndarray]):
         return self[1]
 
     def keys(self) -> list[str]:
-        """Names of the states, so that `dict(state)` has the values by name."""
+        """List the names of the states, so that `dict(state)` has the values by name.
+
+        Returns
+        -------
+        list of str
+            Coordinates first.
+        """
         return list(self.units)
 
     _ipython_key_completions_ = keys

@@ -39,6 +39,7 @@ class Screw:
     pitch: Any
     axis: Any = 3
 
+    internals: ClassVar[tuple[str, ...]] = ("formulas", "joint", "kind", "own")
     own: ClassVar[int] = 1
     kind: ClassVar[str] = "screw"
 
