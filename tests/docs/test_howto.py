@@ -135,8 +135,17 @@ def README(n):
     assert n["run"]["z_body"][-1] == pytest.approx(0.05, abs=0.01)
 
 
+def fit_hard_points(n):
+    """The new car, measured as any car is, keeps its toe; its camber changes by the slope."""
+    travel = np.linspace(-0.08, 0.08, 33)
+    before, after = (n[car].kinematics("front", travel) for car in ("car", "new"))
+    assert np.ptp(before["toe"]) > 0.6
+    assert abs(after["toe"] - after["toe"][16]).max() < 0.02
+    assert abs(after["camber"] - after["camber"][16] + 18 * travel).max() < 0.5
+
+
 CHECKS = [README, pendulum_with_friction, double_pendulum, overlay_springs, four_bar_torque, cart_pole_lqr, rolling_coin, bouncing_ball,
-          monte_carlo, three_masses, slider_crank_gas_force]  # fmt: skip
+          monte_carlo, three_masses, slider_crank_gas_force, fit_hard_points]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,13 @@ def options(parser: CommandParser) -> None:
     add("--mode", choices=(*MODES, "all"), default="parallel", help="motion of the other wheel (default: %(default)s)")
     add("--loads", nargs="?", const="", metavar="FILE.toml", help="forces of every rod, joint, spring and of the rack "
         "under load cases: those of a file, or of a car braking, cornering, bumps")  # fmt: skip
+    add("--fit", metavar="TARGETS.toml", help="move hard points until toe, camber and other curves meet the targets of "
+        "a file")  # fmt: skip
     add = parser.group("output")
     add("--columns", metavar="NAMES", help="measures to print, separated by commas, or all (default: the main ones)")
-    add("--csv", metavar="FILE", help="write all measures")
+    add("--csv", metavar="FILE", help="write all measures; of --fit the curves")
+    add("--write", metavar="FILE.toml", help="write the hard points found by --fit, as sections for `drive --setup` "
+        "or for a file of hard points")  # fmt: skip
     add("--plot", metavar="FILE", help="plot the measures (.png, .svg, .pdf)")
     add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
     accuracy = "accuracy of --table in m and rad (default: %(default)g)"
@@ -70,6 +74,13 @@ def span(text: str) -> np.ndarray:
 
 
 def command(args: Namespace) -> None:
+    if args.fit is not None:
+        from bellcrank.cli.fit import show_fit
+
+        found = show_fit(args)
+        if args.json:
+            print(json.dumps(found, indent=2))
+        return
     if args.loads is None:
         show = _show_measures
     else:

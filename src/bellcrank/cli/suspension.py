@@ -16,7 +16,7 @@ FILES = ("csv", "plot", "table")  # options that name files to be written
 
 def each_axle(args: Namespace) -> Iterator[Namespace]:
     """The arguments as they are; of a car of which no axle is named, those of each axle, with files of its own."""
-    if args.axle is not None or not _is_car(args.suspension):
+    if args.axle is not None or not is_car(args.suspension):
         yield args
         return
     for axle in AXLES:
@@ -28,7 +28,8 @@ def each_axle(args: Namespace) -> Iterator[Namespace]:
         yield Namespace(**own)
 
 
-def _is_car(name: str) -> bool:
+def is_car(name: str) -> bool:
+    """Whether a name is that of a car, not of hard points."""
     path = Path(name)
     if not path.exists():
         from bellcrank.library.vehicles.car import cars

@@ -7,6 +7,7 @@ Joint rows: Houdek (2020), tables 2.1 to 2.6, with pairs of dot products that st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -39,7 +40,7 @@ class Joint:
 
     `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal, of a
     universal one the direction fixed in the first body; `axis_2` of a universal joint: the direction fixed in the
-    second body.
+    second body. `through`, `through_2`: the two hard points by which they are drawn, if they are.
     """
 
     name: str
@@ -49,6 +50,8 @@ class Joint:
     at: str
     axis: Point | None = None
     axis_2: Point | None = None
+    through: tuple[str, str] | None = None
+    through_2: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,22 @@ class Chain:
 
     def place(self, name: str) -> Point:
         return self.points[name].at
+
+    def moved(self, places: Mapping[str, Any]) -> Chain:
+        """The same linkage drawn with hard points elsewhere; coordinates may be arrays, one entry for each variant."""
+        points = {n: replace(p, at=places.get(n, p.at)) for n, p in self.points.items()}
+
+        def axis(old: Point | None, ends: tuple[str, str] | None) -> Any:
+            if old is None or ends is None or not places.keys() & set(ends):
+                return old
+            drawn = between(*(self.points[e].at for e in ends))
+            sense = 1 if sum(x * y for x, y in zip(drawn, old, strict=True)) > 0 else -1  # a mirror may have turned it
+            return tuple(sense * x for x in between(*(points[e].at for e in ends)))
+
+        joints = tuple(
+            replace(j, axis=axis(j.axis, j.through), axis_2=axis(j.axis_2, j.through_2)) for j in self.joints
+        )
+        return replace(self, points=points, joints=joints)
 
     def in_iso(self) -> Chain:
         """The same linkage in ISO 8855 axes."""
@@ -197,6 +216,12 @@ def check_chain(chain: Chain) -> None:
 
 def _size(v: Point) -> float:
     return sum(x * x for x in v) ** 0.5
+
+
+def distance(a: Point, b: Point) -> Any:
+    """From a to b, also over arrays of either."""
+    v = between(a, b)
+    return math.hypot(*v) if all(isinstance(x, float) for x in v) else _size(v)
 
 
 def between(a: Point, b: Point) -> Point:

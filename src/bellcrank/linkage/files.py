@@ -142,6 +142,10 @@ def _metres(unit: str) -> float | None:
     return float(found.to_equation(1.0)) if found.dimension == LENGTH else None
 
 
+def _two_names(value: Any) -> bool:
+    return isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, str) for v in value)
+
+
 class _Reader:
     """Reads statements and collects everything that is wrong with them."""
 
@@ -340,14 +344,15 @@ class _Reader:
                 self._wrong(f"joint '{name}': it needs kind, between (two bodies) and at (a hard point).")
                 continue
             axes = [self._axis(f"joint '{name}'", j.get(k), points) for k in ("axis", "axis_2")]
-            joints.append(Joint(name, str(j["kind"]), ends[0], ends[1], str(j["at"]), *axes))
+            named = [tuple(j[k]) if _two_names(j.get(k)) else None for k in ("axis", "axis_2")]
+            joints.append(Joint(name, str(j["kind"]), ends[0], ends[1], str(j["at"]), *axes, *named))
         return tuple(joints)
 
     def _axis(self, what: str, value: Any, points: Mapping[str, Point]) -> Any:
         """A direction: three numbers, or two hard points."""
         if value is None:
             return None
-        if isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, str) for v in value):
+        if _two_names(value):
             if any(v not in points for v in value):
                 return self._wrong(f"{what}: axis {list(value)} names a hard point that does not exist.")
             return between(points[value[0]], points[value[1]])

@@ -125,7 +125,7 @@ def python_function(linkage: Linkage, second: bool) -> Any:
             start = solver.solve(start, rest).state
             start = solver.moved(start, solver.first(start, rest)[0][1] * given[1])
         found = solver.solve(start, z)
-        if not (found.converged[0] and found.det[0] == linkage._det):
+        if not (found.converged[0] and found.det[0] == linkage.branch):
             return nothing
         T, J = solver.first(found.state, z)
         D2, _ = solver.second(found.state, z, T, J)

@@ -12,7 +12,7 @@ from typing import Any
 
 from bellcrank.linkage.chain import BASE, Chain, Point, between, unit
 from bellcrank.linkage.moving import Mat, Vec, add3, constant, scale3
-from bellcrank.linkage.plan import Frames
+from bellcrank.linkage.plan import Frames, Plan
 from bellcrank.linkage.pose import rod_turn
 
 
@@ -28,9 +28,9 @@ class LinkMotion:
     ddelta: tuple[Vec, ...]
 
 
-def origins(frames_drawn: Frames, chain: Chain) -> dict[str, Point]:
+def origins(plan: Plan) -> dict[str, Point]:
     """Drawn reference points: of the carrier the wheel centre, of a body its placing joint, of a rod its first end."""
-    found: dict[str, Point] = {b: frames_drawn.frames[b].drawn for b in chain.bodies}
+    chain, found = plan.chain, {p.body: p.origin for p in plan.placings}
     found[chain.carrier] = chain.place(chain.wheel_centre)
     found.update({r.name: chain.place(r.first) for r in chain.rods})
     return found

@@ -120,13 +120,18 @@ class Linkage(Shown):
     @cached_property
     def origins(self) -> dict[str, tuple[float, float, float]]:
         """Drawn reference points of carrier and links."""
-        return origins(Frames(self.plan, np.array(self.plan.drawn)[:, None]), self.chain)
+        return origins(self.plan)
 
     def mirror(self) -> Linkage:
         """The same linkage on the other side of the vehicle; tables that one has made serve both."""
         other = Linkage(self.chain.mirrored())
         other._twin = self
         return other
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether it is the mirror image of the side that was drawn."""
+        return self._twin is not None
 
     # ---- range
 
@@ -152,15 +157,11 @@ class Linkage(Shown):
 
         `links` names the internal links wanted (default: all).
         """
-        values, shape = self._arguments(travel, rack, roll)
-        state = self._states(values)
-        T, J = self.solver.first(state, values)
-        D2, frames = self.solver.second(state, values, T, J)
-        wanted = [self.chain.carrier, *(self.links if links is None else links)]
-        poses = {n: _pose(link_motion(frames, n, self.origins[n], D2), values) for n in wanted}
-        return attach(poses, self.chain, self.origins).reshaped(shape)
+        values, shape = self.arguments(travel, rack, roll)
+        wanted = self.links if links is None else links
+        return poses(self.solver, self.states(values), values, self.origins, wanted).reshaped(shape)
 
-    def _states(self, values: Sequence[Array], check: bool = True) -> Array:
+    def states(self, values: Sequence[Array], check: bool = True) -> Array:
         """Solved states at the values of the inputs."""
         if len(values) == 2 and values[1].any():
             return self._walk(*values)
@@ -171,7 +172,7 @@ class Linkage(Shown):
         else:  # as drawn: the travel need not be followed
             start = np.repeat(self._assembled[:, None], len(values[0]), axis=1)
         found = self.solver.solve(start, values)
-        good = found.converged & (found.det == self._det)
+        good = found.converged & (found.det == self.branch)
         if check and not good.all():
             i = int(np.argmin(good))
             where = ", ".join(f"{k} {v[i]:.6g}{' m' if k == 'travel' else ''}" for k, v in zip(self.inputs, values))
@@ -181,7 +182,7 @@ class Linkage(Shown):
             )
         return found.state
 
-    def _arguments(self, travel: Any, rack: Any, roll: Any) -> tuple[list[Array], tuple[int, ...]]:
+    def arguments(self, travel: Any, rack: Any, roll: Any) -> tuple[list[Array], tuple[int, ...]]:
         """Values of all inputs, one after another, and their common shape."""
         given = {"rack": rack, "roll": roll}
         kinds = self.inputs[1:]
@@ -196,7 +197,7 @@ class Linkage(Shown):
         return [x.ravel().copy() for x in arrays], arrays[0].shape
 
     @cached_property
-    def _det(self) -> float:
+    def branch(self) -> float:
         """Sign of the Jacobian's determinant on the drawn branch; it changes only at a fold."""
         zero = [np.zeros(1)] * len(self.inputs)
         return float(self.solver.solve(self._assembled[:, None], zero).det[0])
@@ -233,7 +234,7 @@ class Linkage(Shown):
             ahead = T[0] * (goal[0] - now[0]) + T[1] * (goal[1] - now[1])
             guess = self.solver.moved(here, ahead)
             found = self.solver.solve(guess, goal)
-            good = found.converged & (found.det == self._det)
+            good = found.converged & (found.det == self.branch)
             jump = np.abs(found.state - guess).max()
             if good.all() and (jump < 0.25 * np.abs(ahead).max() + 1e-9):
                 here, done, step = found.state, done + size, 2 * step
@@ -250,8 +251,8 @@ class Linkage(Shown):
 
     def residuals(self, travel: Any, rack: Any = None) -> dict[str, Array]:
         """What is left open in every closing row at a solved pose (rods: m), by name."""
-        values, _ = self._arguments(travel, rack, None)
-        frames = Frames(self.plan, self._states(values, check=False))
+        values, _ = self.arguments(travel, rack, None)
+        frames = Frames(self.plan, self.states(values, check=False))
         result: dict[str, Array] = {}
         for name, row in zip(self.plan.names, self.solver.closing(frames), strict=True):
             size = np.abs(np.broadcast_to(row.value, values[0].shape))
@@ -285,16 +286,27 @@ class Linkage(Shown):
         return self._tables[asked]
 
 
-def _stack(v: Vec, n: int) -> Array:
-    return np.stack([np.broadcast_to(np.asarray(x, float), (n,)) for x in v], axis=-1)
+def poses(
+    solver: Solver, state: Array, values: Sequence[Array], drawn: Mapping[str, Any], links: Sequence[str]
+) -> Pose:
+    """Poses of the carrier and of links at solved states; `drawn`: their reference points."""
+    T, J = solver.first(state, values)
+    D2, frames = solver.second(state, values, T, J)
+    chain = solver.plan.chain
+    found = {n: _pose(link_motion(frames, n, drawn[n], D2), values, solver.number) for n in (chain.carrier, *links)}
+    return attach(found, chain, drawn)
 
 
-def _pose(m: LinkMotion, values: Sequence[Array]) -> Pose:
+def _stack(v: Vec, n: int, number: type) -> Array:
+    return np.stack([np.broadcast_to(np.asarray(x, number), (n,)) for x in v], axis=-1)
+
+
+def _pose(m: LinkMotion, values: Sequence[Array], number: type) -> Pose:
     n, two = len(values[0]), len(values) == 2
     parts = {"position": m.position, "d": m.d[0], "delta": m.delta[0], "dd": m.dd[0], "ddelta": m.ddelta[0]}
     if two:
         parts |= {"d_rack": m.d[1], "delta_rack": m.delta[1], "dd_rack": m.dd[1], "ddelta_rack": m.ddelta[1]}
         parts |= {"dd_mixed": polarised(*m.dd), "ddelta_mixed": polarised(*m.ddelta)}
-    arrays: dict[str, Any] = {name: _stack(v, n) for name, v in parts.items()}
-    R = np.stack([_stack(row, n) for row in m.R], axis=1)
+    arrays: dict[str, Any] = {name: _stack(v, n, number) for name, v in parts.items()}
+    R = np.stack([_stack(row, n, number) for row in m.R], axis=1)
     return Pose(travel=values[0], rotation=R, rack=values[1] if two else None, **arrays)

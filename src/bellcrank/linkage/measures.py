@@ -2,10 +2,11 @@
 
 Signs. Camber is positive when the top is inclined outward, toe when the front points inward (toe-in), caster when the
 top of the steering axis lies behind, kingpin inclination when it lies inward; scrub radius is positive when the
-steering axis meets the ground inside of the contact point, mechanical trail when it meets it ahead. These are the same
-in ISO 8855 and SAE J670. The steer angle is positive about the third axis of the file: to the left in ISO 8855 (z up),
-to the right in SAE (z down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count up from the
-ground under the wheel.
+steering axis meets the ground inside of the contact point, mechanical trail when it meets it ahead; the deviation from
+Ackermann steering where the outer wheel steers too much for the inner one. These are the same in ISO 8855 and SAE J670.
+The steer angle is positive about the third axis of the file: to the left in ISO 8855 (z up), to the right in SAE (z
+down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count up from the ground under the
+wheel.
 
 Roll centre, force based: a lateral force at the contact point of a wheel pushes the body up by F dy/dz of that point
 (virtual work), and the height is that at which both wheels' equal lateral forces have the same moment: h = mean of y
@@ -30,8 +31,9 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.picture import finished, new_figure
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
+from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.linkage.table import default_range
-from bellcrank.linkage.wheel import Wheel, see_wheel
+from bellcrank.linkage.wheel import Wheel, angle, see_wheel, size
 from bellcrank.unit_notation import typeset_unit
 
 Array = np.ndarray[Any, Any]
@@ -97,7 +99,7 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
     z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
     if r.any() and "rack" not in linkage.inputs:
         raise ModelError(f"linkage '{linkage.name}' has no rack; its inputs are {', '.join(linkage.inputs)}")
-    wheel, drawn = see_wheel(linkage, z, r, mode), see_wheel(linkage, 0.0, 0.0, mode)
+    wheel, drawn = see_wheel(linkage, z, r, mode, _links(linkage.chain)), see_wheel(linkage, 0.0, 0.0, mode, ())
     m = Measures(linkage.name, mode)
     m.add("travel", z, "m", "wheel travel, up")
     if "rack" in linkage.inputs:
@@ -106,16 +108,24 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
     _steering_axis(m, wheel)
     far = _other_wheel(linkage, wheel, z, r, mode)
     _places(m, wheel, far, drawn)
+    _ackermann(m, wheel, far, drawn)
     _roll_centre(m, linkage, wheel, far)
     _anti(m, wheel)
     _struts(m, wheel)
     return m
 
 
+def _links(chain: Chain) -> list[str]:
+    """Links whose points are measured: of struts and of the steering axis."""
+    named = [*(p for s in chain.struts for p in s.points), *STEERING_AXIS.get(chain.kind, ())]
+    bodies = dict.fromkeys(chain.points[p].body for p in named)
+    return [b for b in bodies if b not in (BASE, chain.carrier)]
+
+
 def _angles(m: Measures, w: Wheel) -> None:
     a = w.axis
-    toe = np.degrees(np.arctan2(a[:, 0], a[:, 1]))
-    m.add("camber", np.degrees(-np.arcsin(a[:, 2])), "deg", "camber, top outward positive")
+    toe = angle(a[:, 0], a[:, 1])
+    m.add("camber", -np.arcsin(a[:, 2]) * (180.0 / np.pi), "deg", "camber, top outward positive")
     m.add("toe", toe, "deg", "toe, toe-in positive")
     left = w.chain.side != "right"
     m.add("steer", (-toe if left else toe) * w.chain.up, "deg", "steer angle, about the third axis")
@@ -130,23 +140,22 @@ def _steering_axis(m: Measures, w: Wheel) -> None:
     elif w.pose.delta_rack is not None and "rack" in {i.kind for i in w.chain.inputs}:
         assert w.pose.d_rack is not None
         turn, move = w.pose.delta_rack, w.pose.d_rack
-        size = (turn * turn).sum(1)[:, None]
-        at = w.side(w.pose.position + np.cross(turn, move) / size)
+        at = w.side(w.pose.position + np.cross(turn, move) / (turn * turn).sum(1)[:, None])
         k = w.side(turn)
-        k = k * np.sign(k[:, 2:3])
+        k = k * np.sign(np.real(k[:, 2:3]))
         m.notes.append("steering axis: the instant axis of the carrier for rack movement at constant wheel travel")
     else:
         m.notes.append("no steering axis: caster, kingpin inclination, scrub radius and trail are omitted")
         return
-    m.add("caster", np.degrees(np.arctan2(-k[:, 0], k[:, 2])), "deg", "caster, top behind positive")
-    inclination = np.degrees(np.arctan2(-k[:, 1], k[:, 2]))
+    m.add("caster", angle(-k[:, 0], k[:, 2]), "deg", "caster, top behind positive")
+    inclination = angle(-k[:, 1], k[:, 2])
     m.add("kingpin_inclination", inclination, "deg", "kingpin inclination, top inward positive")
     if "tyre_radius" not in w.chain.vehicle:
         return
     ground = at + k * ((w.contact[:, 2] - at[:, 2]) / k[:, 2])[:, None]
     offset = w.contact - ground
     ahead = np.stack([w.axis[:, 1], -w.axis[:, 0]], 1)
-    ahead = ahead / np.linalg.norm(ahead, axis=1)[:, None]
+    ahead = ahead / size(ahead)[:, None]
     outward = np.stack([-ahead[:, 1], ahead[:, 0]], 1)
     m.add("scrub_radius", (offset[:, :2] * outward).sum(1), "m", "scrub radius, steering axis inside positive")
     m.add("mechanical_trail", -(offset[:, :2] * ahead).sum(1), "m", "mechanical trail, steering axis ahead positive")
@@ -168,9 +177,9 @@ def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
         m.add("wheelbase_change", ahead if axle == "front" else -ahead, "m", "wheelbase change, at this wheel")
     else:
         m.add("wheel_ahead", ahead, "m", "forward movement of the wheel centre")
-    size = (w.delta * w.delta).sum(1)
-    turning = size > 1e-18
-    safe = np.where(turning, size, 1.0)[:, None]
+    square = (w.delta * w.delta).sum(1)
+    turning = np.real(square) > 1e-18
+    safe = np.where(turning, square, 1.0)[:, None]
     v = w.v_centre * w.flip
     point = np.where(turning[:, None], centre + np.cross(w.delta, v) / safe, np.nan)
     direction = np.where(turning[:, None], w.delta / np.sqrt(safe), np.nan)
@@ -181,12 +190,24 @@ def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
         m.add(f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}")
 
 
+def _ackermann(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
+    """How far steering is from Ackermann's: tan(right) = tan(left)/(1 + t/l tan(left)), angles to the left."""
+    if "rack" not in m.columns or "wheelbase" not in w.chain.vehicle:
+        return
+    straight = angle(drawn.axis[:, 0], drawn.axis[:, 1])
+    left, right = straight - m["toe"], angle(far.axis[:, 0], far.axis[:, 1]) - straight
+    tangent = np.tan(left * (np.pi / 180.0))
+    ideal = angle(tangent, 1.0 + 2 * drawn.contact[:, 1] / w.chain.vehicle["wheelbase"] * tangent)
+    label = "deviation from Ackermann steering, positive where the outer wheel steers too much"
+    m.add("ackermann_error", right - ideal, "deg", label)
+
+
 def _other_wheel(linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> Wheel:
     """The other wheel of the axle, seen as if it were on this side."""
     other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
     # it is the mirror image; a rack that steers this one inward steers that one outward
     alone = w.chain.carrier == "axle" or (mode == "parallel" and not r.any())
-    return w if alone else see_wheel(linkage, other, -r, mode)
+    return w if alone else see_wheel(linkage, other, -r, mode, ())
 
 
 def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
@@ -246,7 +267,7 @@ def _struts(m: Measures, w: Wheel) -> None:
     for strut in w.chain.struts:
         (a, va), (b, vb) = w.point(strut.points[0]), w.point(strut.points[1])
         line = a - b
-        length = np.linalg.norm(line, axis=1)
+        length = size(line)
         ratio = -(line * (va - vb)).sum(1) / length
         m.add(f"{strut.name}_length", length, "m", f"{strut.name} length")
         m.add(f"{strut.name}_ratio", ratio, "1", f"{strut.name} motion ratio, compression per wheel travel")

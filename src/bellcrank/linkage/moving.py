@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 Scalar = Any  # float, numpy array, or expression
 Vec = tuple[Scalar, Scalar, Scalar]
 Mat = tuple[Vec, Vec, Vec]  # rows
@@ -118,15 +120,22 @@ def euler_rate(e: Iterable[Scalar], half: Iterable[Scalar]) -> list[Scalar]:
     return [-a * x - b * y - c * z, a * e0 + b * z - c * y, b * e0 + c * x - a * z, c * e0 + a * y - b * x]
 
 
-def _number(x: float) -> Scalar:
-    """0 and 1 as structural numbers."""
-    return int(x) if x in (0, 1) else x
+def _number(x: Scalar) -> Scalar:
+    """0 and 1 as structural numbers; arrays, one entry for each variant of a linkage, as they are."""
+    if isinstance(x, np.ndarray):
+        return x
+    return int(x) if x in (0, 1) else float(x)
 
 
-def constant(v: Iterable[float]) -> Vec:
+def constant(v: Iterable[Scalar]) -> Vec:
     """A constant vector with structural zeros."""
-    x, y, z = (_number(float(c)) for c in v)
+    x, y, z = (_number(c) for c in v)
     return x, y, z
+
+
+def vanishes(x: Scalar) -> bool:
+    """Is a drawn distance zero, in all variants?"""
+    return bool(abs(x) < 1e-15) if isinstance(x, float) else not np.any(x)
 
 
 @dataclass(frozen=True)

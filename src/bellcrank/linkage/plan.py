@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.expr import Expr, cos, sin
-from bellcrank.linkage.chain import BASE, FREEDOMS, Chain, HardPoint, Input, Joint, Point, unit
+from bellcrank.linkage.chain import BASE, FREEDOMS, Chain, HardPoint, Input, Joint, Point, distance, unit
 from bellcrank.linkage.moving import (
     NULL,
     UNITS,
@@ -36,6 +36,7 @@ from bellcrank.linkage.moving import (
     scale3,
     times,
     turn,
+    vanishes,
 )
 from bellcrank.program.implicit import Update
 
@@ -156,7 +157,7 @@ class Frames:
         """The point of a body that was drawn there."""
         frame = self.frames[body]
         offset = tuple(a - b for a, b in zip(drawn, frame.drawn, strict=True))
-        if all(abs(x) < 1e-15 for x in offset):
+        if all(map(vanishes, offset)):
             return frame.origin
         return frame.origin + self.direction(body, offset)  # type: ignore[arg-type]
 
@@ -248,7 +249,7 @@ def make_plan(chain: Chain) -> Plan:
         plan.closing.append(_joint_rows(joint, chain.points[joint.at]))
     for rod in chain.rods:
         a, b = chain.place(rod.first), chain.place(rod.second)
-        plan.lengths[rod.name] = rod.length if rod.length is not None else math.dist(a, b)
+        plan.lengths[rod.name] = rod.length if rod.length is not None else distance(a, b)
         plan.names.append(f"rod '{rod.name}'")
         plan.closing.append(_rod_row(rod.first, rod.second, plan.lengths[rod.name]))
     plan.inputs = [_known(plan, i) for i in chain.inputs]
@@ -305,7 +306,7 @@ def _parts(joint: Joint, axis: Point | None, body: str) -> list[tuple[str, Point
 
 def across(axis: Point) -> tuple[Point, Point]:
     """Two unit vectors that make a right-handed triad with a unit vector: (e1, e2, axis)."""
-    k = min(range(3), key=lambda i: abs(axis[i]))
+    k = min(range(3), key=lambda i: abs(np.ravel(axis[i])[0]))  # of variants the first one chooses for all
     helper = tuple(1.0 if i == k else 0.0 for i in range(3))
     e1 = unit(cross3(helper, axis))  # type: ignore[arg-type]
     return e1, cross3(axis, e1)
@@ -363,8 +364,8 @@ def _known(plan: Plan, given: Input) -> Known | None:
         step = placing.steps[0]
         if given.kind == "rack" and placing.body == given.body and step.kind == "slide" and len(placing.steps) == 1:
             return Known(step.unknown, step.place, 1.0, 0.0)
-        if given.kind == "travel" and step.kind == "free" and placing.origin == chain.place(given.points[0]):
-            if chain.points[given.points[0]].body == placing.body:
+        if given.kind == "travel" and step.kind == "free" and chain.points[given.points[0]].body == placing.body:
+            if placing.origin == chain.place(given.points[0]):
                 return Known(step.unknown + 2, step.place + 2, float(chain.up), placing.origin[2])
     return None
 
@@ -378,7 +379,7 @@ def input_row(f: Frames, given: Input) -> Row:
     if given.kind == "roll":
         a, b = (chain.place(p) for p in given.points)
         line = f.point(given.points[0]) - f.point(given.points[1])
-        return line.component(2).scaled(up / math.dist(a, b), -up * (a[2] - b[2]) / math.dist(a, b))
+        return line.component(2).scaled(up / distance(a, b), -up * (a[2] - b[2]) / distance(a, b))
     axis = unit(given.axis)
     at = next(p for p in chain.points.values() if p.body == given.body).at
     moved = f.at(given.body, at)

@@ -66,15 +66,15 @@ class Pose:
                 f"no hard point of '{self.chain.name}' is called '{name}'.{did_you_mean(name, points)} "
                 f"There are: {', '.join(points)}."
             )
-        body, at = points[name].body, np.array(points[name].at)
+        body, at = points[name].body, drawn_at(points[name].at)
         if body == BASE:
             return _resting(self, at)
         home = self if body == self.chain.carrier else self.link[body]
-        return home.carried(at - np.array(self.origins[body]))
+        return home.carried(at - drawn_at(self.origins[body]))
 
     def carried(self, offset: Array) -> PointMotion:
         """A point of the body that as drawn lies by `offset` (base axes, m) from its reference point."""
-        r = self.rotation @ offset
+        r = self.rotation @ offset if offset.ndim == 1 else (self.rotation @ offset[:, :, None])[:, :, 0]
         turned = cross(self.delta, r)
         d = self.d + turned
         dd = self.dd + cross(self.ddelta, r) + cross(self.delta, turned)
@@ -93,6 +93,11 @@ class Pose:
     def reshaped(self, shape: tuple[int, ...]) -> Pose:
         """The poses with other leading axes."""
         return _mapped(self, lambda x: x.reshape(shape + x.shape[1:]))
+
+
+def drawn_at(place: Any) -> Array:
+    """A drawn place as an array; of variants (variants, 3)."""
+    return np.stack(np.broadcast_arrays(*place), axis=-1)
 
 
 NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])

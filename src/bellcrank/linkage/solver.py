@@ -46,8 +46,8 @@ class Along:
 class Solver:
     """Newton's method on the closing rows `kept` (an independent set) and the rows of inputs."""
 
-    def __init__(self, plan: Plan, kept: Sequence[int] | None = None) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, kept: Sequence[int] | None = None, number: type = float) -> None:
+        self.plan, self.number = plan, number  # complex: derivatives by drawn places, as imaginary parts
         self.kept = list(range(len(plan.names))) if kept is None else list(kept)
         self.free = plan.free
         self.known = [(i, k) for i, k in enumerate(plan.inputs) if k is not None]
@@ -90,14 +90,7 @@ class Solver:
         with np.errstate(all="ignore"):
             J, last = np.zeros((n, 0, 0)), np.full(n, np.inf)
             for _ in range(ITERATIONS):
-                rows = self.system(Frames(self.plan, state))
-                J = matrix(rows, self.free, n)
-                g = column([r.value - t for r, t in zip(rows, target, strict=True)], n)
-                change = -solve_each(J, g[:, :, None])[:, :, 0]
-                last = np.abs(change).max(axis=1, initial=0.0)
-                full = np.zeros((self.plan.unknowns, n))
-                full[self.free] = np.where(np.isfinite(last), change.T, 0.0)
-                state = self.moved(state, full)
+                state, J, last = self.nearer(state, target)
                 if not (last > UPDATE).any() or not np.isfinite(last).any():
                     break
             rest = column([r.value for r in self.closing(Frames(self.plan, state))], n)
@@ -106,6 +99,18 @@ class Solver:
             converged = np.isfinite(last) & (last < 1e-7) & (residual < CLOSED)
             det = np.sign(np.linalg.det(J)) if J.size else np.ones(n)
         return Solution(state, converged, det, residual)
+
+    def nearer(self, state: Array, target: Sequence[Any]) -> tuple[Array, Array, Array]:
+        """One step of Newton's method: the new state, the Jacobian, the largest change of an unknown by pose."""
+        n = state.shape[1]
+        rows = self.system(Frames(self.plan, state))
+        J = matrix(rows, self.free, n, self.number)
+        g = column([r.value - t for r, t in zip(rows, target, strict=True)], n, self.number)
+        change = -solve_each(J, g[:, :, None])[:, :, 0]
+        last = np.abs(change).max(axis=1, initial=0.0)
+        full = np.zeros((self.plan.unknowns, n), self.number)
+        full[self.free] = np.where(np.isfinite(last), change.T, 0.0)
+        return self.moved(state, full), J, last
 
     def moved(self, state: Array, change: Array) -> Array:
         """A state changed by small amounts of the unknowns (unknowns, n)."""
@@ -128,14 +133,14 @@ class Solver:
         """dy/dinput (inputs, unknowns, n) of all unknowns, and J_D (n, m, m)."""
         n = state.shape[1]
         rows = self.system(Frames(self.plan, state))
-        J = matrix(rows, self.free, n)
-        T = np.zeros((len(self.plan.inputs), self.plan.unknowns, n))
+        J = matrix(rows, self.free, n, self.number)
+        T = np.zeros((len(self.plan.inputs), self.plan.unknowns, n), self.number)
         for i, k in enumerate(self.plan.inputs):
-            right = np.zeros((n, len(rows)))
+            right = np.zeros((n, len(rows)), self.number)
             if k is None:
                 right[:, self.row_of(i)] = np.cos(values[i]) if self.rolls(i) else 1.0
             else:
-                right = -k.sign * matrix(rows, [k.unknown], n)[:, :, 0]
+                right = -k.sign * matrix(rows, [k.unknown], n, self.number)[:, :, 0]
                 T[i, k.unknown] = k.sign
             T[i, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
         return T, J
@@ -146,9 +151,9 @@ class Solver:
         rates = [sum(c * T[i] for i, c in enumerate(d)) for d in along]
         frames = Frames(self.plan, state, rates)
         rows = self.system(frames)
-        D2 = np.zeros((len(along), self.plan.unknowns, n))
+        D2 = np.zeros((len(along), self.plan.unknowns, n), self.number)
         for j, d in enumerate(along):
-            right = -column([r.bias[j] for r in rows], n)
+            right = -column([r.bias[j] for r in rows], n, self.number)
             for i in filter(self.rolls, self.rows):
                 right[:, self.row_of(i)] += -np.sin(values[i]) * d[i] ** 2
             D2[j, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
@@ -209,18 +214,18 @@ def turned(e: Array, change: Array) -> Array:
     return new / np.sqrt((new * new).sum(axis=0))
 
 
-def matrix(rows: Sequence[Row], unknowns: Sequence[int], n: int) -> Array:
+def matrix(rows: Sequence[Row], unknowns: Sequence[int], n: int, number: type = float) -> Array:
     """Slopes of rows: (n, rows, unknowns)."""
-    J = np.zeros((n, len(rows), len(unknowns)))
+    J: Array = np.zeros((n, len(rows), len(unknowns)), number)
     for i, row in enumerate(rows):
         for c, k in enumerate(unknowns):
             J[:, i, c] = row.slope.get(k, 0.0)
     return J
 
 
-def column(values: Sequence[Any], n: int) -> Array:
+def column(values: Sequence[Any], n: int, number: type = float) -> Array:
     """Values (n, rows)."""
-    g = np.zeros((n, len(values)))
+    g: Array = np.zeros((n, len(values)), number)
     for i, v in enumerate(values):
         g[:, i] = v
     return g

@@ -176,8 +176,12 @@ def _five_rods(at: Mapping[str, Point]) -> Ties:
 
 
 def _arm(name: str, level: str, at: Mapping[str, Point]) -> Joint:
-    axis = between(at[f"{level}_front"], at[f"{level}_rear"])
-    return Joint(f"{level}_pivot", "revolute", BASE, name, f"{level}_front", axis)
+    return _along(f"{level}_pivot", "revolute", BASE, name, (f"{level}_front", f"{level}_rear"), at)
+
+
+def _along(name: str, kind: str, first: str, second: str, ends: tuple[str, str], at: Mapping[str, Point]) -> Joint:
+    """A joint at the first of two hard points, its axis through both."""
+    return Joint(name, kind, first, second, ends[0], between(at[ends[0]], at[ends[1]]), through=ends)
 
 
 def _wishbones(at: Mapping[str, Point]) -> Ties:
@@ -191,19 +195,17 @@ def _wishbones(at: Mapping[str, Point]) -> Ties:
 
 
 def _macpherson(at: Mapping[str, Point]) -> Ties:
-    slide = between(at["strut_lower"], at["strut_top"])
     joints = [
         _arm("lower_arm", "lower", at),
         Joint("lower_ball_joint", "spherical", "lower_arm", "carrier", "lower_ball"),
-        Joint("strut_slide", "prismatic", "carrier", "strut", "strut_lower", slide),
+        _along("strut_slide", "prismatic", "carrier", "strut", ("strut_lower", "strut_top"), at),
         Joint("strut_mount", "spherical", BASE, "strut", "strut_top"),
     ]
     return joints, [Rod("tie_rod", "tie_base", "tie_carrier")]
 
 
 def _swing(at: Mapping[str, Point]) -> Ties:
-    axis = between(at["pivot_inner"], at["pivot_outer"])
-    return [Joint("arm_pivot", "revolute", BASE, "carrier", "pivot_inner", axis)], []
+    return [_along("arm_pivot", "revolute", BASE, "carrier", ("pivot_inner", "pivot_outer"), at)], []
 
 
 def _axle(at: Mapping[str, Point]) -> Ties:
@@ -213,8 +215,11 @@ def _axle(at: Mapping[str, Point]) -> Ties:
 
 def _pushrod(at: Mapping[str, Point]) -> Ties:
     joints, rods = _wishbones(at)
-    axis = between(at["crank_pivot"], at["crank_axis"]) if "crank_axis" in at else (1.0, 0.0, 0.0)
-    joints.append(Joint("crank_pivot", "revolute", BASE, "bell_crank", "crank_pivot", axis))
+    if "crank_axis" in at:
+        crank = _along("crank_pivot", "revolute", BASE, "bell_crank", ("crank_pivot", "crank_axis"), at)
+    else:
+        crank = Joint("crank_pivot", "revolute", BASE, "bell_crank", "crank_pivot", (1.0, 0.0, 0.0))
+    joints.append(crank)
     return joints, [*rods, Rod("pushrod", "pushrod_crank", "pushrod_outer")]
 
 

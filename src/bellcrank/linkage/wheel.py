@@ -6,13 +6,14 @@ any carrier point per unit of wheel travel, for parallel, opposite and single-wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.linkage.chain import Chain
+from bellcrank.linkage.chain import Chain, distance
 from bellcrank.linkage.pose import Pose
 
 Array = np.ndarray[Any, Any]
@@ -45,8 +46,11 @@ class Wheel:
         return self.side(p.position), self.side(_rate(p.d, p.d_rack, self.rates))
 
 
-def see_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Wheel:
-    """The wheel of a linkage at travels (m, up); of a solid axle the left one, the other moving as the mode says."""
+def see_wheel(
+    linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel", links: Sequence[str] | None = None
+) -> Wheel:
+    """The wheel of a linkage at travels (m, up); of a solid axle the left one, the other moving as the mode says.
+    `links`: those whose points are wanted (default: all)."""
     chain: Chain = linkage.chain
     if mode not in MODES:
         raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}")
@@ -56,26 +60,40 @@ def see_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel"
     rates: tuple[Array, Array | None] = (np.ones_like(z), None)
     if "roll" in linkage.inputs:
         name, drawn = "wheel_left", chain.place("wheel_left")
-        track = np.linalg.norm(np.subtract(drawn, chain.place("wheel_right")))
+        track = distance(drawn, chain.place("wheel_right"))
         share = {"parallel": 0.0, "opposite": 2.0, "single": 1.0}[mode] / track
         middle = {"parallel": 1.0, "opposite": 0.0, "single": 0.5}[mode]
         roll = np.arcsin(share * z)
         rates = (np.full_like(z, middle), share / np.cos(roll))
-        pose = linkage.solve(middle * z, roll=roll)
+        pose = linkage.solve(middle * z, roll=roll, links=links)
     elif "rack" in linkage.inputs:
-        pose, rates = linkage.solve(z, r), (np.ones_like(z), np.zeros_like(z))
+        pose, rates = linkage.solve(z, r, links=links), (np.ones_like(z), np.zeros_like(z))
     else:
-        pose = linkage.solve(z)
+        pose = linkage.solve(z, links=links)
     flip = np.array([1.0, float(chain.outward), float(chain.up)])
     hub = pose.point(name)
     axis = (pose.rotation @ (static_axis(chain) * flip)) * flip
     centre = hub.position * flip
     down = axis * axis[:, 2:3] - [0.0, 0.0, 1.0]
-    down = down / np.linalg.norm(down, axis=1)[:, None]
+    down = down / size(down)[:, None]
     arm = float(chain.vehicle.get("tyre_radius", 0.0)) * down
     v, delta = _rate(hub.d, hub.d_rack, rates), _rate(pose.delta, pose.delta_rack, rates)
     v_contact = v + np.cross(delta, arm * flip)
     return Wheel(chain, pose, flip, centre, axis, centre + arm, v * flip, v_contact * flip, delta, rates)
+
+
+def size(v: Array) -> Array:
+    """Lengths of vectors (n, 3), analytic in complex components as a norm is not."""
+    return np.sqrt((v * v).sum(axis=1))
+
+
+def angle(y: Array, x: Array) -> Array:
+    """The angle in deg whose tangent is y/x; of complex numbers with its first derivative as imaginary part."""
+    a, b = np.real(y), np.real(x)
+    found = np.arctan2(a, b)
+    if np.iscomplexobj(x) or np.iscomplexobj(y):
+        found = found + 1j * (b * np.imag(y) - a * np.imag(x)) / (a * a + b * b)
+    return found * (180.0 / np.pi)
 
 
 def static_axis(chain: Chain) -> Array:

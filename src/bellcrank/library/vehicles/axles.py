@@ -24,7 +24,7 @@ from bellcrank.library.vehicles.geometry import axle_problems
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.records import Axle, Rubber
 from bellcrank.linkage import Linkage, shipped
-from bellcrank.linkage.chain import AXES, Chain, turned
+from bellcrank.linkage.chain import AXES, Chain, Point, turned
 from bellcrank.linkage.elastic import Bush, make_bush
 from bellcrank.linkage.files import KEYS, read_file, read_sheet
 from bellcrank.linkage.pose import Pose
@@ -51,6 +51,13 @@ class FittedAxle:
     @property
     def steered(self) -> bool:
         return "rack" in self.linkage.inputs
+
+    def as_given(self, points: Mapping[str, Point]) -> dict[str, list[str]]:
+        """Hard points (m, axes of the car, left side) as the file of the axle states them."""
+        x, y, z = AXES[self.linkage.chain.drawn]
+        mirror = -1 if self.linkage.mirrored else 1
+        signs = (x, mirror * y, z)
+        return {n: [f"{1000 * s * v:.12g} mm" for s, v in zip(signs, p, strict=True)] for n, p in points.items()}
 
     def pose(self, travel: float) -> Pose:
         """The left linkage at a travel, rack in the middle; kept, as a search asks for the same again and again."""

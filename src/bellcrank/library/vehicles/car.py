@@ -28,6 +28,7 @@ from bellcrank.linkage.chain import Strut
 from bellcrank.linkage.measures import Measures
 
 if TYPE_CHECKING:
+    from bellcrank.linkage.fitting import Fit
     from bellcrank.linkage.loads import LoadTable
 
 
@@ -40,6 +41,7 @@ class Car:
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
         self.folder, self.given = Path(folder), dict(sections)
         self.extensions: tuple[Extension, ...] = ()
+        self.fitted: Fit | None = None  # how its hard points were found, if `fit` did
         self.source: Path | None = None  # the file, if it is as there
         self.data: CarData = set_up(make_data(self.given, self.folder))
 
@@ -162,6 +164,47 @@ class Car:
         from bellcrank.library.vehicles.axle_measures import axle_measures
 
         return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
+
+    def fit(self, targets: str | Path | Mapping[str, Any], axle: str | None = None) -> Car:
+        """Move hard points of an axle until its kinematic curves meet targets.
+
+        Parameters
+        ----------
+        targets : str, Path or mapping
+            A TOML file or a mapping with the same content (docs/howto/fit_hard_points.md): `points` with the ranges in
+            which their coordinates may move, `curves` with targets of metrics over travel or rack, and `units`.
+        axle : str, optional
+            "front" or "rear". Default: `axle` in `targets`.
+
+        Returns
+        -------
+        Car
+            Another car with the hard points that were found; its attribute `fitted` (`Fit`) has moves (m), curves
+            before and after, and sensitivities.
+
+        Raises
+        ------
+        ModelError
+            If a hard point or metric is not known, or a target is wrong: all problems are listed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> car = bc.vehicles.Car.read("passenger")
+        >>> straight = {"travel": ["-80 mm", "80 mm"], "change": "0 deg", "tolerance": "0.1 deg"}
+        >>> moves = {"y": ["-30 mm", "30 mm"], "z": ["-30 mm", "30 mm"]}
+        >>> new = car.fit({"points": {"tie_base": moves}, "curves": {"toe": straight}}, axle="front")
+        >>> new.fitted.met
+        True
+        """
+        from bellcrank.library.vehicles.fit_targets import Asked, fit_linkage
+
+        asked = Asked.read(targets)
+        chosen = _axle(axle or asked.targets.axle or "")
+        found = fit_linkage(self.linkage(chosen), asked)
+        car = self.changed(**{chosen: {"suspension": {"points": self.data.axle(chosen).as_given(found.points)}}})
+        car.fitted = found
+        return car
 
     def linkage(self, axle: str) -> Linkage:
         """The left suspension of an axle, "front" or "rear", with what its measures need to know of the car."""

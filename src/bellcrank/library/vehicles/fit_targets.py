@@ -1,0 +1,168 @@
+"""Targets of a fit of hard points: what a file or mapping states, and what of it suits a linkage.
+
+In:  `points` with the ranges of their coordinates, `curves` with targets, units as in car files. Out: `Coordinate` and
+`Curve` of `linkage.fitting`, all that is wrong reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, make_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.text import read_toml
+from bellcrank.library.vehicles.keys import UNITS, Problems, Stated, key, read_record
+from bellcrank.linkage import Linkage
+from bellcrank.linkage.fitting import AXES, Coordinate, Curve, Fit, fit
+from bellcrank.linkage.measures import Measures, measure
+from bellcrank.linkage.wheel import MODES
+
+DIMENSIONS = {"deg": "A", "m": "L", "%": "1", "1": "1", "N/m": "F/L"}  # of the metrics, by their units
+TOLERANCES = {"deg": 0.05, "m": 0.002, "%": 2.0, "1": 0.01, "N/m": 500.0}
+SAMPLES = 17
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """How far a hard point may move from its drawn place: lowest and highest, by coordinate."""
+
+    x: tuple[float, ...] | None = key("range of x", "L", None, kind="numbers")
+    y: tuple[float, ...] | None = key("range of y", "L", None, kind="numbers")
+    z: tuple[float, ...] | None = key("range of z", "L", None, kind="numbers")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The whole file."""
+
+    points: Mapping[str, Any] = key("hard points that may move, with ranges of x, y, z", kind="sections", record=Ranges)
+    curves: Mapping[str, Any] = key("target curves, by name", kind="mapping")
+    axle: str | None = key("axle of a car, 'front' or 'rear'", default=None, kind="text", choices=("front", "rear"))
+    move_weight: float = key("weight of moves: the residual of a move by half its range, where that of a curve at its "
+                             "tolerance is 1", default=0.05, sign=0)  # fmt: skip
+
+
+@cache
+def curve_keys(dimension: str) -> Any:
+    """The record of a curve whose metric has a dimension."""
+    return make_dataclass(
+        "CurveKeys",
+        [
+            ("metric", str, key("metric; default: the name of the section", default=None, kind="text")),
+            ("travel", Any, key("wheel travel: lowest and highest", "L", None, kind="numbers")),
+            ("rack", Any, key("rack travel: lowest and highest, at travel 0", "L", None, kind="numbers")),
+            ("samples", float, key("number of samples", default=float(SAMPLES), sign=1)),
+            ("mode", str, key("motion of the other wheel", default="parallel", kind="text", choices=MODES)),
+            ("value", Any, key("target", dimension, None)),
+            ("change", Any, key("target of the change from travel 0", dimension, None)),
+            ("slope", Any, key("target of the derivative by travel or rack", f"{dimension}/L", None)),
+            ("table", Any, key("travel or rack, and target there", ("L", dimension), None, kind="pairs")),
+            ("over", str, key("input of the table", default="travel", kind="text", choices=("travel", "rack"))),
+            ("tolerance", Any, key("accepted deviation", dimension, None, sign=1)),
+            ("weight", float, key("weight of the curve", default=1.0, sign=1)),
+        ],
+        frozen=True,
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A file of targets, read as far as it can be without a linkage."""
+
+    name: str
+    targets: Targets
+    stated: Stated
+
+    @classmethod
+    def read(cls, source: str | Path | Mapping[str, Any]) -> Asked:
+        given = dict(source) if isinstance(source, Mapping) else read_toml(Path(source))
+        name = "targets" if isinstance(source, Mapping) else str(source)
+        problems = Problems()
+        stated = Stated().within(given.pop(UNITS), "units", problems) if UNITS in given else Stated()
+        targets = read_record(Targets, given, "", problems, stated)
+        if problems:
+            raise ModelError(problems, name)
+        return cls(name, targets, stated)
+
+
+def fit_linkage(linkage: Linkage, asked: Asked) -> Fit:
+    """Moves hard points of a linkage until its curves meet the targets."""
+    problems = Problems()
+    coordinates = _coordinates(linkage, asked.targets, problems)
+    known = _known(linkage)
+    curves = [_curve(str(n), g, known, asked.stated, linkage, problems) for n, g in asked.targets.curves.items()]
+    if not asked.targets.curves:
+        problems.append("curves: there is no target; add a section such as [curves.toe].")
+    if problems:
+        raise ModelError(problems, asked.name)
+    return fit(linkage, coordinates, [c for c in curves if c is not None], asked.targets.move_weight)
+
+
+def _coordinates(linkage: Linkage, targets: Targets, problems: Problems) -> list[Coordinate]:
+    found, points = [], linkage.chain.points
+    for name, ranges in targets.points.items():
+        if name not in points:
+            problems.append(
+                f"points: no hard point of '{linkage.name}' is called '{name}'.{did_you_mean(name, points)} There are "
+                f"{', '.join(points)}."
+            )
+            continue
+        twin = name.replace("left", "right") if linkage.chain.side == "centre" and "left" in name else None
+        for i, axis in enumerate(AXES):
+            span = getattr(ranges, axis)
+            if span is None:
+                continue
+            if len(span) != 2 or not span[0] < span[1] or not span[0] <= 0 <= span[1]:
+                problems.append(f"points.{name}.{axis}: give lowest and highest move about 0, such as [-20, 20].")
+                continue
+            found.append(Coordinate(name, i, span[0], span[1], twin if twin in points else None))
+    if not found and not problems:
+        problems.append("points: no coordinate may move; add a section such as [points.tie_base] with z = [-20, 20].")
+    return found
+
+
+def _known(linkage: Linkage) -> Measures:
+    """Metrics of the linkage, for their names and units."""
+    return measure(linkage, 0.0)
+
+
+def _curve(
+    name: str, given: Any, known: Measures, stated: Stated, linkage: Linkage, problems: Problems
+) -> Curve | None:
+    where = f"curves.{name}"
+    metric = given.get("metric", name) if isinstance(given, Mapping) else name
+    if metric not in known.columns:
+        near = did_you_mean(str(metric), known.columns)
+        listed = ", ".join(c for c in known.columns if known.units[c] in DIMENSIONS)
+        return problems.wrong(f"{where}: there is no metric '{metric}' of '{known.name}'.{near} There are {listed}.")
+    unit = known.units[metric]
+    k = read_record(curve_keys(DIMENSIONS[unit]), given, where, problems, stated)
+    if k is None:
+        return None
+    spans = [x for x in (k.travel, k.rack, k.table) if x is not None]
+    if len(spans) != 1:
+        return problems.wrong(f"{where}: give one of travel, rack and table.")
+    over = "rack" if k.rack is not None or (k.table is not None and k.over == "rack") else "travel"
+    if over == "rack" and "rack" not in linkage.inputs:
+        return problems.wrong(f"{where}: '{linkage.name}' has no rack.")
+    sort = [k.value is not None or k.table is not None, k.change is not None]
+    if sum(sort) > 1 or (not any(sort) and k.slope is None) or (k.table is not None and k.slope is not None):
+        return problems.wrong(f"{where}: give table, or value or change, with or without slope, or slope alone.")
+    turned = 180.0 / np.pi if unit == "deg" else 1.0
+    if k.table is not None:
+        at, target = (np.array(x) for x in zip(*k.table, strict=True))
+        target = turned * target
+    else:
+        span = k.travel if k.rack is None else k.rack
+        if len(span) != 2 or not span[0] < span[1] or not 2 <= k.samples <= 1000:
+            return problems.wrong(f"{where}: {over} must be lowest and highest, samples 2 to 1000.")
+        at = np.linspace(span[0], span[1], round(k.samples))
+        target = turned * ((k.value or k.change or 0.0) + (k.slope or 0.0) * at)
+    travel, rack = (at, np.zeros_like(at)) if over == "travel" else (np.zeros_like(at), at)
+    tolerance = TOLERANCES[unit] if k.tolerance is None else turned * k.tolerance
+    return Curve(name, metric, travel, rack, target, not sort[0], tolerance, k.weight, k.mode)

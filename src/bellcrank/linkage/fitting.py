@@ -1,0 +1,261 @@
+"""Hard points moved until curves of a suspension meet targets: bounded least squares with exact derivatives.
+
+In:  a linkage, coordinates that may move within limits, and target curves. Out: `Fit`: the linkage with moved hard
+points, curves before and after, sensitivities. A residual is the deviation of a sample over the tolerance of its curve,
+times its weight, over the root of the number of samples, so that a curve counts alike for any number of them. Moves
+count a little, so that of many solutions the nearest is found.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.files.picture import finished, new_figure
+from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
+from bellcrank.linkage.linkage import Linkage
+from bellcrank.linkage.measures import Measures, measure
+from bellcrank.linkage.redrawn import STEP, Drawings
+
+Array = np.ndarray[Any, Any]
+
+AXES = ("x", "y", "z")
+AT_LIMIT = 1e-3  # of its range: a coordinate so close to a limit is held by it
+MOST_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A coordinate of a hard point that may move, from `low` to `high` (m) about its drawn place. On an axle with both
+    wheels the point of the other side, `twin`, moves as its mirror image."""
+
+    point: str
+    axis: int
+    low: float
+    high: float
+    twin: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.point}.{AXES[self.axis]}"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A target: a metric (units of `Measures`) over travel and rack (m), or its change from their zeros."""
+
+    name: str
+    metric: str
+    travel: Array
+    rack: Array
+    target: Array
+    change: bool
+    tolerance: float
+    weight: float = 1.0
+    mode: str = "parallel"
+
+    @property
+    def over(self) -> str:
+        """The input over which it is drawn."""
+        return "rack" if np.ptp(self.rack) > 0 else "travel"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Hard points that were found. `before`, `after`: samples of every curve, by its name, in the units of its metric;
+    `slopes`: their derivatives at the solution by each coordinate, per m (samples, coordinates)."""
+
+    linkage: Linkage
+    coordinates: tuple[Coordinate, ...]
+    moves: Array
+    curves: tuple[Curve, ...]
+    before: Mapping[str, Array]
+    after: Mapping[str, Array]
+    slopes: Mapping[str, Array]
+    units: Mapping[str, str]
+    evaluations: int
+    seconds: float
+    notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        met = sum(self.deviation(c.name) <= c.tolerance for c in self.curves)
+        return f"Fit({self.linkage.name!r}, {met} of {len(self.curves)} curves met, {self.evaluations} evaluations)"
+
+    @property
+    def met(self) -> bool:
+        """Whether every sample of every curve is within its tolerance."""
+        return all(self.deviation(c.name) <= c.tolerance for c in self.curves)
+
+    @property
+    def points(self) -> dict[str, tuple[float, float, float]]:
+        """Hard points that moved, m, by name."""
+        named = dict.fromkeys(p for c in self.coordinates for p in (c.point, c.twin) if p is not None)
+        return {p: self.linkage.points[p] for p in named}
+
+    def deviation(self, curve: str, *, before: bool = False) -> float:
+        """The largest deviation of a curve from its target, in the unit of its metric."""
+        wanted = next(c for c in self.curves if c.name == curve)
+        return float(np.abs((self.before if before else self.after)[curve] - wanted.target).max())
+
+    def sensitivity(self, curve: str) -> dict[str, float]:
+        """Root mean square change of a curve per m of each coordinate, at the solution."""
+        rms = np.sqrt((self.slopes[curve] ** 2).mean(axis=0))
+        return {c.name: float(x) for c, x in zip(self.coordinates, rms, strict=True)}
+
+    def save(self, path: str | Path) -> Path:
+        """Writes a CSV file with the samples of all curves: target, before, after, derivatives by coordinates."""
+        lines = [
+            ",".join(("curve", "travel", "rack", "target", "before", "after", *(c.name for c in self.coordinates)))
+        ]
+        lines.append(",".join(("-", "m", "m", *["unit of the curve"] * 3, *["per m"] * len(self.coordinates))))
+        for c in self.curves:
+            rows = zip(c.travel, c.rack, c.target, self.before[c.name], self.after[c.name], strict=True)
+            for row, slopes in zip(rows, self.slopes[c.name], strict=True):
+                lines.append(",".join([c.name, *(repr(float(x)) for x in (*row, *slopes))]))
+        guarded("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
+        return Path(path)
+
+    def draw(self, path: str | Path | None = None) -> Any:
+        """A matplotlib figure: every curve before and after, with its target and tolerance."""
+        rows = -(-len(self.curves) // 3)
+        wide = min(3, len(self.curves))
+        figure = new_figure(3.7 * wide + 0.4, 2.7 * rows + 0.5)
+        axes = figure.subplots(rows, wide, squeeze=False).ravel()
+        for axis, c in zip(axes, self.curves, strict=False):
+            unit = self.units[c.metric]
+            factor, unit = (1000.0, "mm") if unit == "m" else (1.0, unit)
+            over = 1000 * (c.rack if c.over == "rack" else c.travel)
+            low, high = factor * (c.target - c.tolerance), factor * (c.target + c.tolerance)
+            axis.fill_between(over, low, high, color="0.85", label="tolerance")
+            axis.plot(over, factor * c.target, "k--", linewidth=0.9, label="target")
+            axis.plot(over, factor * self.before[c.name], color="tab:gray", linewidth=1.2, label="before")
+            axis.plot(over, factor * self.after[c.name], color="tab:blue", linewidth=1.6, label="after")
+            change = "change of " if c.change else ""
+            axis.set_title(c.name.replace("_", " "), fontsize=9)
+            axis.set_xlabel(f"{c.over} (mm)", fontsize=8)
+            axis.set_ylabel(f"{change}{c.metric.replace('_', ' ')} ({unit})", fontsize=8)
+            axis.tick_params(labelsize=8)
+            axis.grid(True, linewidth=0.4, alpha=0.6)
+        for axis in axes[len(self.curves) :]:
+            axis.set_axis_off()
+        axes[0].legend(fontsize=7)
+        figure.suptitle(f"{self.linkage.name}: hard points fitted to targets", fontsize=11)
+        return finished(figure, path)
+
+
+def fit(linkage: Linkage, coordinates: Sequence[Coordinate], curves: Sequence[Curve], move_weight: float = 0.05) -> Fit:
+    """Moves coordinates within their limits until curves meet their targets as well as they can; `move_weight` is the
+    residual of a move by half the range of its coordinate."""
+    from scipy.optimize import least_squares
+
+    began = time.process_time()
+    problem = _Problem(linkage, coordinates, curves, move_weight)
+    low, high = (np.array([getattr(c, end) for c in coordinates]) for end in ("low", "high"))
+    zero = np.clip(np.zeros(len(coordinates)), low, high)
+    before = problem.samples(np.zeros(len(coordinates)))
+    found = least_squares(
+        problem.residuals, zero, problem.jacobian, (low, high), x_scale=(high - low) / 2, xtol=1e-8, ftol=1e-8,
+        gtol=1e-12, max_nfev=MOST_STEPS,
+    )  # fmt: skip
+    moves = np.asarray(found.x)
+    after, slopes = problem.samples(moves), problem.slopes(moves)
+    new = Linkage(linkage.chain.moved(problem.places(moves)))
+    notes = []
+    if found.status == 0:
+        notes.append(f"the search ended after {MOST_STEPS} steps before it settled")
+    near = AT_LIMIT * (high - low)
+    held = [c.name for c, x, a, b, e in zip(coordinates, moves, low, high, near, strict=True) if x < a + e or x > b - e]
+    if held:
+        notes.append(f"at the limit of their ranges: {', '.join(held)}")
+    return Fit(
+        new, tuple(coordinates), moves, tuple(curves), before, after, slopes, problem.units, problem.count,
+        time.process_time() - began, tuple(notes),
+    )  # fmt: skip
+
+
+class _Problem:
+    """Residuals of targets over moves of coordinates (m), and their derivatives."""
+
+    def __init__(
+        self, linkage: Linkage, coordinates: Sequence[Coordinate], curves: Sequence[Curve], move_weight: float
+    ) -> None:
+        self.drawings, self.coordinates, self.curves = Drawings(linkage), coordinates, curves
+        self.effort = move_weight * 2 / np.array([c.high - c.low for c in coordinates])
+        self.units: dict[str, str] = {}
+        self.count = 0
+        groups: dict[tuple[str, bytes], list[Curve]] = {}
+        for c in curves:
+            groups.setdefault((c.mode, np.array([c.travel, c.rack]).tobytes()), []).append(c)
+        self.groups = list(groups.values())
+
+    def places(self, moves: Array, lanes: int = 0) -> dict[str, Any]:
+        """Hard points after moves; with `lanes`, complex with a step of each coordinate in so many poses each."""
+        chain, n = self.drawings.linkage.chain, lanes * len(self.coordinates)
+        found: dict[str, list[Any]] = {}
+        for i, (c, move) in enumerate(zip(self.coordinates, moves, strict=True)):
+            steps: Any = float(move)
+            if lanes:
+                steps = np.full(n, complex(move))
+                steps[i * lanes : (i + 1) * lanes] += 1j * STEP
+            for point, sign in ((c.point, 1.0), (c.twin, -1.0 if c.axis == 1 else 1.0)):
+                if point is not None:
+                    at = found.setdefault(point, list(chain.place(point)))
+                    at[c.axis] = at[c.axis] + sign * steps
+        return {name: tuple(at) for name, at in found.items()}
+
+    def samples(self, moves: Array) -> dict[str, Array]:
+        """Samples of all curves by name."""
+        self.count += 1
+        drawn = self.drawings.at(self.places(moves))
+        found: dict[str, Array] = {}
+        for group in self.groups:
+            c = group[0]
+            m = measure(drawn, np.append(c.travel, 0.0), np.append(c.rack, 0.0), c.mode)
+            for c in group:
+                values = np.asarray(self._column(m, c))
+                found[c.name] = values[:-1] - (values[-1] if c.change else 0.0)
+        return {c.name: found[c.name] for c in self.curves}
+
+    def slopes(self, moves: Array) -> dict[str, Array]:
+        """Derivatives of all samples by the coordinates, per m (samples, coordinates)."""
+        found = {}
+        near = self.drawings.at(self.places(moves))
+        for group in self.groups:
+            c, n = group[0], len(group[0].travel) + 1
+            drawn = near.slopes(self.places(moves, n))
+            travel, rack = (np.tile(np.append(x, 0.0), len(self.coordinates)) for x in (c.travel, c.rack))
+            m = measure(drawn, travel, rack, c.mode)
+            for c in group:
+                rows = np.imag(m[c.metric]).reshape(len(self.coordinates), n).T / STEP
+                found[c.name] = rows[:-1] - (rows[-1] if c.change else 0.0)
+        return found
+
+    def residuals(self, moves: Array) -> Array:
+        try:
+            found = self.samples(moves)
+        except ModelError:  # hard points that cannot be assembled there: the search takes a shorter step
+            size = sum(len(c.travel) for c in self.curves) + len(self.coordinates)
+            return np.full(size, np.nan)
+        parts = [self._scale(c) * (found[c.name] - c.target) for c in self.curves]
+        return np.concatenate([*parts, self.effort * moves])
+
+    def jacobian(self, moves: Array) -> Array:
+        found = self.slopes(moves)
+        return np.vstack([*(self._scale(c) * found[c.name] for c in self.curves), np.diag(self.effort)])
+
+    def _scale(self, c: Curve) -> float:
+        return float(c.weight / c.tolerance / np.sqrt(len(c.travel)))
+
+    def _column(self, m: Measures, c: Curve) -> Array:
+        values = m[c.metric]
+        self.units[c.metric] = m.units[c.metric]
+        if not np.isfinite(values).all():
+            raise ModelError(f"curve '{c.name}': {c.metric} has no value at some of its samples", m.name)
+        return values

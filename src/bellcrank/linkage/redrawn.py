@@ -1,0 +1,96 @@
+"""A linkage drawn otherwise: poses with hard points elsewhere, and exact derivatives by their coordinates.
+
+In:  a `Linkage` and other places of its hard points. Out: `Redrawn`, which `measure` takes as it takes a linkage. The
+plan is written anew, in a millisecond, but no travel is followed: Newton's method starts from the states of the linkage
+as it was. Derivatives are imaginary parts: places with an imaginary part `STEP` long pass through one further step of
+Newton's method and through all measures, without cancellation (complex-step derivatives: Squire & Trapp, SIAM Rev. 40
+(1998) 110).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.linkage.link_motion import links_of, origins
+from bellcrank.linkage.linkage import Linkage, poses
+from bellcrank.linkage.plan import make_plan
+from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.solver import Solver
+
+Array = np.ndarray[Any, Any]
+
+STEP = 1e-30  # m
+
+
+class Drawings:
+    """A linkage of which variants are drawn; states from which they are solved are kept."""
+
+    def __init__(self, linkage: Linkage) -> None:
+        self.linkage = linkage
+        self._kept: dict[bytes, Array] = {}
+
+    def at(self, places: Mapping[str, Any]) -> Redrawn:
+        """The linkage with hard points at places (m, three numbers each, by name)."""
+        return Redrawn(self, places)
+
+    def start(self, values: Sequence[Array]) -> Array:
+        """States of the linkage as it was at the values of its inputs."""
+        asked = np.array(values).tobytes()
+        if asked not in self._kept:
+            self._kept[asked] = self.linkage.states(values)
+        return self._kept[asked]
+
+
+class Redrawn:
+    """A variant of a linkage. With `near`, coordinates are complex arrays, one entry for each pose that is asked for,
+    and near its real variant."""
+
+    def __init__(self, drawings: Drawings, places: Mapping[str, Any], near: Redrawn | None = None) -> None:
+        self.drawings, self.near = drawings, near
+        self.chain = drawings.linkage.chain.moved(places)
+        self.solver = Solver(make_plan(self.chain), drawings.linkage.mobility.kept, float if near is None else complex)
+        self.origins = origins(self.solver.plan)
+
+    @property
+    def name(self) -> str:
+        return self.chain.name
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.drawings.linkage.inputs
+
+    def slopes(self, places: Mapping[str, Any]) -> Redrawn:
+        """The variant over complex places near its own: imaginary parts of results are derivatives times `STEP`."""
+        return Redrawn(self.drawings, places, self)
+
+    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
+        """As `Linkage.solve`, for a list of poses."""
+        given = {"rack": rack, "roll": roll}
+        second = [0.0 if given[kind] is None else given[kind] for kind in self.inputs[1:]]
+        lanes = [x for p in self.chain.points.values() for x in p.at]
+        values = [np.array(x) for x in np.broadcast_arrays(np.atleast_1d(travel), *second, *lanes)[: len(self.inputs)]]
+        wanted = links_of(self.chain) if links is None else links
+        return poses(self.solver, self.states(values), values, self.origins, wanted)
+
+    def states(self, values: Sequence[Array]) -> Array:
+        """Solved states; a ModelError where the hard points do not reach an input."""
+        if self.near is not None:
+            state = self.near.states([np.real(v) for v in values]).astype(complex)
+            self.solver.set_known(state, values)
+            return self.solver.nearer(state, self.solver.target(values))[0]
+        linkage, plan = self.drawings.linkage, self.solver.plan
+        state = self.drawings.start(values).copy()
+        for new, old in zip(plan.placings, linkage.plan.placings, strict=True):
+            if new.steps[0].kind == "free":
+                at = new.steps[0].place
+                state[at : at + 3] += np.subtract(new.origin, old.origin)[:, None]
+        found = self.solver.solve(state, values)
+        good = found.converged & (found.det == linkage.branch)
+        if not good.all():
+            i = int(np.argmin(good))
+            raise ModelError(f"the changed hard points do not reach travel {values[0][i]:.6g} m", self.name)
+        return found.state
