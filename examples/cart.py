@@ -27,8 +27,7 @@ def model():
     s.add_shape(body=b, kind="box", size=("l1 + 0.5*r", "trk2", "0.4*r"), at=("l1/2 - 0.1*r", 0, "0.2*r"))
     s.add_shape(body=f, kind="cylinder", size=("0.15*r", "2*trk2"), at=("-eps", 0, 0), axis=2)
     for w in ("lrw", "rrw", "lfw", "rfw"):
-        s.add_shape(body=w, kind="cylinder", size=("r", "0.25*r"), axis=2, color="#2f3338")
-        s.add_shape(body=w, kind="box", size=("1.6*r", "0.3*r", "0.2*r"), color="silver")
+        s.add_shape(body=w, kind="wheel", size=("r", "0.3*r"), axis=2)
 
     s.add_output("r", "dot(rot(b), [b3])", label="yaw rate", body=b)
     s.add_output("deldot", "dot(rot(f) - rot(b), [b3])", label="steer rate", body=f)

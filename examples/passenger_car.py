@@ -87,10 +87,11 @@ def model(small=False):
     )
     for x in ("0", "l"):
         for y in (-30, 30):
-            s.add_shape(body=nrb, kind="cylinder", size=(12, 7), at=(x, y, -12), axis=2, color="#2f3338", label="wheel")
+            s.add_shape(body=nrb, kind="wheel", size=(12, 8), at=(x, y, -12), axis=2, label="wheel")
         s.add_shape(body=nrb, kind="cylinder", size=(2, 60), at=(x, 0, -12), axis=2, color="gray", label="axle")
-    s.add_shape(body=rb, kind="box", size=(170, 50, 14), at=("l/2", 0, -20))
-    s.add_shape(body=rb, kind="box", size=(80, 46, 18), at=("0.42*l", 0, -36), color="#7d99b8")
+    level = ("l*cos(thetar) + (hra - 12)*sin(thetar)", 0, "(hra - 12)*cos(thetar) - l*sin(thetar)")  # of the front axle
+    up = ("-sin(thetar)", 0, "-cos(thetar)")
+    s.add_shape(body=rb, kind="car", size=(215, 74, 56, "l", 12, 40), at=level, axis=up)
     s.set_run(t_end=2, step=0.025, method="rk2", output_every=2)
     return s
 

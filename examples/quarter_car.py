@@ -31,8 +31,7 @@ def model():
     car.add_output("az", "dot(dxdt(vel(body.cm)), [n3])", label="acceleration of the sprung mass", body=body)
     car.add_output("travel", "q(body)", label="suspension travel", body=body)
     car.add_output("fz", "fm(tyre)", label="tyre load", body=wheel)
-    car.add_shape(body=wheel, kind="cylinder", size=("0.9*r_w", "0.3*r_w"), axis=2, color="#2f3338")
-    car.add_shape(body=wheel, kind="cylinder", size=("0.5*r_w", "0.32*r_w"), axis=2, color="silver")
+    car.add_shape(body=wheel, kind="wheel", size=("r_w", "0.6*r_w"), axis=2)
     car.add_shape(body=body, kind="box", size=("2*r_w", "r_w", "0.5*r_w"), at=(0, 0, "0.25*r_w"))
     car.set_run(t_end=3, step=0.001, output_every=10, inputs={"z_road": bc.signals.step(at=0.5, height=0.05)})
     return car

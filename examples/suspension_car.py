@@ -46,8 +46,7 @@ def model(exact=True, rear="five_link"):
     s.add_output("pitch", "angle([n3], [chassis3], [n2])", label="pitch angle", units="A")
     for name in ("fl", "fr", "rl", "rr"):
         s.add_output(f"load {name}", f"fm(load_{name})", label=f"wheel load {name}", units="F")
-    s.add_shape(body=chassis, kind="box", size=(3.4, 0.9, 0.3), at=(-WHEELBASE / 2, 0, 0.42))
-    s.add_shape(body=chassis, kind="box", size=(1.6, 0.85, 0.45), at=(-1.6, 0, 0.78), color="#7d99b8")
+    s.add_shape(body=chassis, kind="car", size=(4.4, 1.8, 1.45, WHEELBASE, 0.31, 0.85), at=(0, 0, 0.3), opacity=0.3)
     s.set_run(t_end=4, step=0.001, output_every=10, initial={"q(chassis, 3)": 0.005})
     return s
 

@@ -61,8 +61,7 @@ def model(speed=4.6):
     s.set_defaults(r_f=0.35, m_f=3, ifxx=0.1405, ifyy=0.28)
     s.set_labels(w="wheel base", c="trail")
     for wheel, radius in (("rw", "r_r"), ("fw", "r_f")):
-        s.add_shape(body=wheel, kind="cylinder", size=(radius, 0.03), axis=2, color="#2f3338")
-        s.add_shape(body=wheel, kind="box", size=(f"1.7*{radius}", 0.032, 0.03), color="silver")
+        s.add_shape(body=wheel, kind="wheel", size=(radius, 0.04), axis=2)
     s.add_shape(
         body=frame, kind="line", at=((0, 0, 0), (0.35, 0, 0), (0.2, 0, -0.5), (0.75, 0, -0.45), (0.35, 0, 0)), size=0.04
     )

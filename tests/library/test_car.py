@@ -19,6 +19,7 @@ from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.chain import AXES
 from bellcrank.linkage.measures import measure
+from bellcrank.run.body_motion import at_start, drawn
 from tests.library import car_by_hand as hand
 from tests.library.tyre_tables import BOOK
 from tests.models import rarely
@@ -130,11 +131,25 @@ def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
 
 
 @pytest.mark.campaign
-def test_a_car_is_drawn_with_a_body_between_its_wheels(passenger):
-    floor, cabin = passenger.system().description.shapes
-    front, rear = passenger.stand.contact[[0, 2]]
-    assert floor.size[0] > front[0] - rear[0] > cabin.size[0] and floor.size[1] < 1.2 * abs(front[1])
-    assert floor.at[0] == pytest.approx((front[0] + rear[0]) / 2, abs=0.02) and cabin.at[2] > floor.at[2]
+def test_a_car_is_drawn_as_large_as_it_is(passenger):
+    """Its shell has the length, width and height of the file and arches about the wheels; tyres are as wide as their
+    size says."""
+    eom = passenger.system().equations(optimise="none").derived
+    m = at_start(drawn(eom.analysis, eom.interface, eom.program))
+    body = passenger.data.sections.body
+    shell = [i for i in m.scene.items if i.mesh is not None]
+    points = np.concatenate([i.mesh.points for i in shell])
+    low, high = points.min(axis=0), points.max(axis=0)
+    assert (high - low)[:2] == pytest.approx([body.length, body.width], rel=1e-3)
+    tyres = [i for i in m.scene.items if i.kind == "tyre"]
+    assert len(tyres) == 4 and {round(i.size[1], 3) for i in tyres} == {passenger.data.front.tyre.width}
+    assert high[2] + tyres[0].size[0] == pytest.approx(body.height, rel=0.01)
+    places = m.scene.places(m.poses[0])
+    chassis = m.poses[0, 0, :3] + np.array(m.scene.marks[shell[0].marks[0]].at)
+    for tyre in tyres:  # no point of the painted side lies within a wheel
+        away = points + chassis - places[tyre.marks[0]]
+        beside = np.abs(away[:, 1]) < tyre.size[1] / 2
+        assert np.hypot(away[beside, 0], away[beside, 2]).min() > tyre.size[0]
 
 
 @pytest.mark.campaign

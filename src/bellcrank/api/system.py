@@ -219,6 +219,7 @@ class System(Builder):
         color: str | None = None,
         label: str | None = None,
         file: Any = None,
+        opacity: float = 1.0,
     ) -> None:
         """Give a body a shape for pictures, animations and pages. Equations do not depend on it.
 
@@ -230,13 +231,16 @@ class System(Builder):
             Name of the shape, shown where the pointer is on it unless `label` is given.
         body : BodyLike or None
             The body; None is the ground.
-        kind : {"box", "cylinder", "sphere", "line", "mesh"}
-            The shape.
+        kind : {"box", "cylinder", "sphere", "line", "mesh", "wheel", "car"}
+            The shape. A wheel makes the picture show the ground below it.
         size : ScalarLike or sequence, optional
             Box: three lengths along its axes, or one; cylinder: radius and length; sphere: radius; line: thickness;
-            mesh: factor of the lengths in the file. Numbers or formulas of parameters. Default: chosen by Bellcrank.
+            mesh: factor of the lengths in the file; wheel: radius and width; car: length, width and height, then
+            wheelbase, wheel radius and the distance from the front to the front axle if these are known. Numbers or
+            formulas of parameters. Default: chosen by Bellcrank, but for a car.
         at : TripleLike, default (0, 0, 0)
-            Middle of the shape in the body, in its axes (length); of a line, its points.
+            Middle of the shape in the body, in its axes (length); of a line, its points; of a car, the middle of the
+            front axle at the height of the wheel centers. A car points along the first axis of its body.
         axis : AxisLike, optional
             Direction in the body of the third axis of the shape: "x", "y", "z" or three components. Default: "z".
         color : str, optional
@@ -245,6 +249,8 @@ class System(Builder):
             Description. Default: the name.
         file : str or Path, optional
             STL file of a mesh.
+        opacity : float, default 1
+            Below 1, one sees through the shape.
 
         Raises
         ------
@@ -260,7 +266,7 @@ class System(Builder):
         """
         from bellcrank.describe.shapes import add_shape
 
-        add_shape(self, body, kind, size, at, axis, color, label or name, file)
+        add_shape(self, body, kind, size, at, axis, color, label or name, file, opacity)
 
     def add_attitude(self, name: str | None = None, *, body: BodyLike) -> None:
         """Add outputs for the attitude of a body: yaw, pitch and roll (deg), yaw_rate (deg/s), forward speed, and

@@ -12,7 +12,16 @@ from bellcrank.model.records import ShapeRecord
 
 
 def add_shape(
-    s: Builder, body: Any, kind: str, size: Any, at: Any, axis: Any, color: str | None, label: str | None, file: Any
+    s: Builder,
+    body: Any,
+    kind: str,
+    size: Any,
+    at: Any,
+    axis: Any,
+    color: str | None,
+    label: str | None,
+    file: Any,
+    opacity: Any = 1.0,
 ) -> None:
     """A shape of a body; the file of a mesh is read at once."""
     if not isinstance(kind, str):
@@ -22,4 +31,4 @@ def add_shape(
         raise ModelError(f"add_shape: a '{kind}' {what}", s.name)
     mesh = None if file is None else read_stl(file)
     words = None if label is None else one_line(label)
-    s.description.shapes.append(ShapeRecord(kind, body, size, at, axis, color, words, mesh))
+    s.description.shapes.append(ShapeRecord(kind, body, size, at, axis, color, words, mesh, opacity))

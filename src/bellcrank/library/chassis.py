@@ -136,14 +136,20 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any],
 
 
 def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
-    """A floor over all axles and a cabin, as pictures show them; heights above the ground, from that of the wheels."""
+    """The body as pictures show it: of a car, or a floor over all axles and a cabin; heights above the ground, from
+    that of the wheels."""
     first, last = "x_1", f"x_{axles}"
+    if axles == 2:
+        long = f"({first} - {last})"
+        size = (f"1.62*{long}", "1.18*track", "4.7*l_tyre", long, "l_tyre", f"0.3*{long}")
+        s.add_shape(body=chassis, kind="car", size=size, at=(first, 0, "l_tyre - h"), label="body")
+        return
     floor = (f"{first} - {last} + 2.6*l_tyre", "0.62*track", "0.8*l_tyre")
     s.add_shape(
         body=chassis, kind="box", size=floor, at=(f"({first} + {last})/2", 0, "1.3*l_tyre - h"), label="chassis"
     )
     cabin = (f"0.55*({first} - {last})", "0.6*track", "1.5*l_tyre")
-    where = f"0.45*{first} + 0.55*{last}" if axles == 2 else f"{first} - 0.2*({first} - {last})"
+    where = f"{first} - 0.2*({first} - {last})"
     s.add_shape(body=chassis, kind="box", size=cabin, at=(where, 0, "2.4*l_tyre - h"), color="#7d99b8", label="cabin")
 
 

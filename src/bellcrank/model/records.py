@@ -107,7 +107,7 @@ class OutputRecord:
 
 @dataclass
 class ShapeRecord:
-    """What a body looks like: `kind` is box, cylinder, sphere, line or mesh."""
+    """What a body looks like: `kind` is box, cylinder, sphere, line, mesh, wheel or car."""
 
     kind: str
     body: Any
@@ -117,6 +117,7 @@ class ShapeRecord:
     color: str | None = None
     label: str | None = None
     mesh: Any = None
+    opacity: Any = 1.0
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ SIZES: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes 
     "sphere": (0, 1),
     "line": (0, 1),
     "mesh": (0, 1),
+    "wheel": (0, 2),
+    "car": (3, 6),
 }
 COLORS: Mapping[str, str] = {
     "black": "#000000", "white": "#ffffff", "gray": "#808080", "grey": "#808080", "silver": "#c0c0c0",
@@ -39,7 +41,8 @@ class Shape:
 
     `at`: its middle, of a line all its points, along the axes of the body; `axis`: the direction, in the body, of the
     third axis of the shape; `size`: lengths of a box, radius and length of a cylinder, radius of a sphere, thickness of
-    a line, what the file of a mesh is multiplied with; none: to be chosen.
+    a line, what the file of a mesh is multiplied with, radius and width of a wheel, length, width and height of a car
+    and, if given, its wheelbase, wheel radius and front overhang; none: to be chosen.
     """
 
     kind: str
@@ -50,6 +53,7 @@ class Shape:
     color: str
     label: str
     mesh: Mesh | None = None
+    opacity: float = 1.0
 
 
 def read_shape(record: ShapeRecord, checker: Checker, places: Mapping[str, int]) -> Shape | None:
@@ -74,10 +78,13 @@ def read_shape(record: ShapeRecord, checker: Checker, places: Mapping[str, int])
     color = _color(record.color)
     if color is None:
         checker.problem(where, f"color={record.color!r} is not known: '#rrggbb', or one of {', '.join(COLORS)}.")
+    opacity = record.opacity
+    if not isinstance(opacity, int | float) or isinstance(opacity, bool) or not 0 < opacity <= 1:
+        checker.problem(where, f"opacity={opacity!r} must be a number above 0 and up to 1.")
     if index is None or len(checker.problems) > before:
         return None
     body = places[checker.drafts[index].record.name] if index >= 0 else -1
-    return Shape(record.kind, body, size, at, axis, color or "", record.label or "", record.mesh)
+    return Shape(record.kind, body, size, at, axis, color or "", record.label or "", record.mesh, float(opacity))
 
 
 def listed(size: Any) -> tuple[Any, ...]:

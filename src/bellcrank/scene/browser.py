@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bellcrank.files.embed import plain
 from bellcrank.scene.camera import Camera
-from bellcrank.scene.scene import Scene
+from bellcrank.scene.scene import ROUND, Scene
 from bellcrank.units import pretty_unit
 
 PACES = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)  # speeds that a page offers, of real time
@@ -21,9 +22,14 @@ def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
     items = []
     for item in scene.data()["items"]:
         kept = {k: v for k, v in item.items() if k not in ("role", "label")}
-        items.append({k: few_digits(v) if k in ("size", "axes", "points") else v for k, v in kept.items()})
+        items.append({k: few_digits(v) if k in ("size", "axes") else v for k, v in kept.items()})
+    for item in (x for x in items if "points" in x):
+        item["points"] = few_digits([x for p in item["points"] for x in p], 5)
+        item["faces"] = [k for face in item["faces"] for k in face]
     found: dict[str, Any] = {"items": items, "marks": [m.body for m in scene.marks], "up": few_digits(scene.up)}
     found |= {"reach": scene.reach, "axes": few_digits(camera.axes.ravel()), "flat": not np.isfinite(camera.distance)}
+    if any(i.kind in ROUND for i in scene.items):
+        found["wheels"] = True
     if scene.ground is not None:
         found["ground"] = scene.data()["ground"]
     return found
@@ -33,6 +39,12 @@ def shown_words(name: Any, label: Any, unit: str) -> dict[str, str]:
     """Name, label and unit of a quantity, without control characters; the label only where it is not the name."""
     words = {"name": plain(name), "label": plain(label), "unit": "" if unit in ("-", "?") else plain(pretty_unit(unit))}
     return {k: x for k, x in words.items() if k == "name" or (x and x != words["name"])}
+
+
+def scene_scripts(scene: Mapping[str, Any]) -> list[str]:
+    """The files of pages that draw such a scene."""
+    shaped = "wheels" in scene or any("points" in item for item in scene["items"])
+    return ["scene.js", *(["shapes.js"] if shaped else []), *(["ground.js"] if "ground" in scene else [])]
 
 
 def few_digits(values: Any, digits: int = 6) -> Any:

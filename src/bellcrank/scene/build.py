@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bellcrank.scene.draft import BALL, Draft, DraftItem, Length, Share
+from bellcrank.expr import Expr
+from bellcrank.scene.camera import TRAVELS, outline
+from bellcrank.scene.car_body import car_body
+from bellcrank.scene.draft import BALL, Draft, DraftItem, Length, Share, Slender
 from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, Triple, turned_to
 
 SAMPLES = 1500  # of ground that is not flat, at most
 ALONG, ACROSS = 300, 80  # of ground over x and y
 PARALLEL = 1e-9
+NARROW = 0.25  # width over radius, below which a wheel has thin spokes
+RIM, DISC = "#c9ced3", "#3a3f45"
+LEVEL = 0.3  # reaches that what travels on ground goes up or down
 STRAIGHT = 0.98  # square of the fraction of a force along the line of its points, from which on it is drawn there
 
 
@@ -35,8 +42,9 @@ def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
     boxes = [_box(mass, moments) for _, mass, moments in bulks]
     radii = [(item.marks, _radius(item, size)) for item, size, _ in sized]
     radii += [((bulk.mark,), max(box) / 2) for (bulk, _, _), box in zip(bulks, boxes, strict=True)]
-    reach = _reach(bare.places(poses[0]), radii)
-    items = [_item(item, size, axis, reach) for item, size, axis in sized]
+    places = bare.places(poses[0])
+    reach = _reach(places, radii)
+    items = [part for item, size, axis in sized for part in _items(item, size, axis, reach, places)]
     for (bulk, _, _), box in zip(bulks, boxes, strict=True):
         if max(box) > 0.02 * reach:
             size = tuple(max(x, 0.02 * reach) for x in box)
@@ -44,8 +52,8 @@ def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
         else:
             items.append(Item("sphere", (bulk.mark,), (1.6 * BALL * reach,), bulk.color, "body", bulk.label))
     normal = None if draft.in_space else _normal(poses[0], turns, slides, up)
-    ground = _ground(draft, bare, poses, reach)
-    return Scene(name, bodies, marks, tuple(items), reach, up, normal, ground)
+    scene = Scene(name, bodies, marks, tuple(items), reach, up, normal)
+    return replace(scene, ground=_ground(draft, scene, poses, reach) or _floor(draft, scene, poses))
 
 
 def _triple(left: Iterator[float]) -> Triple:
@@ -53,8 +61,8 @@ def _triple(left: Iterator[float]) -> Triple:
 
 
 def _sized(item: DraftItem, left: Iterator[float]) -> tuple[list[float | None], Triple, bool]:
-    """Sizes that are numbers, None for fractions of the reach; the axis; and whether it is to be drawn."""
-    size, axis = [None if isinstance(x, Share) else next(left) for x in item.size], _triple(left)
+    """Sizes that are numbers, None for fractions of others; the axis; and whether it is to be drawn."""
+    size, axis = [next(left) if isinstance(x, Expr) else None for x in item.size], _triple(left)
     shown = True
     if item.along is not None:
         measured, square = next(left), next(left)
@@ -62,14 +70,44 @@ def _sized(item: DraftItem, left: Iterator[float]) -> tuple[list[float | None], 
     return size, axis, shown
 
 
-def _item(item: DraftItem, size: Sequence[float | None], axis: Triple, reach: float) -> Item:
-    lengths = tuple(_length(x, n, reach) for x, n in zip(item.size, size, strict=True))
+def _items(item: DraftItem, size: Sequence[float | None], axis: Triple, reach: float, places: np.ndarray) -> list[Item]:
+    """An item with lengths, or the items that it is made of."""
+    apart = float(np.linalg.norm(places[item.marks[-1]] - places[item.marks[0]])) if len(item.marks) == 2 else 0.0
+    lengths = tuple(_length(x, n, reach, apart) for x, n in zip(item.size, size, strict=True))
     turned = turned_to(axis) if any(axis) else UPRIGHT
-    return Item(item.kind, item.marks, lengths, item.color, item.role, item.label, turned, item.mesh)
+    whole = Item(item.kind, item.marks, lengths, item.color, item.role, item.label, turned, item.mesh, item.opacity)
+    if item.kind == "wheel":
+        return _wheel(whole)
+    return _car(whole) if item.kind == "car" else [whole]
 
 
-def _length(given: Length, number: float | None, reach: float) -> float:
-    return given.of_reach * reach if isinstance(given, Share) else abs(number or 0.0)
+def _wheel(whole: Item) -> list[Item]:
+    """A tyre with its rim, or a narrow one on spokes."""
+    radius, width = whole.size
+    if width < NARROW * radius:
+        return [replace(whole, kind="hoop"), replace(whole, kind="wires", color=RIM, label="")]
+    disc = replace(whole, kind="cylinder", size=(0.67 * radius, 0.76 * width), color=DISC, label="")
+    return [replace(whole, kind="tyre"), disc, replace(whole, kind="rim", color=RIM, label="")]
+
+
+def _car(whole: Item) -> list[Item]:
+    """The shell of a car."""
+    length, width, height, *more = whole.size
+    sizes = [length, width, height, *(more or (0.6 * length, 0.22 * height, 0.19 * length))]
+    if not min(sizes) > 0:
+        return []
+    shell = replace(whole, kind="mesh", size=(1.0,))
+    parts = car_body(*(round(x, 6) for x in sizes))
+    return [
+        replace(shell, mesh=mesh, color=color or whole.color, label="" if color else whole.label)
+        for color, mesh in parts
+    ]
+
+
+def _length(given: Length, number: float | None, reach: float, apart: float) -> float:
+    if isinstance(given, Share):
+        return given.of_reach * reach
+    return given.of_length * apart if isinstance(given, Slender) else abs(number or 0.0)
 
 
 def _unit(v: Triple, otherwise: Triple) -> Triple:
@@ -130,6 +168,38 @@ def _normal(
         return None
     x, y, z = normal.tolist()
     return x, y, z
+
+
+def _floor(draft: Draft, scene: Scene, poses: np.ndarray) -> Ground | None:
+    """Level ground below wheels that were given as shapes; below all where something rolls, or weighs and travels."""
+    up = np.array(scene.up)
+    wheels = [i for i in scene.items if i.kind in ("tyre", "hoop")]
+    if wheels:
+        places = scene.places(poses[0])
+        low = min(float(places[i.marks[0]] @ up) - i.size[0] for i in wheels)
+    elif draft.rolls or _travels(draft, scene, poses):
+        points, radii, carried = outline(scene, poses[:1])
+        low = float((points[0] @ up - radii)[carried].min(initial=math.inf))
+    else:
+        return None
+    if not math.isfinite(low):
+        return None
+    along = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
+    along = along - (along @ up) * up
+    x, y, z = (along / np.linalg.norm(along)).tolist()
+    way = float(np.nanmean(scene.places(poses[0]) @ (x, y, z)))
+    return Ground((x, y, z), scene.up, (way - 3 * scene.reach, way + 3 * scene.reach), (low, low))
+
+
+def _travels(draft: Draft, scene: Scene, poses: np.ndarray) -> bool:
+    """Does something that weighs go far, and stay as high as it is?"""
+    if not draft.analysis.gravity or not poses.shape[1]:
+        return False
+    moved = poses[:, 0, :3] - poses[0, 0, :3]
+    moved = moved[np.isfinite(moved).all(axis=1)]
+    high = np.abs(moved @ np.array(scene.up)).max(initial=0.0)
+    far = np.linalg.norm(moved, axis=1).max(initial=0.0)
+    return bool(far > TRAVELS * scene.reach and high < LEVEL * scene.reach)
 
 
 def _ground(draft: Draft, scene: Scene, poses: np.ndarray, reach: float) -> Ground | None:

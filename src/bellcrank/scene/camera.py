@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from bellcrank.scene.scene import Item, Mark, Scene
+from bellcrank.scene.scene import ROUND, Item, Mark, Scene
 
 FAR = 6.0  # distance of the camera in reaches of what it sees
 TRAVELS, HELD = 3.0, 20.0  # reaches that the first body may go before it is followed; where the ground holds something
@@ -152,7 +152,7 @@ def _corners(item: Item) -> tuple[np.ndarray, float]:
         points = np.array(item.mesh.points) * size[0]
         low, high = points.min(axis=0), points.max(axis=0)
         return np.array(list(product(*zip(low, high, strict=True)))), 0.0
-    if item.kind in ("box", "cylinder", "tyre"):
+    if item.kind in ("box", "cylinder", *ROUND):
         half = size / 2 if item.kind == "box" else np.array([size[0], size[0], size[1] / 2])
         return np.array(list(product(*zip(-half, half, strict=True)))), 0.0
     return np.zeros((1, 3)), float(size[0]) / (2 if item.kind == "line" else 1)

@@ -7,9 +7,9 @@ on a distance are coils, wheels on the ground cylinders, links of a suspension r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from bellcrank.expr import ONE, ZERO, Expr, expression, mul
+from bellcrank.expr import ONE, ZERO, add, div, expression, function, mul, sqrt
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis
 from bellcrank.model.loads.contact import Wheel
@@ -27,6 +27,7 @@ from bellcrank.scene.draft import (
     ROD,
     STEEL,
     THIN,
+    TYRE,
     Bulk,
     Draft,
     Length,
@@ -44,9 +45,11 @@ def draft_of(analysis: Analysis) -> Draft:
     d = Draft(analysis)
     bodies = analysis.mechanism.bodies
     shaped = {s.body for s in analysis.shapes}
-    rolling = {w.body for w in analysis.wheels}
+    rolling = {i for w in analysis.wheels for i in (w.body, w.centre.body)}
     for b in bodies:
         color = PALETTE[b.index % len(PALETTE)]
+        if b.mass is ZERO and b.index not in shaped and shaped - {-1}:
+            continue  # it only connects bodies that are drawn as they are
         if b.index not in shaped:
             _skeleton(d, b, color, b.index in rolling)
         _joint(d, b, b.index in shaped or b.index in rolling)
@@ -75,14 +78,17 @@ def _line(a: Analysis, load: Load, p: Point, r: Point) -> Line:
 def _shapes(d: Draft) -> None:
     """What was given by add_shape."""
     for s in d.analysis.shapes:
-        color = s.color or (GREY if s.body < 0 else PALETTE[s.body % len(PALETTE)])
+        usual = TYRE if s.kind == "wheel" else ""
+        color = s.color or usual or (GREY if s.body < 0 else PALETTE[s.body % len(PALETTE)])
         sizes: dict[str, tuple[Length, ...]] = {
             "box": (Share(0.2),) * 3, "cylinder": (Share(0.1), Share(0.3)), "sphere": (Share(0.1),),
-            "line": (Share(RAIL),), "mesh": (ONE,),
+            "line": (Share(RAIL),), "mesh": (ONE,), "wheel": (Share(0.1), Share(0.06)),
         }  # fmt: skip
-        size = s.size or sizes[s.kind]
-        size = size * 3 if s.kind == "box" and len(size) == 1 else size
-        d.add(s.kind, [d.mark(s.body, p) for p in s.at], size, color, "body", s.label, s.axis, s.mesh)
+        size: Sequence[Length] = s.size or sizes[s.kind]
+        size = [*size] * 3 if s.kind == "box" and len(size) == 1 else size
+        role = "wheel" if s.kind == "wheel" else "body"
+        marks = [d.mark(s.body, p) for p in s.at]
+        d.add(s.kind, marks, size, color, role, s.label, s.axis, s.mesh, opacity=s.opacity)
 
 
 def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
@@ -90,14 +96,12 @@ def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
     a = d.analysis
     massive = b.mass is not ZERO and b.mass.fingerprint != 0
     if b.joint.guided:  # its hard points show it
-        if massive and not rolls:
-            d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
         return
     ends = list(dict.fromkeys(_ends(a, b)))
     hub = b.cm if _is_free(b) else NULL
     if not any(e != hub for e in ends):  # nothing is connected to it
         own = [p.at for p in a.points.values() if p.body == b.index]
-        ends = [b.cm] if b.cm != hub else own
+        ends = [_far_end(b)] if b.cm != hub else own
     for end in ends:
         if end != hub:
             d.add("rod", (d.mark(b.index, hub), d.mark(b.index, end)), [Share(ROD)], color, "body", b.label)
@@ -110,6 +114,19 @@ def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
         d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
         if b.cm != hub and b.cm not in ends:
             d.add("rod", (d.mark(b.index, hub), d.mark(b.index, b.cm)), [Share(RAIL)], color, "body", b.label)
+
+
+def _far_end(b: Body) -> Vec3:
+    """Where a body ends that nothing is connected to: as far behind its mass centre as a uniform rod with its inertia
+    would reach, but not farther than its joint lies before it."""
+    if all(b.inertia[i][i] is ZERO for i in range(3)):
+        return b.cm
+    square = add(*(mul(x, x) for x in b.cm))
+    i = next(i for i in range(3) if b.cm[i] is not ZERO)
+    moments = function("max", *(b.inertia[k][k] for k in range(3) if k != i))
+    share = function("min", ONE, sqrt(div(mul(expression(3), moments), mul(b.mass, square))))
+    x, y, z = (mul(add(ONE, share), c) for c in b.cm)
+    return x, y, z
 
 
 def _is_free(b: Body) -> bool:
@@ -154,7 +171,7 @@ def _joint(d: Draft, b: Body, plain: bool) -> None:
     look, at, here = b.joint.look, b.joint.at, d.mark(b.index)
     if look is None or _is_free(b):
         return
-    if look.slides:
+    if look.slides and not _carries_wheel(d, b):
         base = d.mark(b.parent, at)
         block = [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)]
         d.add("rod", (base, here), [Share(RAIL)], GREY, "joint")
@@ -165,6 +182,10 @@ def _joint(d: Draft, b: Body, plain: bool) -> None:
         d.add("sphere", (here,), [Share(PIN)], DARK, "joint")
     if b.parent < 0 and not look.slides:
         d.add("box", (d.mark(-1, at),), [Share(2.6 * PIN)] * 3, GREY, "ground")
+
+
+def _carries_wheel(d: Draft, b: Body) -> bool:
+    return any(w.centre.body == b.index for w in d.analysis.wheels)
 
 
 def _loop_joint(d: Draft, row: LoopRow) -> None:
@@ -191,14 +212,10 @@ def _loop_joint(d: Draft, row: LoopRow) -> None:
 
 
 def _wheel(d: Draft, w: Wheel) -> None:
-    """A tyre with two spokes, so that one sees it turn."""
+    """A wheel with spokes, so that one sees it turn; as wide as usual, of a car if there are more than two."""
     body = w.body
     at = w.centre.at if w.centre.body == body else NULL
     here, axis = (d.mark(body, at),), IDENTITY[1]
 
-    def times(x: float) -> Expr:
-        return mul(expression(x), w.radius)
-
-    d.add("cylinder", here, (w.radius, times(0.35)), DARK, "wheel", w.name, axis)
-    for first, second in ((1.5, 0.14), (0.14, 1.5)):
-        d.add("box", here, (times(first), times(second), times(0.38)), PALE, "wheel", axis=axis)
+    wide = 0.6 if len(d.analysis.wheels) > 2 else 0.35
+    d.add("wheel", here, (w.radius, mul(expression(wide), w.radius)), TYRE, "wheel", w.name, axis)

@@ -20,7 +20,7 @@ PALETTE = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8a6bb1", "#c98b2b", "#3d8f95", "#a
 GREY, DARK, PALE, STEEL = "#8b8f94", "#2f3338", "#b9bec4", "#5f6a75"
 ROD, BALL, PIN, RAIL, THIN = 0.016, 0.034, 0.024, 0.007, 0.004  # sizes as fractions of the reach
 COIL = (0.03, 0.005)
-RIM = 33  # points of the outline of a wheel
+TYRE = "#24272b"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,14 @@ class Share:
     of_reach: float
 
 
-Length = Expr | Share
+@dataclass(frozen=True)
+class Slender:
+    """A length as a fraction of the distance of the item's first two marks."""
+
+    of_length: float
+
+
+Length = Expr | Share | Slender
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,7 @@ class DraftItem:
     axis: Vec3 = IDENTITY[2]
     mesh: Mesh | None = None
     along: Line | None = None  # drawn only if a force acts along the line of its points
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ class Draft:
         """All that follows from the parameters, in the order in which `build` takes the numbers."""
         found = [x for _, at in self.marks for x in at]
         for item in self.items:
-            found += [*(x for x in item.size if not isinstance(x, Share)), *item.axis]
+            found += [*(x for x in item.size if isinstance(x, Expr)), *item.axis]
             found += [item.along.measured, item.along.square] if item.along is not None else []
         for bulk in self.bulks:
             found += [bulk.mass, *bulk.moments]
@@ -111,6 +119,14 @@ class Draft:
         """The directions of all that slides, with the bodies in which they are fixed."""
         looks = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
         return [(b.parent, v) for b, x in looks if x is not None for v in x.slides]
+
+    @property
+    def rolls(self) -> bool:
+        """Does something free to move along a plane roll or slide as constraints of its speeds say?"""
+        looks = [b.joint.look for b in self.analysis.mechanism.bodies if b.parent < 0]
+        free = any(x is not None and len(x.slides) > 1 for x in looks)
+        rows = self.analysis.loops.rows if self.analysis.loops is not None else self.analysis.solved
+        return free and any(row.g is None for row in rows)
 
     @cached_property
     def in_space(self) -> bool:
@@ -138,5 +154,6 @@ class Draft:
         axis: Vec3 = IDENTITY[2],
         mesh: Mesh | None = None,
         along: Line | None = None,
+        opacity: float = 1.0,
     ) -> None:
-        self.items.append(DraftItem(kind, tuple(marks), tuple(size), color, role, label, axis, mesh, along))
+        self.items.append(DraftItem(kind, tuple(marks), tuple(size), color, role, label, axis, mesh, along, opacity))

@@ -31,14 +31,14 @@ def rasterize(corners: np.ndarray, nearness: np.ndarray, width: int, height: int
     scale = NEARNESS / ((high - low) or 1.0)
     kept, spans = _spans(corners, width, height)
     if len(spans.row):
-        planes = _planes(corners[kept], (nearness[kept] - low) * scale)
+        c, a, b = planes(corners[kept], (nearness[kept] - low) * scale)
         of = spans.triangle
         count = spans.last - spans.first + 1
-        base = planes[0][of] + planes[2][of] * (spans.row + 0.5) + 0.5 * planes[1][of]
+        base = c[of] + b[of] * (spans.row + 0.5) + 0.5 * a[of]
         ends = np.cumsum(count)
         shift = np.repeat(spans.first - (ends - count), count)
         x = np.arange(int(ends[-1])) + shift
-        depth = np.repeat(base, count) + np.repeat(planes[1][of], count) * x
+        depth = np.repeat(base, count) + np.repeat(a[of], count) * x
         key = np.clip(depth, 0.0, NEARNESS).astype(np.int64)
         key = (key << 32) | np.repeat(kept[of], count)
         np.maximum.at(best, np.repeat(spans.row * width, count) + x, key)
@@ -106,7 +106,7 @@ def _spans(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray, _S
     return kept, _Spans(of[use], row[use], first[use], last[use])
 
 
-def _planes(corners: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def planes(corners: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values at corners as c + a x + b y: c, a, b."""
     p, q = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]

@@ -20,6 +20,7 @@ from bellcrank.scene.browser import (
     few_digits,
     kept_rows,
     pace_of,
+    scene_scripts,
     shown_words,
     small_numbers,
 )
@@ -57,7 +58,7 @@ def recorded_page(
         "least": few_digits(least, 2),
         "scene": browser_scene(scene, camera_of(scene, poses)),
     }
-    scripts = ("plots.js", "scene.js", "record.js", "player.js", "film.js")
+    scripts = ("plots.js", *scene_scripts(facts["scene"]), "record.js", "player.js", "film.js")
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in scripts)])).encode()
     return page_text(facts, [], numbers, script, scene=True)
 

@@ -11,7 +11,7 @@ import numpy as np
 from bellcrank.scene.camera import Camera, camera_of
 from bellcrank.scene.floor import ground_image
 from bellcrank.scene.lens import Lens, lens_of
-from bellcrank.scene.raster import rasterize, weights
+from bellcrank.scene.raster import planes, rasterize
 from bellcrank.scene.scene import Scene
 from bellcrank.scene.solids import Triangles, triangles_of
 
@@ -55,8 +55,10 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: Lens, every: Triangles, 
         return
     wide, tall = SAMPLES * (right - left), SAMPLES * (bottom - top)
     screen = SAMPLES * (screen - (left, top))
-    rgb = np.array([_rgb(i.color) for i in scene.items])
-    opacity = np.array([i.opacity for i in scene.items])
+    rgb = np.array([_rgb(i.color) for i in scene.items], np.float32)
+    opacity = np.array([i.opacity for i in scene.items], np.float32)
+    turned = np.where(every.closed | facing, 1.0, -1.0)[:, None, None]
+    light, gloss = _lit(turned * every.normals, sun, np.array(scene.up), lens.axes[2])
     through = opacity[every.item] < 1
     color, cover = np.zeros((tall * wide, 3), np.float32), np.zeros(tall * wide, np.float32)
     depth = np.full(tall * wide, -np.inf)
@@ -66,12 +68,15 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: Lens, every: Triangles, 
             continue
         found = rasterize(screen[chosen], nearness[chosen], wide, tall)
         at = np.flatnonzero(found.nearness > depth)
-        k = chosen[found.triangle[at]]
-        normal = _normals(every.normals[k], screen[k], at % wide + 0.5, at // wide + 0.5)
-        normal[~every.closed[k] & ~facing[k]] *= -1
-        light = _lit(normal, rgb[every.item[k]], sun, np.array(scene.up), lens.axes[2])
-        share = opacity[every.item[k]]
-        color[at] = color[at] * (1 - share)[:, None] + light * share[:, None]
+        of, item = found.triangle[at], every.item[chosen]
+        shades = [planes(screen[chosen], x[chosen]) for x in (light, gloss)]
+        table = np.stack([*shades[0], *shades[1], opacity[item], *rgb[item].T], axis=1, dtype=np.float32)[of]
+        y, x = np.divmod(at, wide)
+        x, y = x.astype(np.float32) + np.float32(0.5), y.astype(np.float32) + np.float32(0.5)
+        lit, shine = (table[:, k] + table[:, k + 1] * x + table[:, k + 2] * y for k in (0, 3))
+        share = table[:, 6]
+        lit, shine = np.clip(lit, 0, 2) * share, np.clip(shine, 0, 1) * share
+        color[at] = color[at] * (1 - share)[:, None] + table[:, 7:] * lit[:, None] + shine[:, None]
         cover[at] += (1 - cover[at]) * share
         depth[at] = found.nearness[at]
     part = image[top:bottom, left:right]
@@ -86,21 +91,12 @@ def _mean(samples: np.ndarray) -> np.ndarray:
     return found
 
 
-def _normals(normals: np.ndarray, corners: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Normals (n, 3) within triangles at points of the screen."""
-    b, c = weights(corners, x, y)
-    first = normals[:, 0]
-    n = first + b[:, None] * (normals[:, 1] - first) + c[:, None] * (normals[:, 2] - first)
-    return n / np.maximum(np.sqrt(np.einsum("ij,ij->i", n, n)), 1e-300)[:, None]
-
-
-def _lit(n: np.ndarray, rgb: np.ndarray, sun: np.ndarray, up: np.ndarray, eye: np.ndarray) -> np.ndarray:
-    """Colours under light from the sky and the sun, with a gloss."""
+def _lit(n: np.ndarray, sun: np.ndarray, up: np.ndarray, eye: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Light from the sky and the sun on surfaces with normals (..., 3), and their gloss."""
     half = sun + eye
     half = half / np.linalg.norm(half)
     light = AMBIENT + SKY * (0.5 + 0.5 * (n @ up)) + DIRECT * np.maximum(n @ sun, 0.0)
-    gloss = GLOSS * np.maximum(n @ half, 0.0) ** SHINY
-    return rgb * light[:, None] + gloss[:, None]
+    return light, GLOSS * np.maximum(n @ half, 0.0) ** SHINY
 
 
 def _rgb(color: str) -> list[float]:

@@ -5,7 +5,7 @@ reported by poses, 12 numbers each (`program.POSE`). Items stand at marks or bet
 
     box        size: lengths along its own axes           at one mark, turned by `axes` against its body
     cylinder   size: radius, length along its third axis  likewise
-    tyre       size: radius, width along its third axis   likewise
+    tyre, rim, hoop, wires: parts of wheels, thick and thin; size: radius and width of the wheel along its third axis
     sphere     size: radius                               at one mark
     mesh       size: what its points are multiplied with  at one mark, turned by `axes`
     rod        size: radius                               between two marks, of one body or of two
@@ -26,6 +26,7 @@ from bellcrank.files.stl import Mesh
 Triple = tuple[float, float, float]
 Turned = tuple[float, float, float, float, float, float, float, float, float]  # a rotation matrix by rows
 FARTHEST = 1e6  # reaches from the origin past which nothing is drawn
+ROUND = ("tyre", "rim", "hoop", "wires")
 UPRIGHT: Turned = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -119,13 +120,18 @@ def _lists(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def turned_to(axis: Sequence[float]) -> Turned:
-    """The rotation of a shape whose third axis shall point along `axis`: about the normal of both."""
+    """The rotation of a shape whose third axis shall point along `axis`: about the normal of both; if that is mostly
+    downwards, so that the first axis stays nearly what it is."""
     v = np.array(axis, float)
     v = v / np.linalg.norm(v)
-    if v[2] < -1 + 1e-12:
-        return (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
     x, y, z = v
-    k = 1 / (1 + z)
-    rows = [1 - k * x * x, -k * x * y, x, -k * x * y, 1 - k * y * y, y, -x, -y, z]
+    if z < -0.5:
+        first = np.eye(3)[0] if abs(x) < 0.8 else np.eye(3)[1]
+        first = first - (first @ v) * v
+        first = first / np.linalg.norm(first)
+        rows = np.column_stack([first, np.cross(v, first), v]).ravel().tolist()
+    else:
+        k = 1 / (1 + z)
+        rows = [1 - k * x * x, -k * x * y, x, -k * x * y, 1 - k * y * y, y, -x, -y, z]
     a = [float(round(e, 15)) + 0.0 for e in rows]
     return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])

@@ -18,8 +18,9 @@ from bellcrank.scene.scene import Item, Scene
 SIDES, FEW, TURNS = 48, 20, 7  # of what is round, of thin rods, of a coil
 PER_TURN, WIRE = 14, 6
 THIN = 0.03  # reaches: a rod that is thinner has few sides
+HOOP = ((0.885, -0.3), (0.93, -0.42), (0.945, -0.5), (0.985, -0.45), (1.0, -0.2))
 CREASE = 0.75  # cosine between faces from which on an edge of a mesh is round
-TYRE = ((0.66, -0.36), (0.74, -0.47), (0.9, -0.5), (0.975, -0.43), (1.0, -0.28))  # half of its outline: radius, side
+TYRE = ((0.66, -0.42), (0.74, -0.47), (0.9, -0.5), (0.975, -0.43), (1.0, -0.28))  # half of its outline: radius, side
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ def triangles_of(scene: Scene, poses: np.ndarray) -> Triangles:
             for solid, origin, by in _placed(item, at, _turned(scene, item, poses), scene.reach):
                 size = np.linalg.norm(by, axis=0)
                 back = by / np.maximum(size, 1e-300) ** 2  # normals of what is stretched
-                found.append((origin + solid.corners @ by.T, solid.normals @ back.T, number, solid.closed))
+                normals = solid.normals @ back.T
+                normals /= np.maximum(np.sqrt(np.einsum("ijk,ijk->ij", normals, normals)), 1e-300)[..., None]
+                found.append((origin + solid.corners @ by.T, normals, number, solid.closed))
     if not found:
         none = np.empty((0, 3, 3))
         return Triangles(none, none, np.empty(0, int), np.empty(0, bool))
@@ -81,9 +84,10 @@ def _placed(item: Item, at: np.ndarray, R: np.ndarray, reach: float) -> Iterator
         yield box(), at[0], R * size
     elif item.kind == "sphere":
         yield sphere(SIDES if size[0] > THIN * reach else FEW), at[0], R * size[0]
-    elif item.kind in ("cylinder", "tyre"):
-        solid = tyre() if item.kind == "tyre" else cylinder(SIDES if size[0] > THIN * reach else FEW)
-        yield solid, at[0], R * [size[0], size[0], size[1]]
+    elif item.kind == "cylinder":
+        yield cylinder(SIDES if size[0] > THIN * reach else FEW), at[0], R * [size[0], size[0], size[1]]
+    elif item.kind in ROUND:
+        yield ROUND[item.kind](), at[0], R * [size[0], size[0], size[1]]
     elif item.kind == "coil":
         length = float(np.linalg.norm(at[1] - at[0]))
         if length > 0:
@@ -154,11 +158,52 @@ def sphere(sides: int = SIDES) -> Solid:
     return turned_outline(np.stack([np.sin(polar), -np.cos(polar)], axis=1), sides, -1.0)
 
 
+def _ring(half: tuple[tuple[float, float], ...]) -> Solid:
+    """A ring by half of its outline."""
+    outline = np.concatenate([half, np.array(half)[::-1] * [1, -1], half[:1]])
+    return turned_outline(outline, SIDES)
+
+
 @cache
 def tyre() -> Solid:
     """Of radius and width one, open where the rim is."""
-    half = np.array(TYRE)
-    return turned_outline(np.concatenate([half, half[::-1] * [1, -1]]), SIDES)
+    return _ring(TYRE)
+
+
+@cache
+def hoop() -> Solid:
+    """A narrow tyre with its rim, of radius and width one."""
+    return _ring(HOOP)
+
+
+@cache
+def rim() -> Solid:
+    """Spokes and hub of a wheel of radius and width one."""
+    return _spokes(5, 0.15, (0.36, 0.45), 0.66)
+
+
+@cache
+def wires() -> Solid:
+    """Thin spokes and hub."""
+    return _spokes(12, 0.014, (-0.12, 0.12), 0.9)
+
+
+def _spokes(count: int, wide: float, side: tuple[float, float], end: float) -> Solid:
+    """Spokes about the axis, on both sides where they do not reach the middle, and a hub."""
+    low, high = side
+    layers = [(low + high) / 2] if low < 0 else [(low + high) / 2, -(low + high) / 2]
+    parts = []
+    for k in range(count):
+        c, s = np.cos(2 * np.pi * k / count), np.sin(2 * np.pi * k / count)
+        turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        for z in layers:
+            by = turn * [end, wide, high - low]
+            at = turn @ [end / 2, 0, z]
+            parts.append((box().corners @ by.T + at, box().normals @ turn.T))
+    hub = cylinder(FEW)
+    size = [0.17, 0.17, 2 * high + 0.04] if low > 0 else [0.05, 0.05, 2.0]
+    parts.append((hub.corners * size, hub.normals))
+    return Solid(np.concatenate([c for c, _ in parts]), np.concatenate([n for _, n in parts]))
 
 
 @cache
@@ -193,6 +238,7 @@ def coil() -> Solid:
     return Solid(solid.corners, solid.normals, closed=False)
 
 
+ROUND = {"tyre": tyre, "hoop": hoop, "rim": rim, "wires": wires}
 _MESHES: dict[int, tuple[Mesh, Solid]] = {}
 
 

@@ -1,4 +1,4 @@
-"""Suspensions in a picture, by their hard points: rods, arms as triangles, carriers as stars, outlines of wheels."""
+"""Suspensions in a picture, by their hard points: rods, arms as triangles, carriers as stars, wheels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from bellcrank.kinematics.poses import Part
 from bellcrank.kinematics.results import Analysis
 from bellcrank.linkage.chain import BASE, Chain, Joint
 from bellcrank.model.mechanism import Body
-from bellcrank.scene.draft import DARK, PALETTE, PIN, RAIL, RIM, ROD, STEEL, Draft, Share
-from bellcrank.vector.basis import Vec3, add3, neg3
+from bellcrank.scene.draft import DARK, PALETTE, STEEL, TYRE, Draft, Slender
+from bellcrank.vector.basis import IDENTITY, Vec3, add3, neg3
+
+ARM = 0.04  # radius of a rod or arm, of its length
+BUSH = 0.022  # m, radius of a joint
+WIDE = 0.62  # width of a tyre that is not given, of its radius
 
 
 def draw_linkages(d: Draft) -> None:
@@ -46,20 +50,22 @@ def _linkage(d: Draft, b: Body, joint: Any, chain: Chain) -> None:
             places[name] = d.mark(body, add3(origin, _metric(point.at, joint)))
     for rod in chain.rods:
         if rod.first in places and rod.second in places:
-            d.add("rod", (places[rod.first], places[rod.second]), [Share(ROD)], STEEL, "body", rod.name)
+            d.add("rod", (places[rod.first], places[rod.second]), [Slender(ARM)], STEEL, "body", rod.name)
     for name in (x for x in homes if x != BASE):
         own = [n for n in _points_of(chain, name) if n in places]
         hub = chain.wheel_centre if name == chain.carrier and chain.wheel_centre in own else None
         pairs = [(hub, n) for n in own if n != hub] if hub else [(x, y) for i, x in enumerate(own) for y in own[:i]]
         shade = color if name == chain.carrier else STEEL
         for x, y in pairs:
-            d.add("rod", (places[x], places[y]), [Share(ROD)], shade, "body", b.label if hub else name)
+            d.add("rod", (places[x], places[y]), [Slender(ARM)], shade, "body", b.label if hub else name)
     for j in chain.joints:
         if j.at in places:
-            d.add("sphere", (places[j.at],), [Share(PIN)], DARK, "joint", j.name)
+            d.add("sphere", (places[j.at],), [mul(joint.metre, expression(BUSH))], DARK, "joint", j.name)
     radius = chain.vehicle.get("tyre_radius")
     if radius and not any(_carries(d.analysis, b.index, w.body) for w in d.analysis.wheels):
-        _rim(d, b, joint, homes[chain.carrier][1], chain.place(chain.wheel_centre), float(radius))
+        centre = add3(homes[chain.carrier][1], _metric(chain.place(chain.wheel_centre), joint))
+        size = [mul(joint.metre, expression(x * float(radius))) for x in (1.0, WIDE)]
+        d.add("wheel", (d.mark(b.index, centre),), size, TYRE, "wheel", b.label, IDENTITY[1])
 
 
 def _points_of(chain: Chain, name: str) -> list[str]:
@@ -84,14 +90,6 @@ def _carries(a: Analysis, body: int, other: int) -> bool:
     while other >= 0 and other != body:
         other = a.mechanism.bodies[other].parent
     return other == body
-
-
-def _rim(d: Draft, b: Body, joint: Any, origin: Vec3, centre: Sequence[float], radius: float) -> None:
-    """The outline of a wheel that nothing else shows."""
-    turn = np.linspace(0, 2 * np.pi, RIM)
-    circle = np.array(centre) + radius * np.column_stack([np.cos(turn), 0 * turn, np.sin(turn)])
-    marks = [d.mark(b.index, add3(origin, _metric(x, joint))) for x in circle.tolist()]
-    d.add("line", marks, [Share(2 * RAIL)], DARK, "wheel", b.label)
 
 
 def _metric(at: Sequence[float], joint: Any) -> Vec3:

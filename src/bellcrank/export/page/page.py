@@ -20,13 +20,13 @@ from bellcrank.files.embed import plain, short_script
 from bellcrank.files.template import template
 from bellcrank.files.whole import write_text
 from bellcrank.run.body_motion import at_start, drawn
+from bellcrank.scene.browser import scene_scripts
 from bellcrank.scene.recorded import PAGES, page_text
 
 HEIGHT = 720  # pixels of a page in a notebook
 ASKED = {
     "events.js": "events",
     "drive.js": "signals",
-    "scene.js": "scene",
     "road.js": "road",
     "record.js": "record",
     "modes.js": "linear",
@@ -84,6 +84,7 @@ def live_page(
         facts |= scene_facts(derived, made, start)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
     asked = [name for name, of in ASKED.items() if facts.get(of)]
+    asked += scene_scripts(facts["scene"]) if start is not None else []
     files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")  # no text of a user
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
     modules = made.kernel, made.module

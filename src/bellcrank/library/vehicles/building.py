@@ -39,6 +39,8 @@ from bellcrank.model.formula import Formula, call
 
 Ground = Terrain | Surface
 CENTRE = "wheel_centre"
+OVERHANG = 0.47  # fraction of the length outside the wheelbase that lies before the front axle, as drawn
+PAINT, SHELL = "#b3392f", 0.35  # colour and opacity of the body as drawn
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
     "steer": ("deg", "steering-wheel angle, positive to the left"),
@@ -147,7 +149,7 @@ def build(
 
 def _weight(car: CarData, at_rest: Stand) -> float:
     """The weight of the car times the mean radius of its wheels, N m."""
-    radius = sum(float(car.axle(a).tyre.free_radius(ARRAYS, 0.0)) for a, _ in CORNERS.values()) / 4
+    radius = sum(_radius(car.axle(a)) for a, _ in CORNERS.values()) / 4
     return at_rest.mass * GRAVITY * radius
 
 
@@ -169,16 +171,25 @@ def _add_body(s: System, car: CarData) -> BodyHandle:
 
 
 def _add_shapes(s: System, car: CarData, chassis: BodyHandle) -> None:
-    """A floor between the wheels and a cabin, as pictures show them: narrow enough that suspensions are seen."""
+    """The shell of the car by its size, through which its suspensions are seen."""
     front, rear = (np.add(axle.linkage.points[CENTRE], axle.record.at) for axle in (car.front, car.rear))
-    long, track = float(front[0] - rear[0]), 2 * float(min(abs(front[1]), abs(rear[1])))
-    x, z = (float(v) for v in (front + rear)[[0, 2]] / 2)
-    floor, cabin = 0.05 * long, 0.2 * long  # heights
-    s.add_shape(body=chassis, kind="box", size=(1.3 * long, 0.5 * track, floor), at=(x, 0, z), label="floor")
-    where = (x - 0.08 * long, 0, z + (floor + cabin) / 2)
-    s.add_shape(
-        body=chassis, kind="box", size=(0.5 * long, 0.5 * track, cabin), at=where, color="#7d99b8", label="cabin"
-    )
+    body, long = car.sections.body, float(front[0] - rear[0])
+    ahead = max(0.1, (body.length - long) * OVERHANG)
+    at = (float(front[0]), 0, float((front[2] + rear[2]) / 2))
+    size = (body.length, body.width, body.height, long, _radius(car.front), ahead)
+    s.add_shape(body=chassis, kind="car", size=size, at=at, color=PAINT, label="body", opacity=SHELL)
+
+
+def _radius(axle: FittedAxle) -> float:
+    """The radius of a tyre without load, m."""
+    return float(axle.tyre.free_radius(ARRAYS, 0.0))
+
+
+def _tyre_width(axle: FittedAxle) -> float:
+    """The width of a tyre, m; of one that does not say, a usual fraction of its radius."""
+    tyre: Any = axle.tyre
+    given = getattr(tyre, "width", None) or getattr(tyre, "coefficients", {}).get("WIDTH")
+    return float(given) if given else 0.65 * _radius(axle)
 
 
 def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> BodyHandle:
@@ -294,6 +305,7 @@ def _add_corner(
         joint.point(CENTRE)
     tyre = named_slip(s, axle.tyre, axle.name) if side > 0 else _named_again(axle)
     s.add_contact(f"{name}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left" if side > 0 else "right"), wheel=wheel)
+    s.add_shape(body=wheel, kind="wheel", size=(_radius(axle), _tyre_width(axle)), axis=2, label=f"wheel {name}")
     add_corner_channels(s, name, side, chassis, wheel, joint, axle)
     return wheel
 

@@ -30,6 +30,7 @@ class Body:
     inertia_xz: float = key("product of inertia, -integral of x z dm", "M*L**2", 0.0, usual=(-300, 300))
     width: float = key("width without mirrors, for cones", "L", 1.8, sign=1, usual=(1.2, 2.6))
     length: float = key("length from bumper to bumper, for cones", "L", 4.5, sign=1, usual=(2.2, 6.5))
+    height: float = key("height above the ground, for pictures", "L", 1.45, sign=1, usual=(0.9, 2.2))
 
 
 @dataclass(frozen=True)
