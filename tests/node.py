@@ -72,6 +72,7 @@ def evaluated(listed):
             "parameters": [],
             "signals": [],
             "inputs": [],
+            "channels": [],
         }
         given.append({
             "module": b64encode(made.kernel + made.module).decode(), "facts": facts,
@@ -174,3 +175,18 @@ def given_by(page):
     facts, module, script = unpacked(page.text)
     script = script[: script.index("function still")].replace('"use strict";', "")
     return {"facts": facts, "module": b64encode(module).decode(), "script": script}
+
+
+_JOIN = """
+const d = JSON.parse(require("fs").readFileSync(0));
+(0, eval)(d.script);
+const bytes = Uint8Array.from(atob(d.parts), c => c.charCodeAt(0));
+console.log(JSON.stringify(Array.from(joined(bytes, d.sizes))));
+"""
+
+
+def joined(parts, sizes):
+    """A module that pages put together from its parts."""
+    script = (files("bellcrank") / "export/page/templates/join.js").read_text(encoding="utf-8")
+    script = script.replace("function joined", "globalThis.joined = function")
+    return bytes(node(_JOIN, {"script": script, "parts": b64encode(parts).decode(), "sizes": sizes}))

@@ -5,15 +5,18 @@ import re
 import subprocess
 import sys
 import time
+import zlib
 from html import escape
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.emit.browser import browser_program
+from bellcrank.emit.wasm.apart import apart
 from tests.browser import needs_chromium, needs_firefox
 from tests.models import FOLDER, SOURCES, example, system
-from tests.node import needs_node, page_changed, page_ground, page_runs, recorded_numbers, unpacked
+from tests.node import joined, needs_node, page_changed, page_ground, page_runs, recorded_numbers, unpacked
 
 LONG = 1e-12
 # through singular configurations, and chains that fold: what is rounded grows
@@ -151,6 +154,16 @@ def test_ground_is_drawn_wherever_one_looks(terrain):
         else:
             wanted = ground.height(way)
         assert g["height"] == pytest.approx(wanted, abs=1e-12)
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["four_bar", "driven_car", pytest.param("suspension_car", marks=pytest.mark.campaign)])
+def test_programs_are_put_together_as_they_were(name):
+    """From instructions and numbers that stand apart, as they are shorter."""
+    module = browser_program(example(name).derived.program).module
+    parts, sizes = apart(module)
+    assert sum(sizes) == len(parts) and joined(parts, sizes) == module
+    assert len(zlib.compress(parts, 9)) < 0.85 * len(zlib.compress(module, 9))
 
 
 def test_the_pages_are_small():

@@ -12,6 +12,7 @@ from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.browser import refuse_foreign
+from bellcrank.emit.wasm.apart import apart
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.export.page.beside import mode_facts, record_facts
 from bellcrank.export.page.facts import chosen_of, facts_of
@@ -25,6 +26,7 @@ from bellcrank.scene.recorded import PAGES, page_text
 
 HEIGHT = 720  # pixels of a page in a notebook
 ASKED = {
+    "join.js": "apart",
     "events.js": "events",
     "drive.js": "signals",
     "road.js": "road",
@@ -80,6 +82,7 @@ def live_page(
     start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if seen else None
     facts, made = facts_of(derived, program, chosen, None if start is None else start.scene.reach)
     facts["title"] = plain(facts["title"])
+    module, facts["apart"] = apart(made.module)
     if start is not None:
         facts |= scene_facts(derived, made, start)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
@@ -87,5 +90,4 @@ def live_page(
     asked += scene_scripts(facts["scene"]) if start is not None else []
     files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")  # no text of a user
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
-    modules = made.kernel, made.module
-    return Page(facts["title"], page_text(facts, modules, numbers, script.encode(), seen, live=True))
+    return Page(facts["title"], page_text(facts, (made.kernel, module), numbers, script.encode(), seen, live=True))

@@ -7,7 +7,8 @@ async function engine(F, bytes) {
   const kernel = await made(bytes.slice(0, F.kernel), {env}), {memory} = kernel;
   const grow = end => memory.grow(Math.max(0, Math.ceil((end - memory.buffer.byteLength)/65536)));
   grow(A.end);
-  const e = await made(bytes.slice(F.kernel), {e: kernel, k: {__proto__: Math, modulo, ...kernel}});
+  const model = new Uint8Array(bytes.slice(F.kernel));
+  const e = await made(F.apart ? joined(model, F.apart) : model, {e: kernel, k: {__proto__: Math, modulo, ...kernel}});
   grow(A.end + 16*kernel.room_size(A.model));
   const table = kernel.__indirect_function_table;
   for (const name in e) table.grow(1, e[name]);  // in the order of the program

@@ -1,0 +1,104 @@
+"""A module with its instructions apart from their numbers: the same bytes, but half as long once they are compressed.
+
+In:  a module of WebAssembly as this package writes it. Out: bytes, which `join.js` of live pages puts together, and
+the lengths of their parts: what stands before the code, locals of functions, instructions, which local was used how
+many others ago, new locals, addresses, floats, other numbers, and what stands behind the code.
+"""
+
+from __future__ import annotations
+
+from bellcrank.emit.wasm.binary import unsigned
+from bellcrank.errors import InternalError
+
+CODE = 10  # the number of that section
+BLOCKS, END, CALL_BY_TABLE, FLOAT = (0x02, 0x03, 0x04), 0x0B, 0x11, 0x44
+LOCALS, MEMORY = range(0x20, 0x23), range(0x28, 0x3F)
+ONE = (*BLOCKS, 0x0C, 0x0D, 0x10, 0x23, 0x24, 0x3F, 0x40, 0x41, 0x42)  # instructions with one number
+NONE = {0x00, 0x01, 0x05, END, 0x0F, 0x1A, 0x1B, *range(0x45, 0xC0)}
+
+
+def apart(module: bytes) -> tuple[bytes, list[int]]:
+    """The module in parts, one behind the other, and their lengths."""
+    at = 8
+    while module[at] != CODE:
+        size, begins = _number(module, at + 1)
+        at = begins + size
+    size, begins = _number(module, at + 1)
+    parts = _Parts(module)
+    count, i = _number(module, begins)
+    parts.heads += unsigned(count)
+    for _ in range(count):
+        _, i = _number(module, i)
+        i = parts.function(i)
+    listed = (module[:at], *map(bytes, parts.all), module[begins + size :])
+    return b"".join(listed), [len(x) for x in listed]
+
+
+class _Parts:
+    def __init__(self, module: bytes) -> None:
+        self.module = module
+        self.heads, self.code, self.ago, self.new = bytearray(), bytearray(), bytearray(), bytearray()
+        self.addresses, self.floats, self.others = bytearray(), bytearray(), bytearray()
+        self.address = 0
+
+    @property
+    def all(self) -> tuple[bytearray, ...]:
+        return self.heads, self.code, self.ago, self.new, self.addresses, self.floats, self.others
+
+    def function(self, i: int) -> int:
+        """Takes one apart that begins at i, behind its size; where the next begins."""
+        m, depth, used, last = self.module, 1, list[int](), 0
+        kinds, after = _number(m, i)
+        for _ in range(kinds):
+            after = _number(m, after)[1] + 1
+        self.heads += m[i:after]
+        i = after
+        while depth:
+            op, i = m[i], i + 1
+            self.code.append(op)
+            depth += (op in BLOCKS) - (op == END)
+            if op in LOCALS:
+                local, i = _number(m, i)
+                if local in used:
+                    place = used.index(local)
+                    del used[place]
+                    self.ago += unsigned(place + 1)
+                else:
+                    self.ago.append(0)
+                    self.new += _signed(local - last)
+                    last = local
+                used.insert(0, local)
+            elif op in MEMORY:
+                i = self._copied(i)
+                address, i = _number(m, i)
+                self.addresses += _signed(address - self.address)
+                self.address = address
+            elif op == FLOAT:
+                self.floats += m[i : i + 8]
+                i += 8
+            elif op in ONE or op == CALL_BY_TABLE:
+                i = self._copied(i)
+                i = self._copied(i) if op == CALL_BY_TABLE else i
+            elif op not in NONE:
+                raise InternalError(f"an instruction {op:#x} that pages cannot put together")
+        return i
+
+    def _copied(self, i: int) -> int:
+        after = _number(self.module, i)[1]
+        self.others += self.module[i:after]
+        return after
+
+
+def _number(data: bytes, i: int) -> tuple[int, int]:
+    """LEB128: the number without a sign, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[i]
+        value, shift, i = value | (byte & 127) << shift, shift + 7, i + 1
+        if byte < 128:
+            return value, i
+
+
+def _signed(n: int) -> bytes:
+    """A difference: twice its size, one less where it is negative."""
+    return unsigned(2 * n if n >= 0 else -2 * n - 1)
