@@ -21,7 +21,15 @@ from bellcrank.emit.steps import Alike, Angle, Angles, Step, step_expressions, s
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import ONE, Rational
-from bellcrank.program.statements import Assign, Call, Section, Solve, Statement, statement_expressions
+from bellcrank.program.statements import (
+    Assign,
+    Call,
+    Section,
+    Solve,
+    Statement,
+    section_expressions,
+    statement_expressions,
+)
 
 
 @dataclass(frozen=True)
@@ -447,6 +455,7 @@ def _trigonometric(node: Expr) -> TypeGuard[Func]:
 
 def _largest_number(section: Section) -> int:
     names = [t.name for s in section.statements for t in step_targets(s)]
+    names += [s.name for s in symbols_in(section_expressions(section))]  # some may be defined before it
     return max((int(n[1:]) for n in names if n[0] == "z" and n[1:].isdecimal()), default=0)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from bellcrank.emit.c.after_rates import Values
 from bellcrank.emit.c.halves import HALF
 from bellcrank.emit.c.printer import CPrinter, ExternalCall
 from bellcrank.emit.names import comment, safe_names
@@ -56,17 +57,64 @@ class Functions:
             "x": "Externals *{}",
         }
 
-    def printer(self) -> CPrinter:
-        return CPrinter({**self.names, **self.fixed}, self.tables, self.calls, self.number)
+    def printer(self, known: Iterable[Symbol] = ()) -> CPrinter:
+        """For a function; `known`: what was computed before it, under names of its own."""
+        names = {**self.names, **self.fixed, **{s: s.name for s in known}}
+        return CPrinter(names, self.tables, self.calls, self.number)
 
-    def text(self, f: Function, plan: Schedule) -> str:
+    def texts(self, plans: Iterable[tuple[Function, Schedule]], taken: Sequence[Symbol] = ()) -> dict[str, str]:
+        """Functions by name, arranged; `taken`: the last results of the rates, from which outputs go on."""
+        found, values = {}, None
+        for f, plan in plans:
+            if taken and f.name == "derivatives":
+                found[f.name], values = self._rates(f, plan, taken)
+            else:
+                found[f.name] = self.text(f, plan, values if f.name == "outputs" else None)
+        return found
+
+    def text(self, f: Function, plan: Schedule, values: Values | None = None) -> str:
         """A function, arranged, with what it gives."""
         stores: dict[str, Sequence[str]] = {"out": f.labels}
         if f.name == "derivatives":
-            n_q = len(self.program.coordinates)
-            stores = {"qd": f.labels[:n_q], "ud": f.labels[n_q:]}
+            stores = self._rate_labels(f)
         name = C_NAMES.get(f.name, f.name)
-        return f"/* ---- {f.kind.what} */\n\n{self._function(name, plan, stores, f.kind.sparse)}"
+        head = f"{values.prototype};\n\n" if values is not None else ""
+        return f"/* ---- {f.kind.what} */\n\n{head}{self._function(name, plan, stores, f.kind.sparse, values)}"
+
+    def _rate_labels(self, f: Function) -> dict[str, Sequence[str]]:
+        n_q = len(self.program.coordinates)
+        return {"qd": f.labels[:n_q], "ud": f.labels[n_q:]}
+
+    def _rates(self, f: Function, plan: Schedule, taken: Sequence[Symbol]) -> tuple[str, Values]:
+        """The rates by a function that leaves values `taken` in an array, and where they are."""
+        count, name, real = len(f.labels), f"{f.name}_and_values", self.number.c
+        results = dict(zip(taken, plan.results[count:], strict=True))
+        pieces = cut(plan.steps, self.longest)
+        shared = shared_symbols(pieces, plan.results[:count])
+        defined = {t for s in plan.steps for t in step_targets(s)}
+        for r in results.values():
+            if isinstance(r, Symbol) and r in defined:
+                shared.setdefault(r, len(shared))
+        late = [s for s, r in results.items() if r not in shared]
+        places = {s: shared[r] for s, r in results.items() if isinstance(r, Symbol) and r in shared}
+        places |= {s: len(shared) + i for i, s in enumerate(late)}
+        size = len(shared) + len(late)
+        printer, labels = self.printer(), self._rate_labels(f)
+        lines, calls, everywhere = self._parts(f.name, pieces[:-1], shared, printer)
+        last = [*plan.results[:count], *(results[s] for s in late)]
+        body, used = self._body(pieces[-1], last, shared, printer)
+        stored = self._stored(labels, plan.results[:count], printer)
+        stored += [f"z[{places[s]}] = {printer.expr(results[s])};" for s in late]
+        unused = _void({*_ARGUMENTS} - everywhere - used)
+        arguments = ["t", "q", "u", "p", "c", "w", *labels]
+        prototype = self._signature(f"SEPARATE EXPORT void {name}", [*arguments, "z", "x"])
+        lines += _block(prototype, [*unused, *calls, *body, *stored])
+        call = f"{name}({', '.join([*arguments, 'z', 'x'])});"
+        head = self._signature(f"EXPORT void {f.name}", [*arguments, "x"])
+        lines += _block(head, [f"{real} z[{size}];", call])
+        rates = ", ".join(f"{array}[{max(1, len(notes))}]" for array, notes in labels.items())
+        text = "\n".join([f"/* ---- {f.kind.what} */", "", *lines])
+        return text, Values(places, size, [f"{real} {rates};", call], prototype)
 
     def constants(self) -> str:
         printer = self.printer()
@@ -94,35 +142,60 @@ class Functions:
             lines += _wrapped(f"const {self.number.c} ", taken)
         return lines, used
 
-    def _function(self, name: str, plan: Schedule, stores: Mapping[str, Sequence[str]], sparse: bool = False) -> str:
+    def _function(
+        self,
+        name: str,
+        plan: Schedule,
+        stores: Mapping[str, Sequence[str]],
+        sparse: bool = False,
+        values: Values | None = None,
+    ) -> str:
         """A function in as many parts as its length asks for; stores: what is stored to each array, for comments.
 
-        `sparse`: zeros are not stored one by one.
+        `sparse`: zeros are not stored one by one. `values`: what it begins with.
         """
-        printer = self.printer()
+        printer = self.printer(values.places if values is not None else ())
         pieces = cut(plan.steps, self.longest)
         shared = shared_symbols(pieces, plan.results)
+        room, begin = len(shared), []
+        if values is not None:
+            shared = {**values.places, **{s: values.size + i for s, i in shared.items()}}
+            room, begin = room + values.size, list(values.call)
+        lines, calls, everywhere = self._parts(name, pieces[:-1], shared, printer)
+        calls = [*([f"{self.number.c} z[{room}];"] if shared else []), *begin, *calls]
+        everywhere |= {*_ARGUMENTS} if begin else set()
+        body, used = self._body(pieces[-1], plan.results, shared, printer)
+        unused = {*_ARGUMENTS} - everywhere - used | {array for array, notes in stores.items() if not notes}
+        results = self._stored(stores, plan.results, printer, sparse)
+        head = self._signature(f"EXPORT void {name}", ["t", "q", "u", "p", "c", "w", *stores, "x"])
+        return "\n".join([*lines, *_block(head, [*_void(unused), *calls, *body, *results])])
+
+    def _parts(
+        self, name: str, pieces: Sequence[Sequence[Step]], shared: Mapping[Symbol, int], printer: CPrinter
+    ) -> tuple[list[str], list[str], set[str]]:
+        """All parts of a function but the last, their calls, and the letters of the arguments they use."""
         lines: list[str] = []
-        calls = [f"{self.number.c} z[{len(shared)}];"] if shared else []
+        calls: list[str] = []
         everywhere: set[str] = set()
-        for number, piece in enumerate(pieces[:-1], 1):
+        for number, piece in enumerate(pieces, 1):
             body, used = self._body(piece, (), shared, printer)
             arguments = [a for a in _ARGUMENTS if a in used] + ["z"]
             lines += _block(self._signature(f"SEPARATE static void {name}_{number}", arguments), body)
             calls.append(f"{name}_{number}({', '.join(arguments)});")
             everywhere |= used
-        body, used = self._body(pieces[-1], plan.results, shared, printer)
-        unused = {*_ARGUMENTS} - everywhere - used | {array for array, notes in stores.items() if not notes}
+        return lines, calls, everywhere
+
+    def _stored(
+        self, stores: Mapping[str, Sequence[str]], results: Sequence[Expr], printer: CPrinter, sparse: bool = False
+    ) -> list[str]:
+        """Results as they are stored, with what each is."""
         targets = [(f"{array}[{i}]", note) for array, notes in stores.items() for i, note in enumerate(notes)]
-        results = [
+        lines = [
             f"{target} = {printer.expr(r)}; /* {comment(note)} */"
-            for (target, note), r in zip(targets, plan.results, strict=True)
+            for (target, note), r in zip(targets, results, strict=True)
             if not (sparse and r is ZERO)
         ]
-        if sparse:
-            results.insert(0, f"memset(out, 0, {len(targets)}*sizeof *out);")
-        head = self._signature(f"EXPORT void {name}", ["t", "q", "u", "p", "c", "w", *stores, "x"])
-        return "\n".join([*lines, *_block(head, [*_void(unused), *calls, *body, *results])])
+        return [f"memset(out, 0, {len(targets)}*sizeof *out);", *lines] if sparse else lines
 
     def _body(
         self, piece: Sequence[Step], results: Sequence[Expr], shared: Mapping[Symbol, int], printer: CPrinter

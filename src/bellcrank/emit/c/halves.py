@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 HALF = "BELLCRANK_HALF"
-LONG = 100_000  # characters of a function that is worth a compiler of its own
+LONG = 60_000  # characters of a function that is worth a compiler of its own
 FIRST, SECOND, END = f"#if {HALF} != 2", f"#if {HALF} != 1", "#endif"
 
 

@@ -7,7 +7,7 @@ user functions one run at a time. `not_in_lanes` reports what keeps a program fr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from bellcrank.emit.printer import ATOM, Piece
 from bellcrank.emit.schedule import BEST, Options, schedule
 from bellcrank.emit.steps import Angles, Step
 from bellcrank.emit.words import NO_WORDS
-from bellcrank.expr import Func
+from bellcrank.expr import Func, Symbol
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
 from bellcrank.kernel.text import Kernel, kernel_file
@@ -170,8 +170,9 @@ class LaneFunctions(Functions):
         super().__init__(*given)
         self.printers: list[CPrinter] = []
 
-    def printer(self) -> CPrinter:
-        made = LanesPrinter({**self.names, **self.fixed}, self.tables, self.calls, self.number)
+    def printer(self, known: Iterable[Symbol] = ()) -> CPrinter:
+        names = {**self.names, **self.fixed, **{s: s.name for s in known}}
+        made = LanesPrinter(names, self.tables, self.calls, self.number)
         made.double = self.number is LANES[DOUBLE]
         self.printers.append(made)
         return made

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from bellcrank.emit.arranged import arranged
+from bellcrank.emit.c.after_rates import after_rates
 from bellcrank.emit.c.functions import C_NAMES, Functions, how_called
 from bellcrank.emit.c.halves import is_long, of_first, of_second
 from bellcrank.emit.c.linkage import kernel_files
@@ -80,7 +81,7 @@ def c_sources(
     further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
     functions += [Function.extra(*item) for item in further.items()]
-    joined = called_together(functions, [*twins])
+    joined, taken = after_rates(called_together(functions, [*twins]), longest)
     plans = arranged(program, joined, options)
     steps = [s for _, plan in plans for s in plan.steps]
     first = [
@@ -93,7 +94,7 @@ def c_sources(
         *tables.text,
         *_externals(calls.values(), kernel),
     ]
-    texts = {f.name: printed.text(f, plan) for f, plan in plans}
+    texts = printed.texts(plans, taken)
     far = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
     near = [printed.constants(), *(text for name, text in texts.items() if name not in far)]
     apart = [of_second(C_NAMES.get(name, name), texts[name]) for name in far]

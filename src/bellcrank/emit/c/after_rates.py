@@ -1,0 +1,52 @@
+"""Outputs that go on from the rates: of a long model, what both compute is printed and compiled once.
+
+The rates leave the values that outputs need in an array; `Functions` prints who stores and who loads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bellcrank.emit.c.twins import Twin
+from bellcrank.emit.steps import symbols_in
+from bellcrank.expr import Symbol
+from bellcrank.program.functions import Function
+from bellcrank.program.statements import Call, Section, Statement, section_expressions, statement_targets
+
+MOST = 0.1  # of the statements of the rates, computed for outputs that do not need them
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values in an array of `size` that `call` fills, by their place; `prototype` declares what is called."""
+
+    places: Mapping[Symbol, int]
+    size: int
+    call: Sequence[str]
+    prototype: str
+
+
+def after_rates(functions: Sequence[Function], longest: int) -> tuple[list[Function], tuple[Symbol, ...]]:
+    """The functions, with outputs that have no statement of the rates, and the values that they take from there: the
+    last results of the rates. None are taken where the rates are short, where outputs need few of their statements, or
+    where a user would notice a call more."""
+    by_name = {f.name: f for f in functions}
+    rates, outputs = by_name["derivatives"].section, by_name["outputs"].section
+    common = {*outputs.statements}
+    spared = [s for s in rates.statements if s not in common]
+    if len(rates.statements) <= 2 * longest or len(spared) > MOST * len(rates.statements):
+        return list(functions), ()
+    if any(_of_user(s) for s in rates.statements) or any(isinstance(s, Call) for s in spared):
+        return list(functions), ()
+    before = {*rates.statements}
+    rest = Section(tuple(s for s in outputs.statements if s not in before), outputs.results)
+    used = {*symbols_in(section_expressions(rest))}
+    taken = tuple(t for s in rates.statements for t in statement_targets(s) if t in used)
+    sections = {"derivatives": replace(rates, results=(*rates.results, *taken)), "outputs": rest}
+    return [replace(f, section=sections.get(f.name, f.section)) for f in functions], taken
+
+
+def _of_user(s: Statement) -> bool:
+    """Does a statement call a function of the user?"""
+    return isinstance(s, Call) and s.routine.formulas is None and not isinstance(s.routine, Twin)
