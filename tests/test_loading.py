@@ -90,7 +90,7 @@ def test_a_study_is_read_as_one(tmp_path):
         "    s.add_gravity((0, 0, -1))\n    return s\n",
         encoding="utf-8",
     )
-    text = '[model]\nfile = "ball.py"\n[run]\nt_end = 1\nstep = 0.1\n[grid]\ng = [5, 10]\n[measures.low]\nkind = "min"\nof = "q(b)"\n'
+    text = '[model]\nfile = "ball.py"\n[run]\nt_end = 1\nstep = 0.1\n[grid]\ng = [5, 10]\n[metrics.low]\nkind = "min"\nof = "q(b)"\n'
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     assert len(bc.load(tmp_path / "study.toml")) == 2
 
@@ -157,5 +157,5 @@ def test_text_that_looks_like_python_is_never_executed(tmp_path):
 
 def test_a_wrong_study_is_reported_by_its_reader(tmp_path):
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
-    with pytest.raises(bc.ModelError, match="measures"):
+    with pytest.raises(bc.ModelError, match="metrics"):
         bc.load(tmp_path / "study.toml")

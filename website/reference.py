@@ -29,6 +29,7 @@ PAGES = {
     "Runs": ("run",),
     "Analyses": ("analysis",),
     "Many runs": ("many",),
+    "Metrics": ("metrics",),
     "Studies": ("study",),
     "Checks": ("verify",),
     "Tyres": ("library.tyres",),
@@ -78,7 +79,8 @@ def public_entries() -> list[tuple[str, Any]]:
         found.append((f"bc.{name}", thing))
         if isinstance(thing, ModuleType):
             members = getattr(thing, "__all__", None) or [k for k in vars(thing) if _own(thing, k)]
-            found += [(f"bc.{name}.{k}", getattr(thing, k)) for k in members]
+            listed = [(f"bc.{name}.{k}", getattr(thing, k)) for k in members]
+            found += [(k, x) for k, x in listed if isinstance(x, ModuleType) or hasattr(x, "__qualname__")]  # no data
     first: dict[int, tuple[str, Any]] = {}
     for entry in found:  # what has two names stands under the first
         first.setdefault(id(entry[1]), entry)

@@ -4,6 +4,7 @@ from bellcrank import choices as choices
 from bellcrank import gym as gym
 from bellcrank import kane as kane
 from bellcrank import linkage as linkage
+from bellcrank import metrics as metrics
 from bellcrank import signals as signals
 from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
 from bellcrank.analysis.random import road_spectrum as road_spectrum

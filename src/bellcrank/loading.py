@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 HEAD = 2**16  # bytes of a file that are looked at
 TABLES = (".csv", ".txt")
 CAR = ("body", "front", "rear", "steering", "brakes", "drive")  # tables that every car file has
-STUDY = ("model", "measures", "grid", "samples", "parts")
+STUDY = ("model", "metrics", "grid", "samples", "parts")
 
 
 class Sample:

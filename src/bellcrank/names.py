@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from bellcrank.errors import ModelError
 
 T = TypeVar("T")
+_CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)\s*")
 
 
 def text_of(name: Any) -> str:
@@ -66,3 +67,9 @@ def one_each(given: Mapping[Any, T], keys: Mapping[Any, str], what: str) -> dict
 def routine_name(name: str) -> str:
     """The name of a routine in its own source, where users call it as they like; in ours a word stands before it."""
     return re.sub(r"[^A-Za-z0-9_]+", "_", name).rstrip("_")
+
+
+def called(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """The word and the numbers, still text, of uniform(1, 2); None if it is not like that. Nothing is executed."""
+    found = _CALL.fullmatch(text)
+    return None if found is None else (found[1], tuple(x for x in found.groups()[1:] if x is not None))

@@ -23,6 +23,7 @@ CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an e
 RESULTS = (
     Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
     StabilityChart, bc.Dae, bc.Many, bc.NoEquilibrium, bc.ParsFile, bc.Screw, bc.Slip, bc.State, bc.Tyre,
+    bc.metrics.Metric, bc.metrics.MetricKind,
 )  # fmt: skip
 """Classes whose methods share the example of the class."""
 MODULES = (bc, bc.linkage, bc.random, bc.signals, bc.terrain)

@@ -120,7 +120,7 @@ def test_a_study_takes_neighbours_along(tmp_path):
         "name": "n",
         "model": {"file": str(path)},
         "grid": {"model.k": [1, 2]},
-        "measures": {"last": {"kind": "final", "of": "q(b)"}},
+        "metrics": {"last": {"kind": "final", "of": "q(b)"}},
     }
     study = bc.Study.read(definition)
     assert mass_of(build(job_of(study.definition))) == 2  # as a worker builds it, elsewhere

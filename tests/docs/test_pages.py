@@ -18,7 +18,14 @@ from tests.node import unpacked
 from website import command_line
 
 ROOT = Path(__file__).parents[2]
-SESSIONS = {"constraints": 30, "dae_methods": 15, "linkages": 25, "messages": 40}  # least numbers of examples
+SESSIONS = {
+    "constraints": 30,
+    "dae_methods": 15,
+    "files": 2,
+    "linkages": 25,
+    "messages": 40,
+    "metrics": 8,
+}  # least numbers of examples
 
 
 @pytest.fixture
@@ -47,7 +54,7 @@ def executed(page, *given):
 
 @pytest.mark.filterwarnings("ignore::bellcrank.ModelWarning")  # pages show warnings
 @pytest.mark.parametrize("page", rarely(SESSIONS, ["linkages"]))
-def test_sessions(page):
+def test_sessions(page, folder):
     example = doctest.DocTestParser().get_doctest("\n\n".join(blocks(page, "pycon")), {}, page, page, 0)
     assert len(example.examples) > SESSIONS[page]
     report: list[str] = []

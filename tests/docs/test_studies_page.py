@@ -50,7 +50,7 @@ def rows(tmp_path_factory):
     grid = {"c_tyre": [5000, 0], "k_strut": [50000], "c_strut": [1000, 3000, 10000], "run.step": [0.001, 0.0002]}
     data |= {"parts": [{"name": "7.3", "grid": grid}], "tables": [], "plots": []}
     result = bc.Study.read(data, folder=path.parent).run(tmp_path_factory.mktemp("chapter"), in_process=True)
-    return {tuple(row.values.values()): row.measures for row in result.rows}
+    return {tuple(row.values.values()): row.metrics for row in result.rows}
 
 
 @pytest.mark.campaign
@@ -66,8 +66,8 @@ def test_figures_of_the_page(rows):
 
 @pytest.mark.campaign
 def test_sd_does_not_depend_on_the_step(rows):
-    for (c_tyre, k, c, step), measures in rows.items():
-        assert measures["sd"] == pytest.approx(rows[c_tyre, k, c, 0.001]["sd"], rel=2e-4), step
+    for (c_tyre, k, c, step), metrics in rows.items():
+        assert metrics["sd"] == pytest.approx(rows[c_tyre, k, c, 0.001]["sd"], rel=2e-4), step
 
 
 @pytest.mark.campaign
@@ -92,7 +92,7 @@ def test_the_whole_chapter(tmp_path, capsys, monkeypatch):
     result = bc.Study.read(ROOT / "examples" / "studies" / "chapter_7.toml").run(out, in_process=True)
     assert (result.made, result.failed) == (0, [])
     free = [row for row in result.rows if row.part == "7.4" and row.values["c_tyre"] == 0]
-    best = min(free, key=lambda row: row.measures["sd"])
+    best = min(free, key=lambda row: row.metrics["sd"])
     assert best.values == {"c_tyre": 0, "wheelbase": 1.6, "k_strut": 50000, "c_strut": 3000, "l_strut": 0.2}
     for table in result.tables():
         if "c_tyre 0" in table.title:

@@ -90,7 +90,7 @@ ERD = 'ERDFILEV2.00\n     2,     2,    -1,     1,     5,0.1\nTITLE x\nSHORTNAMt 
     "Time", "a"
 )
 RUN = '{"title": "r", "history": ["x"], "channels": [\n{"name": "t", "unit": "s", "values": [0.0, 0.1]},\n{"name": "a", "unit": "m", "label": "l", "values": [1.0, null]}\n]}\n'
-RECORD = '{"key": "k1", "values": {"m": 1}, "measures": {"largest": 0.3, "other": null}, "ended": "finished", "notes": ["n"], "seconds": 0.1, "by": "h:1"}\n'
+RECORD = '{"key": "k1", "values": {"m": 1}, "metrics": {"largest": 0.3, "other": null}, "ended": "finished", "notes": ["n"], "seconds": 0.1, "by": "h:1"}\n'
 INPUT_OF_SCRIPT = "1.0 2.0 3.0\n0.5, 0.1\n10 0.1\n"
 SCRIPT = """! a rod
 DOF(1)
@@ -128,7 +128,7 @@ step = 0.001
 c_strut = "2*zeta*sqrt(k_strut)"
 [inputs]
 load = { step = { at = 1.0, to = 2.0 } }
-[measures]
+[metrics]
 wk = { kind = "wk", of = ["rear.az", "front.az"] }
 [samples]
 count = 200
@@ -346,7 +346,7 @@ class Readers:
         for record in Tail(self.folder / "study").read().values():
             assert (
                 isinstance(record["ended"], str)
-                and sum(x for x in record["measures"].values() if x is not None) is not None
+                and sum(x for x in record["metrics"].values() if x is not None) is not None
             )
         self.file(f"study/{STUDY}", text)
         Store(self.folder / "study").before()

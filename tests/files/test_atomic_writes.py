@@ -363,14 +363,14 @@ def test_inputs_in_the_codings_of_spreadsheets(coding, tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    [b"[" * 200_000, b'{"key": "K", "measures": [1], "ended": "finished"}', b'{"key": "K", "measures": {"a": "x"}, "ended": "finished"}',
-     b'{"key": "K", "measures": {"a": 1}, "ended": 3, "seconds": 1}', b'{"key": "K", "measures": {"a": 1}, "ended": "finished"}',
-     b'{"key": "K", "measures": {"a": 1}, "ended": "finished", "seconds": 1, "notes": 5}', b"9" * 5000, b"\xff"],
+    [b"[" * 200_000, b'{"key": "K", "metrics": [1], "ended": "finished"}', b'{"key": "K", "metrics": {"a": "x"}, "ended": "finished"}',
+     b'{"key": "K", "metrics": {"a": 1}, "ended": 3, "seconds": 1}', b'{"key": "K", "metrics": {"a": 1}, "ended": "finished"}',
+     b'{"key": "K", "metrics": {"a": 1}, "ended": "finished", "seconds": 1, "notes": 5}', b"9" * 5000, b"\xff"],
 )  # fmt: skip
 def test_records_of_a_study_that_are_none(line, tmp_path):
-    """A record with measures of the wrong type, or of brackets alone, ended every later start of the study."""
+    """A record with metrics of the wrong type, or of brackets alone, ended every later start of the study."""
     (tmp_path / "runs").mkdir()
-    good = b'{"key": "G", "measures": {"a": 1, "b": null}, "ended": "finished", "seconds": 0.1, "notes": []}'
+    good = b'{"key": "G", "metrics": {"a": 1, "b": null}, "ended": "finished", "seconds": 0.1, "notes": []}'
     (tmp_path / "runs" / "a.jsonl").write_bytes(line + b"\n" + good + b"\n")
     (tmp_path / "study.json").write_bytes(line)
     with Store(tmp_path) as store:

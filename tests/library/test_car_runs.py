@@ -13,7 +13,6 @@ from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
 from bellcrank.library.vehicles.driver import yaw_inertia
-from bellcrank.study.measures import Measure
 from tests.browser import look_at, needs_chromium
 from tests.library import car_by_hand as hand
 
@@ -326,7 +325,7 @@ def test_other_ground(car):
     assert 8 < rough["load_front"] < 20 and rough["lifted"] == 0
     on = (rough.run["x"] > 45) & (rough.run["x"] < 515)
     t, az = rough.run.time[on], rough.run["az"][on]
-    assert rough["az_rms"] == pytest.approx(Measure("rms", "rms", ("az",)).value(t, [az]), rel=1e-12)
+    assert rough["az_rms"] == pytest.approx(bc.metrics.rms("az").value(t, [az]), rel=1e-12)
     left, right = (rough.run[f"{c}.travel"] for c in ("fl", "fr"))
     assert 0.1 < np.corrcoef(left[500:], right[500:])[0, 1] < 0.95  # two tracks, akin
     up = bc.manoeuvres.run(car, "kerb")

@@ -12,7 +12,7 @@ from tests.emit.test_c_loops import coupled
 from tests.models import example, needs_compiler, rarely
 
 pytestmark = needs_compiler
-FIGURES = ["final", "min", "max", "mean", "rms", "percentile(80)", "crossing(0.9)"]
+FIGURES = ["final", "min", "max", "mean", "rms", "std", "peak", "travel", "airborne", "percentile(80)", "crossing(0.9)"]
 
 
 @cache
@@ -58,6 +58,7 @@ def compare(sim, many, options, runs, tolerance=1e-12):
             t, x = alone.time, alone[name]
             mean, square = (np.trapezoid(y, t) / (t[-1] - t[0]) for y in (x, x * x))
             expected = {"final": x[-1], "min": x.min(), "max": x.max(), "mean": mean, "rms": np.sqrt(square)}
+            expected |= {"peak": np.abs(x).max(), "travel": np.ptp(x), "std": np.sqrt(square - mean**2)}
             for kind, value in expected.items():
                 assert figures[kind][i] == pytest.approx(value, abs=10 * tolerance * size), (name, kind)
 

@@ -9,12 +9,11 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli.main import main
-from bellcrank.many.weighting import weighted
-from bellcrank.study.measures import Measure
+from bellcrank.metrics.weighting import weighted
 from tests.models import FOLDER, example, needs_compiler, rarely
 
 STEP = 0.002
-FIGURES = ["final", "min", "max", "mean", "rms", "percentile(90)", "crossing(0.5)", "wk", "wd"]
+FIGURES = [{"percentile": "percentile(90)", "crossing": "crossing(0.5)"}.get(x, x) for x in bc.metrics.KINDS]
 
 
 def quarter_car(backend="auto"):
@@ -114,9 +113,32 @@ def test_figures_are_those_of_the_histories(way):
     assert (error < 0.004 * span + gap).all()
     assert not sim.simulate_many(metrics={"az": "rms"}, **values).channels
     run = many.run(0)
-    for kind in ("mean", "rms", "wk", "wd", "min", "max", "final"):  # studies define them alike
-        value = Measure(kind, kind, ("az",)).value(run.time, [run["az"]])
-        assert value == pytest.approx(many.metrics["az"][kind][0], rel=1e-11), kind
+    for name, kind in bc.metrics.KINDS.items():  # as of one run
+        if name not in ("percentile", "crossing"):
+            assert kind("az")(run) == pytest.approx(many.metrics["az"][name][0], rel=1e-11), name
+
+
+def test_metrics_as_objects():
+    sim, k = quarter_car("python"), np.linspace(1e4, 2e4, 3)
+    values = {"parameters": {"k": k}, "t_end": 0.1, "step": 0.005}
+    asked = [bc.metrics.rms("az"), bc.metrics.percentile("az", 90), bc.metrics.sd("u(body)")]
+    many = sim.simulate_many(metrics=asked, **values)
+    words = sim.simulate_many(metrics={"az": ["rms", "percentile(90)"], "u(body)": ["sd"]}, **values)
+    assert not many.channels and many.metric_units == words.metric_units
+    assert many.metric_units["u(body) sd"] == "m/s2"
+    assert {name: x.tolist() for name, x in many.metric_values.items()} == {
+        name: x.tolist() for name, x in words.metric_values.items()
+    }
+    kept = sim.simulate_many(metrics={"az": [bc.metrics.peak("az"), "max"]}, channels="az", **values)
+    assert list(kept.channels) == ["az"] and list(kept.metrics["az"]) == ["peak", "max"]
+    for wrong, message in (
+        (bc.metrics.rms("az", start=0.05), "of several channels or of a part of the run"),
+        (bc.metrics.airborne(["az", "u(body)"]), "of several channels or of a part of the run"),
+        (bc.metrics.rms("azz"), "channel 'azz' is not known"),
+        ({"az": bc.metrics.rms("u(body)")}, "is listed under the channel 'az'"),
+    ):
+        with pytest.raises(bc.ModelError, match=message):
+            sim.simulate_many(metrics=wrong, **values)
 
 
 @needs_compiler
@@ -281,7 +303,10 @@ NOT_POSSIBLE = [
     ({"n": 2, "channels": ["azz"]}, "channels= channel 'azz' is not known. Did you mean 'az'"),
     ({"n": 2, "metrics": {"az": ["rsm"]}}, "'rsm' of 'az' is not known. Did you mean 'rms'"),
     ({"n": 2, "metrics": {"az": "percentile(101)"}}, "between 0 and 100"),
-    ({"n": 2, "metrics": {"az": "percentile"}}, "'percentile' of 'az' is not known. It is one of"),
+    (
+        {"n": 2, "metrics": {"az": "percentile"}},
+        "'percentile' of 'az': the percent is missing, as in percentile(95)",
+    ),
     ({"n": 2, "metrics": {"az": "crossing(nan)"}}, "nan is not a finite number"),
     ({"n": 2, "parameters": {"k": [1j, 2.0]}}, "an array of numbers, one for each run"),
     ({"n": 2, "parameters": {"k": [1e4, 2e4], "K": 1e4}}, "parameters: 'k' and 'K' are the same"),

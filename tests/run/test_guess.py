@@ -113,7 +113,7 @@ def test_studies_take_a_guess(tmp_path):
     start = options_of(four_bar().equations().interface, job)["initial"]
     assert start == {"q(a)": 0.8, "q(c)": -1.0}
     assert isinstance(start["q(c)"], Guess) and not isinstance(start["q(a)"], Guess)
-    text = "[model]\nfile = 'm.py'\n[guess]\n'q(c)' = -1.4\n'q(x)' = 1\n[measures]\nm = {kind = 'max', of = 'q(c)'}\n"
+    text = "[model]\nfile = 'm.py'\n[guess]\n'q(c)' = -1.4\n'q(x)' = 1\n[metrics]\nm = {kind = 'max', of = 'q(c)'}\n"
     (tmp_path / "study.toml").write_text(text)
     definition, problems = read_definition(tmp_path / "study.toml")
     assert definition.guess == {"q(c)": -1.4, "q(x)": 1}

@@ -54,7 +54,7 @@ def model():
 STUDY = """
 model.file = "plain.py"
 run = {t_end = 2.0, step = 0.01}
-[measures.largest]
+[metrics.largest]
 kind = "max"
 of = "q(rod)"
 [grid]

@@ -90,7 +90,7 @@ step = 0.001
 method = "heun"
 [grid]
 m_b = [250, 300]
-[measures]
+[metrics]
 high = {{ kind = "max", of = "q(body)" }}
 """
     study.write_text(text, encoding="utf-8")

@@ -98,7 +98,7 @@ def test_studies_know_all_kinds_but_the_constant(tmp_path):
         path.write_text(
             '[model]\nfile = "model.py"\n[run]\nt_end = 0.1\nstep = 0.01\n[grid]\nk = [1, 2]\n'
             f"[inputs]\nw = {{ {name} = {{ {given} }} }}\n"
-            '[measures]\nhigh = { kind = "max", of = "w0" }\n',
+            '[metrics]\nhigh = { kind = "max", of = "w0" }\n',
             encoding="utf-8",
         )
         (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")

@@ -13,7 +13,7 @@ MASS = {
     "model": {"file": str(MARKED)},
     "run": {"backend": "python"},
     "grid": {"k": [1, 4, 9]},
-    "measures": {"end": {"kind": "final", "of": "q(mass)"}, "fastest": {"kind": "peak", "of": "u(mass)"}},
+    "metrics": {"end": {"kind": "final", "of": "q(mass)"}, "fastest": {"kind": "peak", "of": "u(mass)"}},
 }
 
 

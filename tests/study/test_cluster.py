@@ -64,7 +64,7 @@ def check(folder, marks, count, at_kills, deaths):
     """All runs are there and right, none is kept twice, and those that were kept at a kill were not started again after it."""
     found, times = kept(folder), started(marks)
     assert len(found) == lines(folder) == count
-    assert all(r["measures"]["end"] == pytest.approx(end(k), abs=1e-4) for k, r in found.items())
+    assert all(r["metrics"]["end"] == pytest.approx(end(k), abs=1e-4) for k, r in found.items())
     assert set(times) == set(found)
     for at_kill in at_kills:
         assert {k: times[k] for k in at_kill} == at_kill

@@ -1,14 +1,11 @@
 """What a study file may say, and what is reported when it says something else."""
 
-import math
-
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.many.sampling import Samples
 from bellcrank.study.definition import read_definition
-from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition, ModelSpec, OutputSpec, PlotSpec, TableSpec
 from bellcrank.study.sampling import Part
 from tests.study.studies import mass, toml
@@ -24,7 +21,7 @@ def test_every_problem_is_named_at_once():
     wrong = mass(
         grid={"k": [1, 2], "kk": [1], "q(mas)": [0.1], "run.backend": ["c"]},
         run={"backend": "python", "t_end": -1, "stepp": 0.1},
-        measures={"a": {"kind": "rmss", "of": "q(mass)"}, "b": {"kind": "rms", "of": "q(masss)"}, "c": {"kind": "rms"}},
+        metrics={"a": {"kind": "rmss", "of": "q(mass)"}, "b": {"kind": "rms", "of": "q(masss)"}, "c": {"kind": "rms"}},
         initial={"u(mass)": "2*w"},
         inputs={"force": 1},
         tables=[{"value": "d", "rows": "m"}],
@@ -35,15 +32,15 @@ def test_every_problem_is_named_at_once():
         "'colour' is not known",
         "[run]: 'stepp' is not known. Did you mean 'step'?",
         "[run]: t_end = -1 must be positive",
-        "[measures] a: no measure 'rmss'. Did you mean 'rms'? Measures: sd (",
-        "[measures] c: of is missing",
+        "[metrics] a: the metric 'rmss' is not known. Did you mean 'rms'? It is one of final, ",
+        "[metrics] c: of is missing",
         "no parameter 'kk', and no formula uses it. Did you mean 'k'? Parameters: k.",
         "no state 'q(mas)'. Did you mean 'q(mass)'? States: q(mass), u(mass).",
         "'run.backend' cannot vary",
         "no channel 'q(masss)'. Did you mean 'q(mass)'? Channels: q(mass), u(mass)",
         "[initial] u(mass): nobody gives 'w'",
         "no input 'force'",
-        "[[tables]] 1: no measure 'd'",
+        "[[tables]] 1: no metric 'd'",
         "[[tables]] 1: 'm' does not vary there",
     ):
         assert sentence in text, sentence
@@ -64,11 +61,11 @@ def test_every_problem_is_named_at_once():
         ({"samples": {"count": 3, "seed": 1, "of": {"k": {"gauss": [2, 1]}}}}, "not a distribution"),
         ({"samples": {"count": 0, "seed": 1, "of": {"w": {"uniform": [1, 2]}}}}, "whole number of at least 1"),
         ({"samples": {"count": 3, "seed": 1, "of": {"k": {"normal": [1, 2]}}}}, "both in grid and in samples"),
-        ({"tables": [{"value": "fastes", "rows": "k"}]}, "no measure 'fastes'. Did you mean 'fastest'? Measures: end, fastest."),
-        ({"measures": {}}, "nothing to measure"),
-        ({"measures": {"a": {"kind": "max", "of": "q(mass)", "from": 9}}}, "lies after the end of the runs"),
-        ({"measures": {"a": {"kind": "max", "of": ["q(mass)", "u(mass)"]}}}, "different units"),
-        ({"measures": {"k": {"kind": "max", "of": "q(mass)"}}}, "needs another name"),
+        ({"tables": [{"value": "fastes", "rows": "k"}]}, "no metric 'fastes'. Did you mean 'fastest'? Metrics: end, fastest."),
+        ({"metrics": {}}, "there is no metric"),
+        ({"metrics": {"a": {"kind": "max", "of": "q(mass)", "from": 9}}}, "lies after the end of the runs"),
+        ({"metrics": {"a": {"kind": "max", "of": ["q(mass)", "u(mass)"]}}}, "different units"),
+        ({"metrics": {"k": {"kind": "max", "of": "q(mass)"}}}, "needs another name"),
         ({"model": {}}, "either vehicle = or file = is needed"),
         ({"model": {"file": "nothing.py"}}, "no file nothing.py"),
         ({"model": {"vehicle": "motorcicle"}}, "Did you mean 'motorcycle'? It is one of car, motorcycle"),
@@ -133,7 +130,7 @@ def test_all_that_a_file_may_say(tmp_path):
         guess = { "q(y)" = "a" }
         inputs = { f = 3, g = "b", h = { step = { at = 1, height = "a" } }, i = { t = [0, 2], value = [3, 5] } }
         outputs = { y = "x + 1", z = { formula = "x", units = "N", label = "force" } }
-        measures = { m = { kind = "max", of = "y" }, n = { kind = "sd", of = ["y", "z"], from = 1, until = 2.5 } }
+        metrics = { m = { kind = "max", of = "y" }, n = { kind = "sd", of = ["y", "z"], from = 1, until = 2.5 } }
         [[parts]]
         grid = { a = [1, "soft"], c = { from = 1, to = 4, count = 3, spacing = "log" } }
         [[parts]]
@@ -177,7 +174,7 @@ def test_all_that_a_file_may_say(tmp_path):
             Part("1", {"a": [1, "soft"], "c": [1, pytest.approx(2), 4]}),
             Part("drawn", {"c": [1, 2]}, Samples(1, 0, "random", {"b": ("uniform", (2, 6)), "d": ("normal", (0, 1))})),
         ),
-        (Measure("m", "max", ("y",), 0.0, math.inf), Measure("n", "sd", ("y", "z"), 1, 2.5)),
+        {"m": bc.metrics.max("y"), "n": bc.metrics.sd(["y", "z"], start=1, end=2.5)},
         (
             TableSpec("", "m", "a"),
             TableSpec("T", "n", "c", "a", "1", {"b": 2}, "max", tmp_path / "book.csv", "a book"),
@@ -205,8 +202,8 @@ def test_a_study_has_a_million_runs_at_most(count, grid, right):
          ["[grid] k: from and to must be positive with spacing = 'log'."]),
         ({"inputs": {"f": {"t": [1], "value": [1, float("inf")]}}},
          ["[inputs] f: t must be a list of finite numbers.", "[inputs] f: value must be a list of finite numbers."]),
-        ({"measures": {"a": {"kind": "max", "of": "x", "from": 2, "until": 2}}},
-         ["[measures] a: from = 2 must lie before until = 2."]),
+        ({"metrics": {"a": {"kind": "max", "of": "x", "from": 2, "until": 2}}},
+         ["[metrics] a: from = 2 must lie before until = 2."]),
         ({"run": {"t_end": 0, "step": float("inf")}},
          ["[run]: t_end = 0 must be positive.", "[run]: step = inf must be a finite number."]),
         ({"tables": [{}, {"value": 3, "rows": "k"}]},

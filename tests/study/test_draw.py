@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
+import bellcrank as bc
 from bellcrank.many.sampling import Samples
 from bellcrank.study.draw import default_plots, draw
-from bellcrank.study.measures import Measure
 from bellcrank.study.pivot import Pivot, pivot
 from bellcrank.study.records import Definition, ModelSpec, PlotSpec, TableSpec
 from bellcrank.study.result import StudyResult
@@ -29,8 +29,8 @@ UNITS = {
 def study(grid, value, samples=None, **more):
     """Rows of a grid with sd = value(k, c, kind)."""
     part = Part("", grid, samples)
-    measures = (Measure("sd", "sd", ("a",)), Measure("n", "max", ("n",)))
-    definition = Definition("made up", ModelSpec("car"), {}, {}, {}, {}, {}, (part,), measures)
+    metrics = {"sd": bc.metrics.sd("a"), "n": bc.metrics.max("n")}
+    definition = Definition("made up", ModelSpec("car"), {}, {}, {}, {}, {}, (part,), metrics)
     rows = []
     for given in product(*grid.values()):
         sd = value(*given)
@@ -159,3 +159,18 @@ def test_a_result_in_a_notebook():
     assert large.best("sd").values["k"] == 0 and large.best("sd", "max").values["k"] == 32
     thirty = study({"k": [*range(30)], "c": [1]}, lambda k, c: 1.0)
     assert "more rows" not in thirty._repr_html_()
+
+
+def test_a_table_has_the_best_of_every_row_and_column():
+    rows = [
+        Row("", {"a": a, "b": b, "c": c}, {"m": a + 10 * b + 100 * c}, "finished")
+        for a in (1, 2)
+        for b in (3, 4, 5)
+        for c in (0, 1)
+    ]
+    table = pivot(rows, TableSpec("t", "m", "a", "b"), {"m": "N"})
+    assert (table.rows, table.columns, table.unit) == ((1, 2), (3, 4, 5), "N")
+    assert [[c.value for c in line] for line in table.cells] == [[31, 41, 51], [32, 42, 52]]
+    assert table.cells[0][0].at == {"c": 0}
+    (one,) = zip(*pivot(rows, TableSpec("t", "m", "a", best="max"), {}).cells, strict=True)
+    assert [c.value for c in one] == [151, 152]

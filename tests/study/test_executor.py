@@ -38,7 +38,7 @@ class Team:
                         writer.add(record)
                 yield task, Outcome(died=True)
                 return
-            records.append({"key": key, "measures": {"x": 1.0}, "ended": "finished", "notes": [], "seconds": 0.1})
+            records.append({"key": key, "metrics": {"x": 1.0}, "ended": "finished", "notes": [], "seconds": 0.1})
         yield task, Outcome((False, records))
 
     def look_after(self, progress):
@@ -54,7 +54,7 @@ def given_out(tmp_path, count, **options):
         return team, told, store.records()
 
 
-JOB = {"name": "study", "measures": [["x", "final", ["q"], 0.0, None]], "run": {}}
+JOB = {"name": "study", "metrics": [["x", "final", ["q"], 0.0, None]], "run": {}}
 
 
 def test_tasks_get_smaller_towards_the_end(tmp_path):
@@ -107,7 +107,7 @@ def test_a_run_in_which_workers_die_is_tried_alone_then_told(tmp_path):
     assert sorted(r["key"] for r in told) == sorted(kept) == sorted(f"r{i}" for i in range(12))
     failed = kept["r1"]
     assert failed["ended"] == "the worker processes that tried this run died in it"
-    assert (failed["measures"], failed["values"], failed["by"], failed["seconds"]) == ({"x": None}, {"k": 1}, "", 0.0)
+    assert (failed["metrics"], failed["values"], failed["by"], failed["seconds"]) == ({"x": None}, {"k": 1}, "", 0.0)
 
 
 def test_a_team_is_looked_at_every_second(tmp_path, monkeypatch):

@@ -40,8 +40,19 @@ def test_rows_are_right(tmp_path):
     assert (result.made, result.found, result.failed) == (3, 0, [])
 
 
+def test_metrics_as_objects(tmp_path):
+    asked = {"end": bc.metrics.final("q(mass)"), "high": bc.metrics.percentile("u(mass)", 97.5, start=0.1, end=0.4)}
+    words = {
+        "end": {"kind": "final", "of": "q(mass)"},
+        "high": {"kind": "percentile(97.5)", "of": "u(mass)", "from": 0.1, "until": 0.4},
+    }
+    objects, tables = (run(mass(metrics=x), tmp_path / name) for name, x in (("a", asked), ("b", words)))
+    assert list(objects.table()) == list(tables.table()) and objects.units == tables.units
+    assert objects["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
+
+
 def test_worker_processes_give_the_rows_of_this_process(tmp_path):
-    study = bc.Study.read(mass(grid={"k": [1, -4, 9]}, measures={"end": MASS["measures"]["end"]}))
+    study = bc.Study.read(mass(grid={"k": [1, -4, 9]}, metrics={"end": MASS["metrics"]["end"]}))
     inside, workers = study.run(tmp_path / "inside", in_process=True), study.run(tmp_path / "workers", workers=1)
     assert list(workers.table()) == list(inside.table())
     assert (workers.made, workers.found, len(workers.failed)) == (3, 0, len(inside.failed))
@@ -105,7 +116,7 @@ def test_a_run_that_fails_is_a_row(tmp_path):
     assert "w: 1/(k - 1) is nan, not a finite number" in first.ended
     assert second.finished
     assert third.ended.startswith("stopped at t =")
-    assert first.measures == third.measures == {"end": None, "fastest": None}
+    assert first.metrics == third.metrics == {"end": None, "fastest": None}
     assert np.isnan(result["end"][[0, 2]]).all()
     assert (
         run(
@@ -135,7 +146,7 @@ def test_values_go_where_they_belong(tmp_path):
     assert len(result) == 16
     for row in result.rows:
         v = row.values
-        assert row.measures["end"] == pytest.approx(v["q(mass)"] * math.cos(v["w"] * v["run.t_end"]), abs=1e-6)
+        assert row.metrics["end"] == pytest.approx(v["q(mass)"] * math.cos(v["w"] * v["run.t_end"]), abs=1e-6)
     assert result.units["q(mass)"] == "m"
 
 
@@ -193,7 +204,7 @@ def test_files_hold_names_and_units(tmp_path):
 
 def test_pictures(tmp_path):
     """Saved where the results are, in the format of the ending; what is in them: test_draw."""
-    grid = mass(grid={"k": [1, 4], "q(mass)": [1, 2, 3]}, measures={"end": MASS["measures"]["end"]})
+    grid = mass(grid={"k": [1, 4], "q(mass)": [1, 2, 3]}, metrics={"end": MASS["metrics"]["end"]})
     (path,) = run(grid, tmp_path / "grid").plot()
     assert path == tmp_path / "grid/end.png" and path.read_bytes().startswith(b"\x89PNG")
     samples = {"count": 4, "seed": 1, "of": {"k": {"uniform": [1, 9]}}}
@@ -275,7 +286,7 @@ def test_vehicles_on_terrains_that_vary(tmp_path):
         "parameters": {"g": 9.81},
         "initial": {"u(frame)": "v"},
         "grid": {"terrain.seed": [1, 2], "terrain.road": ["E"], "v": [12.0], "model.rim": [1.5, -1]},
-        "measures": {"load": {"kind": "max", "of": "rear.tyre_load"}, "x": {"kind": "final", "of": "q(frame)"}},
+        "metrics": {"load": {"kind": "max", "of": "rear.tyre_load"}, "x": {"kind": "final", "of": "q(frame)"}},
     }
     result = run(study, tmp_path)
     for row in result.rows:
@@ -285,9 +296,9 @@ def test_vehicles_on_terrains_that_vary(tmp_path):
         ground = bc.terrain.iso8608("E", seed=row.values["terrain.seed"], length=40, spacing=0.5)
         sim = bc.vehicles.motorcycle(model=1, rim=1.5, terrain=ground).equations().compile(backend="python")
         direct = sim.simulate(t_end=0.05, step=0.005, parameters={"g": 9.81}, initial={"u(frame)": 12.0})
-        assert row.measures["load"] == direct["rear.tyre_load"].max()
-        assert row.measures["x"] == direct["q(frame)"][-1]
-    assert len({row.measures["load"] for row in result.rows if row.finished}) == 2
+        assert row.metrics["load"] == direct["rear.tyre_load"].max()
+        assert row.metrics["x"] == direct["q(frame)"][-1]
+    assert len({row.metrics["load"] for row in result.rows if row.finished}) == 2
 
 
 def test_inputs_and_added_channels(tmp_path):
@@ -304,7 +315,7 @@ def test_inputs_and_added_channels(tmp_path):
         "inputs": {"push": {"step": {"at": 0.1, "height": "f"}}},
         "outputs": {"acc": {"formula": "dot(dxdt(vel(b.origin)), [n1])", "units": "L/T**2", "label": "acceleration"}},
         "grid": {"f": [2, 3]},
-        "measures": {"x": {"kind": "final", "of": "q(b)"}, "a": {"kind": "max", "of": "acc"}},
+        "metrics": {"x": {"kind": "final", "of": "q(b)"}, "a": {"kind": "max", "of": "acc"}},
     }
     result = bc.Study.read(study, folder=tmp_path).run(tmp_path / "r", in_process=True)
     assert result["x"] == pytest.approx([0.16, 0.24])
@@ -321,7 +332,7 @@ def test_decks(tmp_path):
         "model": {"file": str(deck)},
         "run": {"backend": "python", "t_end": 0.2, "step": 0.025},
         "grid": {"speed": [600, 1200]},
-        "measures": {"lateral": {"kind": "peak", "of": "Ay"}},
+        "metrics": {"lateral": {"kind": "peak", "of": "Ay"}},
     }
     result = run(study, tmp_path)
     assert not result.failed
@@ -423,7 +434,7 @@ def test_command(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({"measures": {"a": {"kind": "comfort", "of": "q(mass)"}}}, (), "no measure 'comfort'"),
+        ({"metrics": {"a": {"kind": "comfort", "of": "q(mass)"}}}, (), "the metric 'comfort' is not known"),
         ({"grid": {"stiffness": [1]}}, (), "no parameter 'stiffness', and no formula uses it. Parameters: k."),
         ({}, ("--table", "x.xls"), "ends in .csv or .parquet or .json"),
         ({}, ("--in-process", "--workers", "2"), "takes neither a scheduler nor workers"),
@@ -487,7 +498,7 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
         "initial": {"u(body)": "w - w"},
         "inputs": {"z_road": {"step": {"at": "delay", "height": 0.02}}},
         "grid": {"k": [1e4, 5e3, 2e4], "c": [1000, 3e5, -1e9], "delay": [0.0, 0.0305], "run.t_end": [0.2, 0.1]},
-        "measures": {"az": {"kind": "wk", "of": "az"}, "z": {"kind": "peak", "of": "q(body)"}},
+        "metrics": {"az": {"kind": "wk", "of": "az"}, "z": {"kind": "peak", "of": "q(body)"}},
     }
     at_once = []
     original = Runner.run_some
@@ -509,7 +520,7 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
     some, alone = (Tail(tmp_path / name).read() for name in ("some", "alone"))
     assert len(some) == 36
     for key, record in alone.items():
-        assert all(some[key][name] == record[name] for name in ("values", "measures", "ended", "notes"))
+        assert all(some[key][name] == record[name] for name in ("values", "metrics", "ended", "notes"))
     told = {r["ended"].split(":")[0].split(" at ")[0] for r in alone.values()}
     assert {"finished", "stopped"} <= told
     assert any(r["notes"] for r in alone.values() if r["ended"] == "finished")
@@ -523,7 +534,7 @@ def test_as_many_runs_go_at_once_as_take_a_moment(monkeypatch):
     runner = object.__new__(Runner)
     runner._cpu, runner.interface, runner.sim = math.inf, None, None
     runner._alike = lambda jobs, most: asked.append(most) or ([], [], None)
-    jobs = [{"run": {}, "measures": []}] * 9  # of a model that cannot run
+    jobs = [{"run": {}, "metrics": []}] * 9  # of a model that cannot run
     for seconds, threads in ((10.0, 4), (0.25, 2), (1.1, 1), (5.0, 1)):
         (record,) = runner.run_some(jobs, seconds, threads)
         assert record["ended"].startswith("AttributeError")

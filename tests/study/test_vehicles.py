@@ -19,7 +19,7 @@ def definition(vehicle, arguments, **more):
         "run": {"t_end": 0.1, "step": 0.002, "backend": "python"},
         "inputs": {"steer": {"chirp": {"amplitude": 2.0, "f0": 1.0, "f1": 2.0}}},
         "grid": {"mu_1": [0.5, 1.0]},
-        "measures": {"ay": {"kind": "peak", "of": "ay"}, "v": {"kind": "final", "of": "speed"}},
+        "metrics": {"ay": {"kind": "peak", "of": "ay"}, "v": {"kind": "final", "of": "speed"}},
         **more,
     }
 
@@ -42,7 +42,7 @@ def test_a_study_of_a_car_is_that_car(tmp_path):
         "model": {"vehicle": "car", "arguments": {"mass": 1000}, "terrain": {"kind": "hill", "height": 0.3}},
         "run": {"t_end": 0.004, "step": 0.001},
         "grid": {"track": [1.4]},
-        "measures": {"z": {"kind": "final", "of": "q(chassis, 3)"}},
+        "metrics": {"z": {"kind": "final", "of": "q(chassis, 3)"}},
     }
     found = bc.Study.read(study).run(tmp_path / "out", in_process=True)["z"]
     car = bc.vehicles.car(mass=1000, terrain=bc.terrain.hill(height=0.3)).equations().compile()

@@ -30,6 +30,7 @@ from bellcrank.run.values import Numbers
 if TYPE_CHECKING:
     from bellcrank.many.result import Many
     from bellcrank.many.steppers import Steppers
+    from bellcrank.metrics.metric import Metric
 
 
 class Simulation(Analyses):
@@ -532,7 +533,7 @@ class Simulation(Analyses):
         method: Method | None = None,
         channels: Iterable[str] | str | None = None,
         output_every: int | None = None,
-        metrics: Any = None,
+        metrics: Mapping[str, Any] | Sequence[str | Metric] | str | Metric | None = None,
         backend: ManyBackend = "auto",
         precision: Precision = "double",
         progress: Progress | None = None,
@@ -562,8 +563,9 @@ class Simulation(Analyses):
             Channels whose histories are kept. Default: all, or none if `metrics` are given.
         output_every : int, optional
             Keep every n-th step only; metrics use the same samples.
-        metrics : mapping, optional
-            Metrics by channel, computed during the runs: `{"az": ["rms", "max", "percentile(95)"]}`.
+        metrics : mapping, or list of Metric or str, optional
+            Metrics, computed during the runs: by channel, `{"az": ["rms", "max", "percentile(95)"]}`, as objects,
+            `[bc.metrics.rms("az")]`, or kinds for all `channels`. `bc.metrics.KINDS` lists the kinds.
         backend : {"auto", "lanes", "cores", "cuda"}, default "auto"
             SIMD lanes on all cores, one run after another on each core, or a GPU.
         precision : {"double", "single"}, default "double"

@@ -32,10 +32,11 @@ from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
 from bellcrank.files.picture import check_ending
 from bellcrank.interface.interface import PARAMETERS
-from bellcrank.many.figures import SHOWN, channel_of, read_figure
+from bellcrank.many.figures import channel_of
 from bellcrank.many.many import BACKENDS, PRECISIONS
 from bellcrank.many.random import read_spread
 from bellcrank.many.sampling import HOW
+from bellcrank.metrics.kinds import TEXTS, read_kind
 from bellcrank.names import find_name, text_of
 from bellcrank.run.assembly import STATES
 
@@ -65,7 +66,7 @@ def options(parser: CommandParser) -> None:
     add("--precision", choices=PRECISIONS, help="precision of vectorised runs (default: double)")
     add = parser.group("output")
     add("--channels", **MANY, metavar="NAME", help="channel of the metrics (may be repeated) (default: all outputs)")
-    metrics = f"metric of each channel: {', '.join(SHOWN)} (may be repeated) (default: final)"
+    metrics = f"metric of each channel: {', '.join(TEXTS)} (may be repeated) (default: final)"
     add("--metrics", **MANY, type=_metric, metavar="NAME", help=metrics)
     add("--out", metavar="FILE", help=f"write a row for each run ({', '.join(TABLES)})")
     add("--plot", metavar="FILE", help="plot bands of the channels over time")
@@ -86,9 +87,10 @@ def _varied(text: str) -> tuple[str, Any]:
 def _metric(text: str) -> str:
     """rms, percentile(95)"""
     try:
-        return read_figure(text, repr(text))[-1]
+        read_kind(text, repr(text))
     except bc.ModelError as error:
         raise ArgumentTypeError(str(error)) from None
+    return text.strip().lower()
 
 
 def command(args: Namespace) -> int:

@@ -125,15 +125,13 @@ def text(result: bc.StudyResult, wrote: list[Path]) -> str:
 def _facts(result: bc.StudyResult) -> list[list[str]]:
     facts = [["runs", f"{result.made} made, {result.found} found in {result.folder}, {len(result.failed)} failed"]]
     facts.append(["time", f"{result.seconds:.3g} s in all runs together"])
-    for m in result.definition.measures:
-        low, high = result.best(m.name), result.best(m.name, "max")
+    for name in result.definition.metrics:
+        low, high = result.best(name), result.best(name, "max")
         if low is not None and high is not None:
-            unit = result.units[m.name]
-            span = (
-                f"{_shown(low.measures[m.name])} to {_shown(high.measures[m.name])}{'' if unit == '1' else ' ' + unit}"
-            )
+            unit = result.units[name]
+            span = f"{_shown(low.metrics[name])} to {_shown(high.metrics[name])}{'' if unit == '1' else ' ' + unit}"
             at = ", ".join(f"{name} = {_shown(value)}" for name, value in low.values.items())
-            facts.append([m.name, f"{span}, {result.columns[m.name].label}; least at {at}"])
+            facts.append([name, f"{span}, {result.columns[name].label}; least at {at}"])
     return facts
 
 

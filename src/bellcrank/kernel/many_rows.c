@@ -9,7 +9,8 @@ EXPORT int64_t batch_size(void)
 }
 
 typedef struct Tally { /* of one figure of one run, so far */
-    double value, least, width; /* width of the cells that are counted, the first from `least` on */
+    double value, least, width; /* width of the cells that are counted, the first from `least` on; of a standard
+                                   deviation, the first number, and the integral of what differs from it */
     double t, x;                /* the row before */
     double first, averaged;     /* time of the first row; what is averaged over time, at the row before */
     int64_t rows;
@@ -136,6 +137,18 @@ static double mean_over_time(const Tally *a)
     return span > 0.0 ? a->value/span : a->averaged;
 }
 
+/* Standard deviation, divided by the mean if that is asked for. */
+static double deviation(const Tally *a, int over_mean)
+{
+    const double span = a->t - a->first;
+    const double away = span > 0.0 ? a->width/span : a->x - a->least; /* of the mean from the first number */
+    const double square = mean_over_time(a) - away*away;
+    const double found = isnan(square) ? NAN : square > 0.0 ? sqrt(square) : 0.0;
+    if (!over_mean)
+        return found;
+    return a->least + away != 0.0 ? found/(a->least + away) : NAN;
+}
+
 static void begin_tallies(const Batch *b, Tally *tallies)
 {
     for (int64_t j = 0; j < b->n_figures; j++) {
@@ -169,6 +182,30 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
             break;
         case MAX:
             a->value = !a->rows || x > a->value || isnan(x) ? x : a->value;
+            break;
+        case PEAK:
+            a->value = !a->rows || fabs(x) > a->value || isnan(x) ? fabs(x) : a->value;
+            break;
+        case TRAVEL:
+            a->least = !a->rows || x < a->least || isnan(x) ? x : a->least;
+            a->width = !a->rows || x > a->width || isnan(x) ? x : a->width;
+            a->value = a->width - a->least;
+            break;
+        case SD: {
+            const double change = a->rows ? x - a->x : NAN, rate = change == 0.0 ? 0.0 : fabs(change/(t - a->t));
+            a->value = a->rows < 2 || rate > a->value || isnan(rate) ? rate : a->value;
+            break;
+        }
+        case STD:
+        case LOAD_VARIATION:
+            if (!a->rows)
+                a->least = x;
+            else
+                a->width += 0.5*(t - a->t)*(x + a->x - 2.0*a->least);
+            take_averaged(a, t, (x - a->least)*(x - a->least));
+            break;
+        case AIRBORNE:
+            take_averaged(a, t, x <= 0.0);
             break;
         case MEAN:
             take_averaged(a, t, x);
@@ -207,6 +244,8 @@ static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
             x = mean_over_time(a);
         else if (kind == RMS || kind == WK || kind == WD)
             x = sqrt(mean_over_time(a));
+        else if (kind == STD || kind == LOAD_VARIATION)
+            x = deviation(a, kind == LOAD_VARIATION);
         else if (kind == PERCENTILE)
             x = percentile(a, 0.01*b->figure_numbers[j]);
         b->figures[j*b->n + run] = a->rows ? x : NAN;

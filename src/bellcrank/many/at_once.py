@@ -16,6 +16,7 @@ from bellcrank.many.figures import Figure
 from bellcrank.many.given import GROUPS, Given
 from bellcrank.many.initial_states import ready_run, starts_of
 from bellcrank.many.many import Asked, not_driven, not_in_c, run_on_cores
+from bellcrank.metrics.kinds import mean
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.numeric.run_spec import FINISHED, RunSpec
 from bellcrank.run.dae_methods import Dae
@@ -65,7 +66,7 @@ def at_once(
     """Every run that finishes; None for one that must be done by itself, as it ends otherwise or Python drives it."""
     outputs = [x for x in loaded.interface.outputs if x not in channels]
     columns = range(1, 1 + loaded.n_states) if not loaded.program.tables else range(1, loaded.interface.width)
-    asked = Asked(loaded, spec, given, [*channels], [Figure(x, "mean", 0.0, "mean") for x in outputs], tuple(columns))
+    asked = Asked(loaded, spec, given, [*channels], [Figure(x, mean, None, mean.name) for x in outputs], tuple(columns))
     nothing: list[Finished | None] = [None] * given.n
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # they come again as each run is looked at

@@ -1,5 +1,4 @@
-"""Figures of runs that are found while they continue, so that no history need be kept: final, min, rms, percentile(95)
-...
+"""Metrics of many runs, found while they continue, so that no history need be kept.
 
 In:  what a user asks for. Out: `Figure` records. `kernel/many_rows.c` finds them in compiled runs, `found` for
 histories that are there already.
@@ -14,60 +13,64 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.emit.c.many import FIGURES
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError
 from bellcrank.interface.interface import CHANNELS, Interface, Quantity
-from bellcrank.many.averages import mean, rms
-from bellcrank.many.random import called
-from bellcrank.many.weighting import WEIGHTINGS, weighted
-
-NUMBERED = ("percentile", "crossing")  # followed by a number: a share in percent, a level
-SHOWN = (*(f for f in FIGURES if f not in NUMBERED), "percentile(95)", "crossing(0)")
+from bellcrank.metrics.kinds import read_kind
+from bellcrank.metrics.metric import Metric, MetricKind
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of every run: a `kind` of FIGURES, of a channel; `words` as the user wrote it."""
+    """One number of every run: a kind of metric of a channel; `words` as the user wrote it."""
 
     channel: Quantity
-    kind: str
-    number: float
+    kind: MetricKind
+    number: float | None
     words: str
 
     def found(self, t: np.ndarray, x: np.ndarray) -> float:
         """Its value for a history."""
-        if not len(x):
-            return math.nan
-        if self.kind == "final":
-            return float(x[-1])
-        if self.kind == "percentile":
-            x = x[np.isfinite(x)]
-            return float(np.percentile(x, self.number)) if len(x) else math.nan
-        if self.kind == "crossing":
-            below = x < self.number
-            for i in np.flatnonzero(below[1:] != below[:-1])[:1].tolist():
-                return float(t[i] + (t[i + 1] - t[i]) * ((self.number - x[i]) / (x[i + 1] - x[i])))
-            return math.nan
-        if self.kind in WEIGHTINGS:
-            x = weighted(t, x, self.kind)
-        if self.kind in ("rms", *WEIGHTINGS):
-            return rms(t, x)
-        return mean(t, x) if self.kind == "mean" else float(np.min(x) if self.kind == "min" else np.max(x))
+        return self.kind.value(t, [x], self.number) if len(x) else math.nan
 
 
 def read_figures(interface: Interface, given: Any, kept: Sequence[Quantity]) -> list[Figure]:
-    """What `metrics=` asks for: figures by channel, or figures of all channels that are kept."""
+    """What `metrics=` asks for: by channel, of all channels that are kept, or as metrics that name theirs."""
     if given is None:
         return []
-    by_channel = given if isinstance(given, Mapping) else {x.name: given for x in kept}
-    if not by_channel:
-        raise ModelError(f"metrics={given!r}: name channels too, with channels= or as metrics={{channel: [...]}}")
+    if isinstance(given, Mapping):
+        return [f for name, of in given.items() for f in _of(interface, channel_of(interface, name, "metrics="), of)]
     result = []
-    for name, words in by_channel.items():
-        channel = channel_of(interface, name, "metrics=")
-        for word in [words] if isinstance(words, str) else words if isinstance(words, Iterable) else [words]:
-            result.append(_figure(channel, word))
+    for x in _listed(given):
+        if isinstance(x, Metric):
+            result.append(_metric(interface, x))
+        elif not kept:
+            raise ModelError(f"metrics={given!r}: name channels too, with channels= or as metrics={{channel: [...]}}")
+        else:
+            result += [f for channel in kept for f in _of(interface, channel, x)]
     return result
+
+
+def names_channels(given: Any) -> bool:
+    """Does `metrics=` name all channels itself?"""
+    return isinstance(given, Mapping) or all(isinstance(x, Metric) for x in _listed(given))
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+
+
+def _of(interface: Interface, channel: Quantity, given: Any) -> list[Figure]:
+    return [_metric(interface, x, channel) if isinstance(x, Metric) else _figure(channel, x) for x in _listed(given)]
+
+
+def _metric(interface: Interface, metric: Metric, under: Quantity | None = None) -> Figure:
+    if len(metric.channels) != 1 or not metric.whole:
+        raise ModelError(f"metrics=: {metric!r} is of several channels or of a part of the run; many runs have metrics "
+                         "of one channel over the whole run")  # fmt: skip
+    channel = channel_of(interface, metric.channels[0], "metrics=")
+    if under not in (None, channel):
+        raise ModelError(f"metrics=: {metric!r} is listed under the channel '{under.name if under else ''}'")
+    return Figure(channel, metric.kind, metric.number, metric.text)
 
 
 def channel_of(interface: Interface, name: Any, what: str) -> Quantity:
@@ -77,22 +80,5 @@ def channel_of(interface: Interface, name: Any, what: str) -> Quantity:
 
 
 def _figure(channel: Quantity, word: Any) -> Figure:
-    return Figure(channel, *read_figure(word, f"metrics=: {word!r} of '{channel.name}'"))
-
-
-def read_figure(word: Any, what: str) -> tuple[str, float, str]:
-    """Kind, number and text of a figure as a user writes it; an error begins with `what`."""
-    text = str(word).strip().lower()
-    kind, numbers = called(text) or (text, ())
-    if kind not in FIGURES or len(numbers) != (kind in NUMBERED):
-        near = "" if kind in FIGURES else did_you_mean(kind, FIGURES)
-        raise ModelError(f"{what} is not known.{near} It is one of {', '.join(SHOWN)}.")
-    try:
-        number = float(numbers[0]) if numbers else 0.0
-    except ValueError:
-        raise ModelError(f"{what}: {numbers[0]!r} is not a number") from None
-    if not math.isfinite(number):
-        raise ModelError(f"{what}: {number:g} is not a finite number")
-    if kind == "percentile" and not 0 <= number <= 100:
-        raise ModelError(f"{what}: {number:g} must be between 0 and 100")
-    return kind, number, text
+    kind, number = read_kind(word, f"metrics=: {word!r} of '{channel.name}'")
+    return Figure(channel, kind, number, str(word).strip().lower())

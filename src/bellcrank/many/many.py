@@ -21,7 +21,7 @@ from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import ModelError, ModelWarning, check_called, counted, warn
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import Goes, Remaining, on_cores
-from bellcrank.many.figures import Figure, channel_of, read_figures
+from bellcrank.many.figures import Figure, channel_of, names_channels, read_figures
 from bellcrank.many.given import Given, read_given
 from bellcrank.many.initial_states import (
     NO_VALUES,
@@ -36,7 +36,7 @@ from bellcrank.many.initial_states import (
 from bellcrank.many.result import Many
 from bellcrank.many.single_runs import SingleRuns
 from bellcrank.many.watching import Watching, watching_of
-from bellcrank.many.weighting import filters_of
+from bellcrank.metrics.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
 from bellcrank.numeric.run_spec import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE, RunSpec
 from bellcrank.numeric.tuning import EVENTS, STEPS
@@ -77,7 +77,7 @@ class Asked:
     @property
     def wanted(self) -> Wanted:
         kept = [(x.column, x.unit.factor) for x in self.kept] + [(column, 1.0) for column in self.columns]
-        figures = [(f.channel.column, f.channel.unit.factor, f.kind, f.number) for f in self.figures]
+        figures = [(f.channel.column, f.channel.unit.factor, f.kind.name, f.number or 0.0) for f in self.figures]
         return Wanted.of(kept, figures, filters_of(self.times))
 
     @property
@@ -290,12 +290,12 @@ def _alone(
 def _asked(loaded: Loaded, spec: RunSpec, given: Given, channels: Any, metrics: Any, number: Number) -> Asked:
     interface = loaded.interface
     if channels is None:
-        kept = [] if isinstance(metrics, Mapping) else list(interface.channels)
+        kept = [] if metrics is not None and names_channels(metrics) else list(interface.channels)
     else:
         listed = [channels] if isinstance(channels, str) or not isinstance(channels, Iterable) else list(channels)
         kept = list({x.name: x for x in (channel_of(interface, name, "channels=") for name in listed)}.values())
     figures = read_figures(interface, metrics, kept)
-    if metrics is not None and not isinstance(metrics, Mapping):
+    if metrics is not None and not names_channels(metrics):
         kept = []  # metrics alone
     return Asked(loaded, spec, given, kept, figures, number=number)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.many.sampling import DISTRIBUTIONS, wrong_numbers
+from bellcrank.names import called
 from bellcrank.numeric.real import real
 
 __all__ = ["log_uniform", "normal", "uniform"]
-_CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)\s*")
 
 
 @dataclass(frozen=True)
@@ -97,12 +96,6 @@ def normal(mean: float, deviation: float) -> Spread:
     Spread(kind='normal', numbers=(1000.0, 80.0))
     """
     return Spread("normal", (mean, deviation))
-
-
-def called(text: str) -> tuple[str, tuple[str, ...]] | None:
-    """The word and the numbers, still text, of uniform(1, 2); None if it is not like that. Nothing is executed."""
-    found = _CALL.fullmatch(text)
-    return None if found is None else (found[1], tuple(x for x in found.groups()[1:] if x is not None))
 
 
 def read_spread(text: str) -> Spread:

@@ -15,6 +15,7 @@ from bellcrank.files.choose import write_table
 from bellcrank.files.html import heading, paragraph, table
 from bellcrank.files.notebook import Shown
 from bellcrank.files.record import Column, Table
+from bellcrank.metrics.kinds import read_kind
 from bellcrank.names import find_name
 from bellcrank.run.result import Run
 
@@ -129,7 +130,7 @@ class Many(Shown):
     def metric_units(self) -> dict[str, str]:
         """Their units, by the same names."""
         listed = [(name, word) for name, of in self.metrics.items() for word in of]
-        return {f"{n} {w}": "s" if w.startswith("crossing") else self.units.get(n, "") for n, w in listed}
+        return {f"{n} {w}": read_kind(w, w)[0].unit(self.units.get(n, "")) for n, w in listed}
 
     def table(self) -> Table:
         """Arrange what varies, the metrics and how each run ended.

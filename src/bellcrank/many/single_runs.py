@@ -11,7 +11,7 @@ from bellcrank.backend.c_many import PENDING, Results
 from bellcrank.errors import BellcrankError
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.figures import Figure
-from bellcrank.many.weighting import WEIGHTINGS
+from bellcrank.metrics.weighting import WEIGHTINGS
 from bellcrank.numeric.run_spec import FINISHED
 from bellcrank.run.result import Run
 
@@ -57,7 +57,8 @@ class SingleRuns:
             for place, x in enumerate(self._kept):
                 r.kept[place, number, there] = run[x.name][rows]
             for place, f in enumerate(self._figures):
-                of = rows if f.kind in WEIGHTINGS else slice(None)  # a filter takes rows as far apart as they are asked
+                even = f.kind.name in WEIGHTINGS  # a filter takes rows as far apart as they are asked
+                of = rows if even else slice(None)
                 r.figures[place, number] = f.found(run.time[of], np.asarray(run[f.channel.name])[of])
             self._ended[number] = run.ended
             r.status[number] = FINISHED

@@ -12,7 +12,7 @@ from bellcrank.run.dae_methods import as_dae
 from bellcrank.run.loaded import BACKENDS
 from bellcrank.run.values import run_spec
 from bellcrank.study.formulas import Circle, names_in
-from bellcrank.study.job import GROUPS, Job, is_state, measures_of
+from bellcrank.study.job import GROUPS, Job, is_state, metrics_of
 from bellcrank.study.records import Definition, PlotSpec, TableSpec
 from bellcrank.study.runner import options_of
 
@@ -25,7 +25,7 @@ def problems_with(definition: Definition, job: Job, interface: Interface) -> lis
     found = [
         *names,
         *_inputs(definition, interface),
-        *_measures(definition, job, interface),
+        *_metrics(definition, job, interface),
         *_run(definition, job, interface),
         *_shown(definition),
     ]
@@ -102,20 +102,20 @@ def _inputs(definition: Definition, interface: Interface) -> Iterator[str]:
             yield f"no value is given for the input '{x.name}': a line in [inputs] is needed."
 
 
-def _measures(definition: Definition, job: Job, interface: Interface) -> Iterator[str]:
+def _metrics(definition: Definition, job: Job, interface: Interface) -> Iterator[str]:
     taken = {"part", "ended", *definition.varied}
-    for m in definition.measures:
-        if m.name in taken:
-            yield f"measure '{m.name}' needs another name: {', '.join(sorted(taken))} are taken."
+    for name in definition.metrics:
+        if name in taken:
+            yield f"metric '{name}' needs another name: {', '.join(sorted(taken))} are taken."
     shown = [x.name for x in interface.channels]
-    for m in measures_of(job):
+    for name, m in metrics_of(job).items():
         for c in m.channels:
             if interface.channel(c) is None:
                 near = did_you_mean(c, shown)
-                yield f"measure '{m.name}': the model has no channel '{c}'.{near} Channels: {', '.join(shown)}."
+                yield f"metric '{name}': the model has no channel '{c}'.{near} Channels: {', '.join(shown)}."
         units = {x.unit.text for c in m.channels if (x := interface.channel(c)) is not None}
         if len(units) > 1:
-            yield f"measure '{m.name}': its channels have different units, {', '.join(sorted(units))}."
+            yield f"metric '{name}': its channels have different units, {', '.join(sorted(units))}."
 
 
 def _run(definition: Definition, job: Job, interface: Interface) -> Iterator[str]:
@@ -130,9 +130,9 @@ def _run(definition: Definition, job: Job, interface: Interface) -> Iterator[str
     except BellcrankError as error:
         yield f"[run]: {'; '.join(getattr(error, 'problems', [str(error)]))}."
     else:
-        for m in definition.measures:
+        for name, m in definition.metrics.items():
             if m.start >= spec.t_end:
-                yield f"measure '{m.name}': from = {m.start:g} s lies after the end of the runs, {spec.t_end:g} s."
+                yield f"metric '{name}': from = {m.start:g} s lies after the end of the runs, {spec.t_end:g} s."
     if "dae" in run:
         try:
             as_dae(str(run["dae"]))
@@ -142,16 +142,16 @@ def _run(definition: Definition, job: Job, interface: Interface) -> Iterator[str
 
 def _shown(definition: Definition) -> Iterator[str]:
     """Tables and plots that name what the study does not have."""
-    measures = [m.name for m in definition.measures]
+    metrics = list(definition.metrics)
     shown: Sequence[tuple[str, TableSpec | PlotSpec]] = [
         *((f"[[tables]] {i}", t) for i, t in enumerate(definition.tables, 1)),
         *((f"[[plots]] {i}", p) for i, p in enumerate(definition.plots, 1)),
     ]
     parts = {p.name: p for p in definition.parts}
     for place, spec in shown:
-        if spec.value not in measures:
-            near = did_you_mean(spec.value, measures)
-            yield f"{place}: no measure '{spec.value}'.{near} Measures: {_listed(measures)}."
+        if spec.value not in metrics:
+            near = did_you_mean(spec.value, metrics)
+            yield f"{place}: no metric '{spec.value}'.{near} Metrics: {_listed(metrics)}."
         if spec.part is not None and spec.part not in parts:
             yield f"{place}: no part '{spec.part}'.{did_you_mean(spec.part, parts)} Parts: {_listed(parts)}."
             continue

@@ -1,6 +1,6 @@
 """Study files: TOML, parsed as data. All that is wrong is reported at once, also what the model does not know.
 
-A file has the tables model, run, parameters, initial, guess, inputs, outputs, measures; grid or samples or both, or
+A file has the tables model, run, parameters, initial, guess, inputs, outputs, metrics; grid or samples or both, or
 several [[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See docs/studies.md.
 """
 
@@ -13,12 +13,12 @@ from typing import Any
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.csv_table import read_csv
 from bellcrank.files.text import read_toml
-from bellcrank.study.read_values import read_inputs, read_measures, read_parts
+from bellcrank.study.read_values import read_inputs, read_metrics, read_parts
 from bellcrank.study.reader import Reader
 from bellcrank.study.records import Definition, Given, ModelSpec, OutputSpec, PlotSpec, TableSpec
 
 KEYS = (
-    "name", "note", "model", "run", "parameters", "initial", "guess", "inputs", "outputs", "measures", "grid",
+    "name", "note", "model", "run", "parameters", "initial", "guess", "inputs", "outputs", "metrics", "grid",
     "samples", "parts", "tables", "plots",
 )  # fmt: skip
 RUN = ("t_end", "step", "method", "dae", "output_every", "backend", "rtol", "atol")
@@ -53,7 +53,7 @@ def _definition(r: Reader, name: str, base: Path) -> Definition:
         _given(r.table("initial")),
         read_inputs(r.table("inputs")),
         parts,
-        read_measures(r.table("measures")),
+        read_metrics(r.table("metrics")),
         tuple(s for t in r.tables("tables") if (s := _table(t, base)) is not None),
         tuple(p for t in r.tables("plots") if (p := _plot(t)) is not None),
         _given(r.table("guess")),

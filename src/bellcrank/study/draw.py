@@ -29,10 +29,10 @@ def default_plots(result: Rows, ending: str) -> list[PlotSpec]:
     """A map over the first two names of a grid, a line over the only one, or points over every sampled name."""
     found = []
     for part in result.definition.parts:
-        for m in result.definition.measures:
+        for metric in result.definition.metrics:
             for axes in _axes(part):
-                name = re.sub(r"[^\w.-]+", "_", "_".join(x for x in (part.name, m.name, *axes[2:]) if x))
-                found.append(PlotSpec(f"{name}{ending}", m.name, axes[0], axes[1], part=part.name or None))
+                name = re.sub(r"[^\w.-]+", "_", "_".join(x for x in (part.name, metric, *axes[2:]) if x))
+                found.append(PlotSpec(f"{name}{ending}", metric, axes[0], axes[1], part=part.name or None))
     return found[:MOST]
 
 
@@ -54,7 +54,7 @@ def draw(result: Rows, spec: PlotSpec, path: Path | None = None) -> Any:
     if spec.y is not None:
         _map(figure, axis, rows, spec, result)
     elif _sampled(result, spec):
-        points = [(r.values[spec.x], y) for r in rows if (y := r.measures.get(spec.value)) is not None]
+        points = [(r.values[spec.x], y) for r in rows if (y := r.metrics.get(spec.value)) is not None]
         axis.plot([x for x, _ in points], [y for _, y in points], ".", markersize=5)
         axis.set_ylabel(_label(result, spec.value))
     else:
@@ -114,5 +114,5 @@ def _map(figure: Any, axis: Any, rows: list[Row], spec: PlotSpec, result: Rows) 
 
 
 def _number(row: Row | None, value: str) -> float:
-    found = None if row is None else row.measures[value]
+    found = None if row is None else row.metrics[value]
     return np.nan if found is None else found

@@ -1,7 +1,7 @@
 """A study as plain data that can be sent to other machines, the settings of each run, and the key of a run.
 
 The key of a run is a digest of everything that determines its result: the model with its arguments, or the text of
-its file; terrain, channels, settings, values, measures, and the version of Bellcrank. Runs with the same key are one
+its file; terrain, channels, settings, values, metrics, and the version of Bellcrank. Runs with the same key are one
 run, also of different parts.
 """
 
@@ -18,8 +18,9 @@ from bellcrank.errors import ModelError
 from bellcrank.files.neighbours import imported_files
 from bellcrank.files.text import read_text
 from bellcrank.many.sampling import Value
+from bellcrank.metrics.kinds import read_kind
+from bellcrank.metrics.metric import Metric, MetricKind
 from bellcrank.names import key_of
-from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition
 from bellcrank.version import __version__
 
@@ -48,9 +49,9 @@ def job_of(definition: Definition) -> Job:
         "initial": {key_of(n): v for n, v in definition.initial.items()},
         "guess": {key_of(n): v for n, v in definition.guess.items()},
         "inputs": dict(definition.inputs),
-        "measures": [
-            [m.name, m.kind, list(m.channels), m.start, None if m.end == float("inf") else m.end]
-            for m in definition.measures
+        "metrics": [
+            [name, m.text, list(m.channels), m.start, None if m.end == float("inf") else m.end]
+            for name, m in definition.metrics.items()
         ],
     }
 
@@ -63,11 +64,17 @@ def _texts(path: Path) -> dict[str, str]:
     return {file.relative_to(path.parent).as_posix(): read_text(file, ModelError) for file in files}
 
 
-def measures_of(job: Job) -> list[Measure]:
-    return [
-        Measure(name, kind, tuple(channels), start, float("inf") if end is None else end)
-        for name, kind, channels, start, end in job["measures"]
-    ]
+def metrics_of(job: Job) -> dict[str, Metric]:
+    """The metrics of a run by name."""
+    return {
+        name: Metric(*_kind_first(text, channels), start, float("inf") if end is None else end)
+        for name, text, channels, start, end in job["metrics"]
+    }
+
+
+def _kind_first(text: str, channels: list[str]) -> tuple[MetricKind, tuple[str, ...], float | None]:
+    kind, number = read_kind(text, text)
+    return kind, tuple(channels), number
 
 
 def settled(job: Job, values: Mapping[str, Value]) -> Job:

@@ -1,4 +1,4 @@
-"""A measure over two names: for each pair of values the best over all others, next to any published value."""
+"""A metric over two names: for each pair of values the best over all others, next to any published value."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def chosen(rows: Iterable[Row], spec: TableSpec | PlotSpec) -> list[Row]:
 
 
 def best_of(rows: Sequence[Row], value: str, how: str) -> Row | None:
-    good = [row for row in rows if row.measures.get(value) is not None]
+    good = [row for row in rows if row.metrics.get(value) is not None]
     choose = min if how == "min" else max
-    return choose(good, key=lambda row: row.measures[value] or 0.0) if good else None
+    return choose(good, key=lambda row: row.metrics[value] or 0.0) if good else None
 
 
 def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Value, ...], list[Row]]:
@@ -127,14 +127,14 @@ def pivot(rows: Iterable[Row], spec: TableSpec, units: Mapping[str, str]) -> Piv
             at = {n: found.values[n] for n in others} if found else {}
             known = _beside(published, dict(zip(names, key, strict=True)), spec)
             where = None if known is None else {n: known[n] for n in others if n in known}
-            value = None if found is None else found.measures[spec.value]
+            value = None if found is None else found.metrics[spec.value]
             line.append(Cell(value, at, None if known is None else known[spec.value], where))
         cells.append(tuple(line))
     return Pivot(spec, units.get(spec.value, ""), heights, widths, tuple(cells))
 
 
 def _published(path: Path, value: str) -> list[dict[str, Any]]:
-    """Rows of a CSV file of published values: a column `part` if wanted, the names, the measure."""
+    """Rows of a CSV file of published values: a column `part` if wanted, the names, the metric."""
     lines = [line for line in read_text(path).splitlines() if line.strip() and not line.startswith("#")]
     rows = []
     for number, row in enumerate(csv.DictReader(lines), 2):

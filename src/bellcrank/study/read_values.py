@@ -1,4 +1,4 @@
-"""The parts of a study file that vary: grids, samples, inputs, measures."""
+"""The parts of a study file that vary: grids, samples, inputs, metrics."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from bellcrank import signals
-from bellcrank.errors import did_you_mean
+from bellcrank.errors import ModelError
 from bellcrank.many.sampling import DISTRIBUTIONS, HOW, Samples, Value, wrong_numbers
-from bellcrank.study.measures import KINDS, Measure
+from bellcrank.metrics.kinds import read_kind
+from bellcrank.metrics.metric import Metric
 from bellcrank.study.reader import Reader
 from bellcrank.study.sampling import Part
 
@@ -142,21 +143,23 @@ def _numbers(t: Reader, key: str) -> list[float]:
     return []
 
 
-def read_measures(t: Reader) -> tuple[Measure, ...]:
-    """name = {kind = , of = channel or list of channels, from = , until = }"""
+def read_metrics(t: Reader) -> dict[str, Metric]:
+    """name = {kind = , of = channel or list of channels, from = , until = }, or a metric of bc.metrics."""
     if not t.data:
-        t.problem("there is nothing to measure: a measure is name = { kind = ..., of = channel }")
-    return tuple(m for name in t.data if (m := _measure(t.table(name), name)) is not None)
+        t.problem("there is no metric: one is name = { kind = ..., of = channel }")
+    read = {name: x if isinstance(x, Metric) else _metric(t.table(name)) for name, x in t.data.items()}
+    return {name: m for name, m in read.items() if m is not None}
 
 
-def _measure(t: Reader, name: str) -> Measure | None:
+def _metric(t: Reader) -> Metric | None:
     t.known(("kind", "of", "from", "until"))
     if not t.needs("kind", "of"):
         return None
-    kind, of = t.text("kind", ""), t.data["of"]
-    if kind not in KINDS:
-        known = "; ".join(f"{key} ({k.words})" for key, k in KINDS.items())
-        t.problem(f"no measure '{kind}'.{did_you_mean(kind, KINDS)} Measures: {known}")
+    given, of = t.text("kind", ""), t.data["of"]
+    try:
+        kind, number = read_kind(given, f"the metric '{given}'")
+    except ModelError as error:
+        t.problem(str(error).removesuffix("."))
         return None
     channels = [of] if isinstance(of, str) else of
     if not isinstance(channels, list) or not channels or not all(isinstance(c, str) for c in channels):
@@ -165,4 +168,4 @@ def _measure(t: Reader, name: str) -> Measure | None:
     start, end = t.number("from"), t.number("until")
     if start is not None and end is not None and not start < end:
         t.problem(f"from = {start!r} must lie before until = {end!r}")
-    return Measure(name, kind, tuple(channels), start or 0.0, math.inf if end is None else end)
+    return Metric(kind, tuple(channels), number, start or 0.0, math.inf if end is None else end)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.many.sampling import Value
-from bellcrank.study.measures import Measure
+from bellcrank.metrics.metric import Metric
 from bellcrank.study.sampling import Part
 
 Given = float | str  # a number, or a formula of other names
@@ -38,7 +38,7 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A measure over two names, the best over all others; `beside`: a CSV file of published values; `source`: whose."""
+    """A metric over two names, the best over all others; `beside`: a CSV file of published values; `source`: whose."""
 
     title: str
     value: str
@@ -53,7 +53,7 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class PlotSpec:
-    """A measure over x: a line for each value of `lines`, or a map over x and y; the best over all others."""
+    """A metric over x: a line for each value of `lines`, or a map over x and y; the best over all others."""
 
     file: str
     value: str
@@ -78,7 +78,7 @@ class Definition:
     initial: Mapping[str, Given]
     inputs: Mapping[str, Any]
     parts: tuple[Part, ...]
-    measures: tuple[Measure, ...]
+    metrics: Mapping[str, Metric]
     tables: tuple[TableSpec, ...] = ()
     plots: tuple[PlotSpec, ...] = ()
     guess: Mapping[str, Given] = field(default_factory=dict)

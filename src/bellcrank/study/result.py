@@ -55,7 +55,7 @@ class StudyResult(Rows, Shown):
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.columns:
             raise RunError(f"no column '{name}'. Columns: {', '.join(self.columns)}")
-        found = [row.measures.get(name, row.values.get(name)) for row in self.rows]
+        found = [row.metrics.get(name, row.values.get(name)) for row in self.rows]
         if any(isinstance(x, str) for x in found):
             return np.array(found, dtype=object)
         return np.array([np.nan if x is None else float(x) for x in found])
@@ -68,7 +68,7 @@ class StudyResult(Rows, Shown):
     def table(self) -> Iterator[list[Any]]:
         """The rows, in the order of `heads`; None where there is no value."""
         for row in self.rows:
-            known: dict[str, Any] = {"part": row.part, **row.values, **row.measures, "ended": row.ended}
+            known: dict[str, Any] = {"part": row.part, **row.values, **row.metrics, "ended": row.ended}
             yield [known.get(name) for name in self.heads]
 
     def _told(self) -> list[str]:
@@ -78,9 +78,9 @@ class StudyResult(Rows, Shown):
         words = [*self.notes, *([f"and {len(self) - SHOWN} more rows"] if len(self) > SHOWN else [])]
         return [heading(repr(self)), table(heads, rows, right=range(len(heads) - 1)), *map(paragraph, words)]
 
-    def best(self, measure: str, how: str = "min") -> Row | None:
-        """The run with the smallest (or largest) value of a measure."""
-        return best_of(self.rows, measure, how)
+    def best(self, metric: str, how: str = "min") -> Row | None:
+        """The run with the smallest (or largest) value of a metric."""
+        return best_of(self.rows, metric, how)
 
     def to_pandas(self) -> Any:
         """A DataFrame, a row for each run (needs pandas)."""
@@ -101,7 +101,7 @@ class StudyResult(Rows, Shown):
         return [pivot(self.rows, spec, self.units) for spec in self.definition.tables]
 
     def plot(self, folder: str | Path | None = None, ending: str = ".png") -> list[Path]:
-        """Draws the [[plots]] of the study, or a picture of every measure over what varies; returns their paths."""
+        """Draws the [[plots]] of the study, or a picture of every metric over what varies; returns their paths."""
         return draw_all(self, Path(folder) if folder is not None else self.folder, ending)
 
     def as_dict(self) -> dict[str, Any]:

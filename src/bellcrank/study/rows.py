@@ -20,11 +20,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One run: its part, its values, its measures (None where it failed), and how it ended."""
+    """One run: its part, its values, its metrics (None where it failed), and how it ended."""
 
     part: str
     values: dict[str, Value]
-    measures: dict[str, float | None]
+    metrics: dict[str, float | None]
     ended: str
 
     @property

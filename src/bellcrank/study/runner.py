@@ -27,7 +27,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.values import run_spec
 from bellcrank.signals import made
 from bellcrank.study.formulas import Names
-from bellcrank.study.job import Job, measures_of
+from bellcrank.study.job import Job, metrics_of
 from bellcrank.study.rows import FINISHED
 
 SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
@@ -126,11 +126,11 @@ def failed(job: Job, ended: str) -> dict[str, Any]:
 
 
 def _record(
-    job: Job, ended: str, measures: Mapping[str, float | None], notes: Iterable[str], seconds: float
+    job: Job, ended: str, metrics: Mapping[str, float | None], notes: Iterable[str], seconds: float
 ) -> dict[str, Any]:
-    """What is recorded of a run; one that has not finished has no measures."""
-    found = {m.name: measures.get(m.name) if ended == FINISHED else None for m in measures_of(job)}
-    return {"measures": found, "ended": ended, "notes": list(dict.fromkeys(notes))[:5], "seconds": seconds}
+    """What is recorded of a run; one that has not finished has no metrics."""
+    found = {name: metrics.get(name) if ended == FINISHED else None for name in metrics_of(job)}
+    return {"metrics": found, "ended": ended, "notes": list(dict.fromkeys(notes))[:5], "seconds": seconds}
 
 
 class Runner:
@@ -142,24 +142,24 @@ class Runner:
         self._cpu = math.inf  # s that a run takes of one core
 
     def run(self, job: Job) -> dict[str, Any]:
-        """The measures of a run and the message that says how it ended. Whatever goes wrong is that message."""
+        """The metrics of a run and the message that says how it ended. Whatever goes wrong is that message."""
         began, cpu = time.perf_counter(), time.process_time()
-        measures: dict[str, float | None] = {}
+        metrics: dict[str, float | None] = {}
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", ModelWarning)
             try:
                 settings = {k: v for k, v in job["run"].items() if k in SIMULATE}
                 run = self.sim.simulate(**options_of(self.interface, job), **settings)
-                ended, measures = run.ended, {}
+                ended, metrics = run.ended, {}
                 if ended == FINISHED:
-                    ended, measures = self._measure(job, run.time, run)
+                    ended, metrics = self._metric(job, run.time, run)
             except BellcrankError as error:
                 ended = str(error)
             except Exception as error:  # a routine of the model, or a fault: the other runs continue
                 ended = f"{type(error).__name__}: {error}"
         notes = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]
         self._cpu = time.process_time() - cpu
-        return _record(job, ended, measures, notes, time.perf_counter() - began)
+        return _record(job, ended, metrics, notes, time.perf_counter() - began)
 
     def run_some(self, jobs: Sequence[Job], seconds: float, threads: int) -> list[dict[str, Any]]:
         """The same for the first of some jobs with the same settings of the run, as many as take about so long of each
@@ -168,14 +168,14 @@ class Runner:
         if len(alike) < 2 or spec is None:
             return [self.run(jobs[0])]
         began, cpu = time.perf_counter(), time.process_time()
-        names = dict.fromkeys(c for m in measures_of(jobs[0]) for c in m.channels)
+        names = dict.fromkeys(c for m in metrics_of(jobs[0]).values() for c in m.channels)
         channels = [x for c in names if (x := self.interface.channel(c))]
         found = at_once(self.sim.loaded, spec, given_runs(options), channels, threads)
         records = []
         for job, run in zip(alike, found, strict=True):
             if run is not None:
-                ended, measures = self._measure(job, run.time, run.channels)
-                records.append(_record(job, ended, measures, run.notes, 0.0))
+                ended, metrics = self._metric(job, run.time, run.channels)
+                records.append(_record(job, ended, metrics, run.notes, 0.0))
         if not records:  # each by itself: what is done is kept before the next begins
             return [self.run(jobs[0])]
         self._cpu = (time.process_time() - cpu) / len(records)
@@ -207,19 +207,19 @@ class Runner:
             pass
         return alike, options, spec if alike else None
 
-    def _measure(
+    def _metric(
         self, job: Job, times: np.ndarray, histories: Run | Mapping[str, np.ndarray]
     ) -> tuple[str, dict[str, float | None]]:
-        """How a run that finished ended, and its measures."""
-        channels = {c: x.name for m in measures_of(job) for c in m.channels if (x := self.interface.channel(c))}
-        measures: dict[str, float | None] = {}
-        for m in measures_of(job):
+        """How a run that finished ended, and its metrics."""
+        channels = {c: x.name for m in metrics_of(job).values() for c in m.channels if (x := self.interface.channel(c))}
+        metrics: dict[str, float | None] = {}
+        for name, m in metrics_of(job).items():
             with np.errstate(all="ignore"):
                 value = m.value(times, [histories[channels[c]] for c in m.channels])
             if not np.isfinite(value):
-                return f"measure '{m.name}' is {value}: {', '.join(m.channels)} cannot be measured so in this run", {}
-            measures[m.name] = float(value)
-        return FINISHED, measures
+                return f"metric '{name}' is {value}: {', '.join(m.channels)} cannot be measured so in this run", {}
+            metrics[name] = float(value)
+        return FINISHED, metrics
 
 
 def options_of(interface: Interface, job: Job) -> dict[str, Any]:

@@ -66,9 +66,9 @@ def _whole(data: bytes) -> Iterator[dict[str, Any]]:
 
 def _is_record(found: Any) -> bool:
     """Is this what a worker makes?"""
-    if not isinstance(found, dict) or not isinstance(found.get("measures"), dict):
+    if not isinstance(found, dict) or not isinstance(found.get("metrics"), dict):
         return False
-    numbers = [found.get("seconds"), *(x for x in found["measures"].values() if x is not None)]
+    numbers = [found.get("seconds"), *(x for x in found["metrics"].values() if x is not None)]
     notes = found.get("notes", [])
     return (
         all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)

@@ -80,7 +80,7 @@ class Study:
         ...     "    return s",
         ... ]
         >>> plan = {"name": "fall", "model": {"file": "ball.py"}, "run": {"t_end": 1, "step": 0.1}}
-        >>> plan |= {"grid": {"g": [5, 10]}, "measures": {"depth": {"kind": "min", "of": "q(ball)"}}}
+        >>> plan |= {"grid": {"g": [5, 10]}, "metrics": {"depth": {"kind": "min", "of": "q(ball)"}}}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     written = (Path(folder) / "ball.py").write_text(chr(10).join(lines))
         ...     print(bc.Study.read(plan, folder))
@@ -197,7 +197,7 @@ class Study:
     def _result(self, store: Store, done: dict[str, Any], again: int, notes: list[str]) -> StudyResult:
         records = [done[key] for key in self._keys]
         listed = zip(self.points, records, strict=True)
-        rows = tuple(Row(part, dict(values), r["measures"], r["ended"]) for (part, values), r in listed)
+        rows = tuple(Row(part, dict(values), r["metrics"], r["ended"]) for (part, values), r in listed)
         told = tuple(dict.fromkeys((*notes, *(note for r in records for note in r.get("notes", ())))))
         spent = sum(done[key]["seconds"] for key in set(self._keys))
         counts = len(self) - again, again, spent
@@ -213,7 +213,7 @@ class Study:
                 found[name] = Column(parameter.unit.text, parameter.label)
             else:
                 found[name] = Column("s" if name in ("run.t_end", "run.step") else "", "")
-        for m in self.definition.measures:
+        for name, m in self.definition.metrics.items():
             of = [interface.find(c, CHANNELS, "channel") for c in m.channels]
-            found[m.name] = Column(m.unit(of[0].unit.text), f"{m.kind} of {', '.join(x.name for x in of)}")
+            found[name] = Column(m.unit(of[0].unit.text), f"{m.text} of {', '.join(x.name for x in of)}")
         return found

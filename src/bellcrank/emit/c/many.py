@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bellcrank.kernel.text import Kernel
+from bellcrank.metrics.kinds import KINDS
+from bellcrank.metrics.weighting import POLES
 
-FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing", "wk", "wd")
-"""What can be found of a channel while a run continues, as compiled code counts it."""
-POLES = 4  # pairs of them in a weighting of ISO 2631, at most
+FIGURES = tuple(KINDS)
+"""Metrics of a channel, found while a run continues, as compiled code counts them."""
 NO_CONSTANTS, LEFT, STOPPED = 8, 9, 10
 """The status of a run whose constants are not finite, of one left to be done alone, and of one that an event stopped:
 behind those of `run.c`."""

@@ -21,8 +21,8 @@ from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.driver import Driver
-from bellcrank.many.averages import mean, rms, std
-from bellcrank.many.weighting import weighted
+from bellcrank.metrics.values import load_variation, mean, peak, rms, std
+from bellcrank.metrics.weighting import weighted
 from bellcrank.signals import sampled
 
 BEFORE, LENGTH, APART = 20.0, 500.0, 100.0  # m: level ground before, the road, level ground between the parts
@@ -92,14 +92,14 @@ def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
     t, az = run.time[on], weighted(run.time, run["az"])[on]
     comfort = found.add("az_weighted", rms(t, az), "m/s2", "vertical acceleration, weighted by Wk")
     found.add("az_rms", rms(t, run["az"][on]), "m/s2", "vertical acceleration of the mass centre, root mean square")
-    found.add("crest", np.abs(az).max() / comfort, "", "crest factor of the weighted vertical acceleration")
+    found.add("crest", peak(t, az) / comfort, "", "crest factor of the weighted vertical acceleration")
     found.add(
         "ay_weighted", rms(t, weighted(run.time, run["ay"], "wd")[on]), "m/s2", "lateral acceleration, weighted by Wd"
     )
     for name in ("roll", "pitch"):
         found.add(f"{name}_std", std(t, run[name][on]), "deg", f"{name}, standard deviation")
     for axle, corners in AXLES.items():
-        loads = [std(t, load) / mean(t, load) for load in (run[f"{c}.tyre_load"][on] for c in corners)]
+        loads = [load_variation(t, run[f"{c}.tyre_load"][on]) for c in corners]
         found.add(
             f"load_{axle}", 100 * math.hypot(*loads) / math.sqrt(2), "%", f"dynamic load coefficient, {axle} wheels"
         )

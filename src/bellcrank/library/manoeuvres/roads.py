@@ -17,7 +17,7 @@ from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
 from bellcrank.library.vehicles.path import STEP, Path
-from bellcrank.many.averages import rms
+from bellcrank.metrics.values import rms
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]

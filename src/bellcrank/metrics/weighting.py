@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bellcrank.emit.c.many import POLES
+POLES = 4  # pairs of them in a weighting, at most
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.many.weighting import fraction, weighted
+from bellcrank.metrics.weighting import fraction, weighted
 
 # Table 3, principal frequency weightings in one-third octaves: frequency in Hz, factors times 1000
 W_K = {
