@@ -1,6 +1,8 @@
 """What the public meets first: one version everywhere, a changelog in its form, workflows that can be read."""
 
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -17,6 +19,13 @@ def test_one_version():
     assert cited and cited[1] == __version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {__version__} - " in changes or f"Version {__version__}" in changes.split("\n## ")[1]
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="this is no clone")
+def test_no_link_is_in_the_repository():
+    """A link to an environment replaced that of everyone who pulled it."""
+    listed = subprocess.run(["git", "ls-files", "-s"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert [line for line in listed.splitlines() if line.startswith("120000")] == []
 
 
 def test_form_of_the_changelog():
