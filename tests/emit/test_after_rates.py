@@ -8,7 +8,9 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.emit.c import halves
+from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.emit.c.source import c_sources
+from tests.embedded import Embedded, in_units
 from tests.models import STRICT, needs_compiler
 
 SHARED = "derivatives_and_values("
@@ -80,3 +82,43 @@ def test_outputs_that_need_little_of_the_rates_stand_alone():
     t.add_body("a", rotate=("x", "y", "z"), mass=1, inertia=(1, 2, 3))
     t.add_output("half", "q(a,1)/2", units="rad")
     assert SHARED not in c_sources(t.equations().program, longest=1).of("unity")
+
+
+@needs_compiler
+def test_the_same_in_lanes(tmp_path, monkeypatch):
+    """Runs next to each other, of which each has another start."""
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
+    texts = []
+
+    def in_short_parts(program, *given, **named):
+        texts.append(lanes_source(program, *given, **named | {"longest": 5}))
+        return texts[-1]
+
+    monkeypatch.setattr("bellcrank.backend.c_lanes.lanes_source", in_short_parts)
+    sim = chain().equations().compile()
+    starts = [0.1, 0.4, -0.5, 0.9, 1.3]
+    many = sim.simulate_many(initial={"q(link1)": starts}, t_end=0.2, step=0.01, backend="lanes", channels=["a4", "e2"])
+    assert SHARED in texts[-1]
+    for i, start in enumerate(starts):
+        run = sim.simulate(initial={"q(link1)": start}, t_end=0.2, step=0.01)
+        for name in ("a4", "e2"):
+            np.testing.assert_allclose(many[name][i], run[name], rtol=1e-9, atol=1e-9)
+
+
+@needs_compiler
+def test_the_same_in_embedded_code(tmp_path, monkeypatch):
+    s = chain()
+    s.set_run(t_end=1, step=0.01, initial={"q(link1)": 0.5, "u(link3)": 1.0})
+    eom, rows = s.equations(), []
+    for longest in (10**6, 5):
+        monkeypatch.setattr("bellcrank.emit.c.embedded.LONGEST", longest)
+        folder = tmp_path / str(longest)
+        folder.mkdir()
+        c = Embedded(eom, folder)
+        assert (SHARED in c.source.read_text(encoding="utf-8")) == (longest == 5)
+        m = c.model()
+        assert c.call("begin", m) == 0
+        rows.append(in_units(eom, c.rows(m, 30)))
+    for name, one in rows[0].items():
+        np.testing.assert_allclose(rows[1][name], one, rtol=1e-9, atol=1e-9)
+    assert np.ptp(rows[0]["a4"]) > 0.1

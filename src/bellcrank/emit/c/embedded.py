@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bellcrank.emit.c.after_rates import after_rates
 from bellcrank.emit.c.events import EventsText, event_tables
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.listed import listed
@@ -22,7 +23,7 @@ from bellcrank.emit.kernel_data import correction_data, row_data, size_data, uni
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
-from bellcrank.emit.steps import Angles, Step
+from bellcrank.emit.steps import Angles
 from bellcrank.expr.function_table import FUNCTIONS as KNOWN
 from bellcrank.expr.function_table import names_in
 from bellcrank.kernel.text import Kernel, kernel_file
@@ -70,12 +71,12 @@ def embedded_source(
     """The text behind the header `STEM.h`."""
     tables, calls = table_functions(program.tables), external_calls(program)
     printed = Functions(program, tables.names, calls, LONGEST, number)
-    functions, texts, steps = _functions(program), [], list[Step]()
+    functions, taken = after_rates(_functions(program), LONGEST)
     ideas = Options(critical_path=BEST.critical_path, side_by_side=False)  # small processors have no vectors
-    for f in functions:
-        plan = schedule(f.section, ideas, program.coordinates if f.name == "derivatives" else ())
-        steps += plan.steps
-        texts.append(printed.text(f, plan))
+    in_memory = {"derivatives": program.coordinates}
+    plans = [(f, schedule(f.section, ideas, in_memory.get(f.name, ()))) for f in functions]
+    steps = [s for _, plan in plans for s in plan.steps]
+    texts = printed.texts(plans, taken).values()
     loops = program.loops
     solved = loops is not None or any(isinstance(s, Solve) for s in steps)
     kernel = Kernel({"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)})

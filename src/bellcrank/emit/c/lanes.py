@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
+from bellcrank.emit.c.after_rates import after_rates
 from bellcrank.emit.c.events import EventsText, closes_loops, event_parts, event_sizes, events_text
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.listed import listed
@@ -194,13 +195,12 @@ def lanes_source(
     tables, calls = table_functions(program.tables, table_data), external_calls(program)
     alone = Functions(program, tables.names, calls, longest, DOUBLE)
     side = LaneFunctions(program, tables.names, calls, longest, LANES[number])
-    functions = _in_vectors(program)
-    texts, steps = [], list[Step]()
-    for f in functions:
-        in_memory = program.coordinates if f.name == "derivatives" else ()
-        plan = schedule(f.section, replace(options, side_by_side=False), in_memory)  # all is in vectors already
-        steps += plan.steps
-        texts.append(side.text(f, plan))
+    functions, taken = after_rates(_in_vectors(program), longest)
+    ideas = replace(options, side_by_side=False)  # all is in vectors already
+    in_memory = {"derivatives": program.coordinates}
+    plans = [(f, schedule(f.section, ideas, in_memory.get(f.name, ()))) for f in functions]
+    steps = [s for _, plan in plans for s in plan.steps]
+    texts = side.texts(plans, taken).values()
     angles = ([runtime("room.c"), sines(DOUBLE)] if number is DOUBLE else []) + [
         sines(LANES[number])
     ]  # the one is made of the other
