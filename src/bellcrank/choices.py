@@ -12,7 +12,9 @@ from typing import Any, Literal, get_args, get_origin
 Units = Literal["SI", "mks", "in-lb", "ft-lb", "mm-tonne"]
 VerticalAxis = Literal["SAE", "ISO 8855"]
 LoopJointKind = Literal["spherical", "revolute", "prismatic", "cylindrical", "planar", "universal", "distance"]
-LinkageJointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "planar", "spherical"]
+LinkageJointKind = Literal[
+    "revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "inline", "inplane"
+]
 OutputGroup = Literal["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
 ShapeKind = Literal["box", "cylinder", "sphere", "line", "mesh", "wheel", "car"]
 Side = Literal["left", "right"]

@@ -17,7 +17,10 @@ from bellcrank.errors import ModelError, did_you_mean
 Point = tuple[float, float, float]
 
 BASE = "base"
-FREEDOMS = {"revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3}
+FREEDOMS = {
+    "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3, "inline": 4,
+    "inplane": 5,
+}  # fmt: skip
 AXES = {  # signs of forward, left and up along the axes
     "ISO 8855": (1, 1, 1),
     "SAE": (1, -1, -1),
@@ -38,7 +41,8 @@ class HardPoint:
 class Joint:
     """A joint between two bodies at a hard point.
 
-    `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal, of a
+    `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal; of an inline
+    joint the line of the first body on which the point stays, of an inplane one the normal of that plane; of a
     universal one the direction fixed in the first body; `axis_2` of a universal joint: the direction fixed in the
     second body. `through`, `through_2`: the two hard points by which they are drawn, if they are.
     """
@@ -66,8 +70,8 @@ class Rod:
 
 @dataclass(frozen=True)
 class Input:
-    """What is prescribed. kind: travel (height of a point), rack (movement of a body along an axis), roll (slope of
-    the line between two points)."""
+    """What is prescribed. kind: travel (height of a point, or mean height of several), rack (movement of a body along
+    an axis), roll (slope of the line between two points)."""
 
     kind: str
     points: tuple[str, ...] = ()
@@ -115,6 +119,11 @@ class Chain:
         """Sign of the base's second axis that points away from the middle of the vehicle on this side."""
         left = AXES[self.axes][1]
         return {"left": left, "right": -left}.get(self.side, left)
+
+    @property
+    def both(self) -> bool:
+        """Whether it carries both wheels of an axle."""
+        return any(i.kind == "roll" for i in self.inputs)
 
     def place(self, name: str) -> Point:
         return self.points[name].at

@@ -32,6 +32,7 @@ from bellcrank.files.picture import finished, new_figure
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.linkage.chain import BASE, Chain
+from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import Wheel, angle, see_wheel, size
 from bellcrank.unit_notation import typeset_unit
@@ -110,6 +111,7 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
     _places(m, wheel, far, drawn)
     _ackermann(m, wheel, far, drawn)
     _roll_centre(m, linkage, wheel, far)
+    _twist(m, wheel)
     _anti(m, wheel)
     _struts(m, wheel)
     return m
@@ -118,6 +120,7 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
 def _links(chain: Chain) -> list[str]:
     """Links whose points are measured: of struts and of the steering axis."""
     named = [*(p for s in chain.struts for p in s.points), *STEERING_AXIS.get(chain.kind, ())]
+    named += ["wheel_left", "wheel_right"] if chain.both else []
     bodies = dict.fromkeys(chain.points[p].body for p in named)
     return [b for b in bodies if b not in (BASE, chain.carrier)]
 
@@ -168,7 +171,7 @@ def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
     at = "contact point" if "tyre_radius" in w.chain.vehicle else "wheel centre"
     half = w.contact[:, 1] - drawn.contact[:, 1]
     m.add("half_track_change", half, "m", f"half track change, outward movement of the {at}")
-    if w.chain.carrier != "axle":
+    if not w.chain.both:
         other = half if far is w else far.contact[:, 1] - drawn.contact[:, 1]
         m.add("track_change", half + other, "m", f"track change, at both {at}s")
     ahead = w.centre[:, 0] - drawn.centre[:, 0]
@@ -206,7 +209,7 @@ def _other_wheel(linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> Wheel
     """The other wheel of the axle, seen as if it were on this side."""
     other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
     # it is the mirror image; a rack that steers this one inward steers that one outward
-    alone = w.chain.carrier == "axle" or (mode == "parallel" and not r.any())
+    alone = w.chain.both or (mode == "parallel" and not r.any())
     return w if alone else see_wheel(linkage, other, -r, mode, ())
 
 
@@ -219,21 +222,44 @@ def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
         return
     label = "roll centre height, above the ground, force based"
     if "roll" in linkage.inputs:
-        assert w.pose.delta_rack is not None and w.pose.d_rack is not None
-        both = []
-        for name in ("wheel_left", "wheel_right"):
-            hub = w.pose.point(name)
-            assert hub.d_rack is not None
-            arm = np.array([0.0, 0.0, -w.chain.up * w.chain.vehicle["tyre_radius"]])
-            both.append((hub.d_rack + np.cross(w.pose.delta_rack, arm))[:, 1])
-        turn = w.pose.delta_rack[:, 0] * w.chain.up
-        m.add("roll_centre_height", w.chain.up * 0.5 * (both[0] + both[1]) / turn, "m", label)
+        m.add("roll_centre_height", _axle_roll_centre(w), "m", label)
         return
 
     def height(x: Wheel) -> Array:
         return x.contact[:, 1] * x.v_contact[:, 1] / x.v_contact[:, 2]
 
     m.add("roll_centre_height", 0.5 * (height(w) + height(far)), "m", label)
+
+
+def _axle_roll_centre(w: Wheel) -> Array:
+    """Of an axle whose wheels move together: mean lateral movement of the contacts over their roll angle."""
+    rates, places = [], []
+    for name in ("wheel_left", "wheel_right"):
+        hub, arm = w.pose.point(name), np.array([0.0, 0.0, -w.chain.up * w.chain.vehicle["tyre_radius"]])
+        turn = _home(w, name).delta_rack
+        assert hub.d_rack is not None and turn is not None
+        rates.append(hub.d_rack + np.cross(turn, arm))
+        places.append(hub.position)
+    if _home(w, "wheel_right") is w.pose:
+        assert w.pose.delta_rack is not None
+        roll = w.pose.delta_rack[:, 0]
+    else:
+        roll = (rates[0][:, 2] - rates[1][:, 2]) / (places[0][:, 1] - places[1][:, 1])
+    return 0.5 * w.chain.up * (rates[0][:, 1] + rates[1][:, 1]) / (roll * w.chain.up)
+
+
+def _home(w: Wheel, point: str) -> Pose:
+    """The body of a hard point."""
+    body = w.chain.points[point].body
+    return w.pose if body == w.chain.carrier else w.pose.link[body]
+
+
+def _twist(m: Measures, w: Wheel) -> None:
+    """Rotation of the left arm of a twist beam against the right one."""
+    if w.chain.kind == "twist_beam":
+        left, right = w.pose.rotation, w.pose.link["right_arm"].rotation
+        sine, cosine = ((right[:, :, i] * left[:, :, 2 if i == 0 else i]).sum(1) for i in (0, 2))
+        m.add("twist", angle(sine, cosine) * w.chain.outward, "deg", "twist of the beam, left arm up positive")
 
 
 def _anti(m: Measures, w: Wheel) -> None:
@@ -257,7 +283,7 @@ def _anti(m: Measures, w: Wheel) -> None:
 def _slopes(w: Wheel) -> tuple[Array, Array]:
     """dx/dz of the contact point (locked wheel) and of the wheel centre; of an axle when both its wheels rise."""
     contact, centre = w.v_contact, w.v_centre
-    if w.chain.carrier == "axle":
+    if w.chain.both:
         v = w.pose.point("wheel_left").d
         contact, centre = w.side(v + np.cross(w.pose.delta, w.side(w.contact - w.centre))), w.side(v)
     return contact[:, 0] / contact[:, 2], centre[:, 0] / centre[:, 2]

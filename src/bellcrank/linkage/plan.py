@@ -258,7 +258,7 @@ def make_plan(chain: Chain) -> Plan:
 
 def _next_joint(left: Sequence[Joint], placed: set[str]) -> Joint | None:
     """The joint with the fewest degrees of freedom that reaches a further body."""
-    reach = [j for j in left if (j.first in placed) != (j.second in placed)]
+    reach = [j for j in left if (j.first in placed) != (j.second in placed) and FREEDOMS[j.kind] <= 3]
     return min(reach, key=lambda j: FREEDOMS[j.kind], default=None)
 
 
@@ -328,6 +328,8 @@ def _joint_rows(joint: Joint, at: HardPoint) -> Callable[[Frames], list[Row]]:
         assert joint.axis is not None
         a = unit(joint.axis)
         e1, e2 = across(a)
+        if joint.kind in ("inline", "inplane"):  # of a point alone, for any rotation
+            return [dot(f.direction(i, e), gap(f)) for e in ((e1, e2) if joint.kind == "inline" else (a,))]
         square = [dot(f.direction(i, e), f.direction(j, a)) for e in (e1, e2)]
         match joint.kind:
             case "revolute":
@@ -364,6 +366,8 @@ def _known(plan: Plan, given: Input) -> Known | None:
         step = placing.steps[0]
         if given.kind == "rack" and placing.body == given.body and step.kind == "slide" and len(placing.steps) == 1:
             return Known(step.unknown, step.place, 1.0, 0.0)
+        if given.kind == "travel" and len(given.points) > 1:
+            continue
         if given.kind == "travel" and step.kind == "free" and chain.points[given.points[0]].body == placing.body:
             if placing.origin == chain.place(given.points[0]):
                 return Known(step.unknown + 2, step.place + 2, float(chain.up), placing.origin[2])
@@ -375,7 +379,13 @@ def input_row(f: Frames, given: Input) -> Row:
     chain = f.plan.chain
     up = chain.up
     if given.kind == "travel":
-        return f.point(given.points[0]).component(2).scaled(up, -up * chain.place(given.points[0])[2])
+        n = len(given.points)
+        total = f.point(given.points[0])
+        for name in given.points[1:]:
+            total = total + f.point(name)
+        return total.component(2).scaled(
+            up / n if n > 1 else up, -up * sum(chain.place(p)[2] for p in given.points) / n
+        )
     if given.kind == "roll":
         a, b = (chain.place(p) for p in given.points)
         line = f.point(given.points[0]) - f.point(given.points[1])

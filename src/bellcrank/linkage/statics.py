@@ -198,6 +198,10 @@ def directions(joint: Joint, place: Places, chain: Chain) -> tuple[Any, Any]:
             return across_it, across_it
         case "prismatic":
             return across_it, axes
+        case "inline":
+            return across_it, ()
+        case "inplane":
+            return (a,), ()
     return (a,), across_it  # planar
 
 

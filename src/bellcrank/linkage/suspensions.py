@@ -53,6 +53,7 @@ class Kind:
     build: Callable[[Mapping[str, Point]], Ties]
     bodies: tuple[str, ...]
     carrier: str = "carrier"
+    both: bool = False  # one linkage for both wheels of an axle
     tie: tuple[str, ...] = ()  # base points a rack carries unless reported otherwise
 
 
@@ -97,22 +98,27 @@ def _built(sheet: Sheet) -> Chain:
 
 def _chain(sheet: Sheet, bodies: Sequence[str], home: Mapping[str, str], ties: Ties, carrier: str) -> Chain:
     joints, rods = ties
-    inputs = [Input("travel", ("wheel_centre",))]
-    if sheet.kind == "solid_axle_four_link":
+    centre = "wheel_centre" if home.get("wheel_centre") == carrier or sheet.kind == "chain" else "wheel_left"
+    inputs = [Input("travel", ("wheel_centre",) if centre == "wheel_centre" else ("wheel_left", "wheel_right"))]
+    if sheet.kind != "chain" and KINDS[sheet.kind].both:
         inputs.append(Input("roll", ("wheel_left", "wheel_right")))
     if sheet.rack is not None:
         inputs.append(Input("rack", (), RACK, sheet.rack.axis))
     points = {n: HardPoint(home[n], at) for n, at in sheet.points.items()}
     return Chain(
         sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), carrier,
-        "wheel_centre", tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note, sheet.axes,
+        centre, tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note, sheet.axes,
     )  # fmt: skip
 
 
 def _with_centre(sheet: Sheet) -> Sheet:
     """The middle of an axle is its wheel centre unless one is given."""
     p = sheet.points
-    if sheet.kind != "solid_axle_four_link" or "wheel_centre" in p or not {"wheel_left", "wheel_right"} <= set(p):
+    if (
+        "wheel_centre" not in OPTIONAL.get(sheet.kind, ())
+        or "wheel_centre" in p
+        or not {"wheel_left", "wheel_right"} <= set(p)
+    ):
         return sheet
     a, b = p["wheel_left"], p["wheel_right"]
     centre = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
@@ -208,9 +214,34 @@ def _swing(at: Mapping[str, Point]) -> Ties:
     return [_along("arm_pivot", "revolute", BASE, "carrier", ("pivot_inner", "pivot_outer"), at)], []
 
 
-def _axle(at: Mapping[str, Point]) -> Ties:
-    names = [f"{level}_{side}" for level in ("lower", "upper") for side in ("left", "right")]
-    return [], [Rod(n, f"{n}_base", f"{n}_axle") for n in names]
+def _axle(*names: str) -> Callable[[Mapping[str, Point]], Ties]:
+    """A solid axle on rods from <name>_base to <name>_axle."""
+    return lambda at: ([], [Rod(n, f"{n}_base", f"{n}_axle") for n in names])
+
+
+def _watt(at: Mapping[str, Point]) -> Ties:
+    """A lever on the axle, turned about the line ahead, whose ends two rods join to the body on either side."""
+    rods = [Rod("watt_left", "watt_left_base", "lever_left"), Rod("watt_right", "watt_right_base", "lever_right")]
+    lever = Joint("lever_pivot", "revolute", "axle", "lever", "lever_pivot", (1.0, 0.0, 0.0))
+    return [lever], [*_axle("lower_left", "lower_right", "upper")(at)[1], *rods]
+
+
+def _a_arm(at: Mapping[str, Point]) -> Ties:
+    arm = _along("arm_pivot", "revolute", BASE, "a_arm", ("arm_left_base", "arm_right_base"), at)
+    ball = Joint("arm_ball_joint", "spherical", "a_arm", "axle", "arm_axle")
+    return [arm, ball], _axle("lower_left", "lower_right")(at)[1]
+
+
+def _twist_beam(at: Mapping[str, Point]) -> Ties:
+    """Two trailing arms whose cross beam twists about the line across through its shear centre. Their pivots slide
+    across, and the shear centre stays in the middle: a twist is symmetric."""
+    across = (0.0, 1.0, 0.0)
+    return [
+        Joint("beam", "revolute", "left_arm", "right_arm", "shear_centre", across),
+        Joint("left_pivot", "inline", BASE, "left_arm", "pivot_left", across),
+        Joint("right_pivot", "inline", BASE, "right_arm", "pivot_right", across),
+        Joint("middle", "inplane", BASE, "left_arm", "shear_centre", across),
+    ], []
 
 
 def _pushrod(at: Mapping[str, Point]) -> Ties:
@@ -236,10 +267,18 @@ _STRUT = _on(
     base="lower_front lower_rear tie_base", carrier="lower_ball strut_lower tie_carrier wheel_centre", strut="strut_top"
 )
 _SWING = _on(base="pivot_inner pivot_outer", carrier="wheel_centre")
-_FOUR_RODS = _on(
-    base="lower_left_base lower_right_base upper_left_base upper_right_base",
-    axle="lower_left_axle lower_right_axle upper_left_axle upper_right_axle wheel_left wheel_right wheel_centre",
+_LOWER_RODS = _on(
+    base="lower_left_base lower_right_base", axle="lower_left_axle lower_right_axle wheel_left wheel_right wheel_centre"
 )
+_UPPER_ROD = _on(base="upper_base", axle="upper_axle")
+_FOUR_RODS = {**_LOWER_RODS, **_on(base="upper_left_base upper_right_base", axle="upper_left_axle upper_right_axle")}
+_PANHARD = {**_LOWER_RODS, **_UPPER_ROD, **_on(base="panhard_base", axle="panhard_axle")}
+_WATT = {
+    **_LOWER_RODS, **_UPPER_ROD,
+    **_on(base="watt_left_base watt_right_base", axle="lever_pivot", lever="lever_left lever_right"),
+}  # fmt: skip
+_A_ARM = {**_LOWER_RODS, **_on(base="arm_left_base arm_right_base", axle="arm_axle")}
+_TWIST = _on(base="", left_arm="pivot_left shear_centre wheel_left", right_arm="pivot_right wheel_right")
 _CRANK = _on(
     base="crank_pivot crank_axis spring_base", bell_crank="pushrod_crank spring_crank", carrier="pushrod_outer"
 )
@@ -250,9 +289,21 @@ KINDS: dict[str, Kind] = {
     "macpherson": Kind(_STRUT, _macpherson, ("lower_arm", "strut", "carrier"), tie=("tie_base",)),
     "trailing_arm": Kind(_SWING, _swing, ("carrier",)),
     "semi_trailing": Kind(_SWING, _swing, ("carrier",)),
-    "solid_axle_four_link": Kind(_FOUR_RODS, _axle, ("axle",), carrier="axle"),
+    "solid_axle_four_link": Kind(
+        _FOUR_RODS, _axle("lower_left", "lower_right", "upper_left", "upper_right"), ("axle",), "axle", True
+    ),
+    "solid_axle_panhard": Kind(
+        _PANHARD, _axle("lower_left", "lower_right", "upper", "panhard"), ("axle",), "axle", True
+    ),
+    "solid_axle_watt": Kind(_WATT, _watt, ("axle", "lever"), "axle", True),
+    "solid_axle_a_arm": Kind(_A_ARM, _a_arm, ("axle", "a_arm"), "axle", True),
+    "twist_beam": Kind(_TWIST, _twist_beam, ("left_arm", "right_arm"), "left_arm", True),
     "formula_pushrod": Kind(
         {**_WISHBONES, **_CRANK}, _pushrod, ("lower_arm", "upper_arm", "carrier", "bell_crank"), tie=("tie_base",)
     ),
 }
-OPTIONAL = {"formula_pushrod": ("crank_axis", "spring_base", "spring_crank"), "solid_axle_four_link": ("wheel_centre",)}
+SOLID_AXLES = tuple(k for k in KINDS if k.startswith("solid_axle"))
+OPTIONAL = {
+    "formula_pushrod": ("crank_axis", "spring_base", "spring_crank"),
+    **dict.fromkeys(SOLID_AXLES, ("wheel_centre",)),
+}
