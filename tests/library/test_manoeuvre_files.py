@@ -2,13 +2,16 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.cli import drive
 from bellcrank.cli.main import main
 from bellcrank.files.names import file_names
-from bellcrank.library.manoeuvres.result import Metrics, Result
+from bellcrank.library.manoeuvres.result import Curve, Metrics, Result
+from bellcrank.library.manoeuvres.track import CONES
+from bellcrank.scene.camera import camera_of
 
 RUNS = ("2 m/s2", "left\\right", "a:b*c?", "..", "2 M/S2", "con/" + 300 * "x", "")
 
@@ -44,6 +47,40 @@ def test_one_file_that_cannot_be_written_leaves_the_others(result, tmp_path):
         result.save(tmp_path)
     assert json.loads((tmp_path / "iso7975.json").read_text())["manoeuvre"] == "iso7975"
     assert sum(p.is_file() for p in tmp_path.iterdir()) == len(RUNS)
+
+
+def test_a_manoeuvre_is_animated_with_cones_lanes_and_path(tmp_path, monkeypatch, capsys):
+    """In the scene they stand where the lane has its edges; the command writes the file."""
+    s = bc.System("sledge")
+    b = s.add_body("b", translate=(1, 2), mass=1.0)
+    s.add_shape(body=b, kind="wheel", size=(0.3, 0.2), at=(0, 0, 0.3), axis=2)
+    for i, name in enumerate(("x", "y"), 1):
+        s.add_output(name, f"q(b, {i})", units="L")
+    run = s.equations().compile(backend="python").simulate(t_end=1, step=0.1, initial={"u(b, 1)": 20.0})
+    lane = np.array([2.0, 14.0, np.nan]), np.array([1.5, 1.5, np.nan])
+    curve = Curve("x, m", "y, m", (), ((CONES, *lane),))
+    result = Result("iso3888-2", "sledge", {}, {"lane_change": run}, Metrics().done(), more=(curve,))
+    drawn = []
+    monkeypatch.setattr(
+        "bellcrank.scene.animate.animate_scene",
+        lambda scene, poses, time, path, fps, speed, title, progress: drawn.append((scene, title)) or path,
+    )
+    monkeypatch.setattr(drive, "run", lambda car, name, **settings: result)
+    assert main(["drive", "passenger", "iso3888-2", "--animate", str(tmp_path / "lane.gif")]) == 0
+    assert "lane.gif" in capsys.readouterr().out
+    scene, title = drawn[0]
+    at = {label: [scene.marks[i.marks[0]].at for i in scene.items if i.label == label] for label in ("cone", "path")}
+    assert at["cone"] == [(x, 1.5, 0.0) for x in (2.0, 5.0, 8.0, 11.0, 14.0)] and title == "sledge: iso3888-2"
+    edge = next(i for i in scene.items if i.label == "edge of a lane")
+    assert edge.size[0] == pytest.approx(12) and scene.marks[edge.marks[0]].at[:2] == (8.0, 1.5)
+    path = next(i for i in scene.items if i.label == "path")
+    assert [scene.marks[k].at[:2] for k in (path.marks[0], path.marks[-1])] == [(0, 0), pytest.approx((20, 0))]
+    camera = camera_of(scene, run.motion.poses)
+    assert camera.centres[-1][0] - camera.centres[0][0] == pytest.approx(20)  # the wheel is followed, not the cones
+    page = result.animate(tmp_path / "lane.html").read_text()
+    assert "sledge: iso3888-2" in page and len(run.motion.scene.items) < len(scene.items)
+    assert main(["drive", "passenger", "iso3888-2", "kerb", "--animate", "a.gif"]) != 0
+    assert "--animate draws one manoeuvre of one car" in capsys.readouterr().err
 
 
 def test_the_command_drives_and_reports_all_before_it_fails(result, tmp_path, monkeypatch, capsys):

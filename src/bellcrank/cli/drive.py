@@ -43,6 +43,7 @@ def options(parser: CommandParser) -> None:
     add("--method", type=_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
+    add("--animate", metavar="FILE", help="animate the manoeuvre with its path and cones (.gif, .mp4, .html)")
     add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots (.html)")
     add("--targets", metavar="FILE", help="limits of metrics in the report (.toml: sections are manoeuvres)")
     add("--author", metavar="NAME", help="author of the report")
@@ -63,8 +64,9 @@ def command(args: Namespace) -> int:
         return FINE
     files, names = cars_and_manoeuvres(args.words)
     cars = labelled(with_setups(files, args.setup))
-    if args.plot and len(names) * len(cars) > 1:
-        raise ModelError("--plot draws one manoeuvre of one car; for more give --report or --out")
+    for option in ("plot", "animate"):
+        if getattr(args, option) and len(names) * len(cars) > 1:
+            raise ModelError(f"--{option} draws one manoeuvre of one car; for more give --report or --out")
     if len(names) > 1 and args.set:
         raise ModelError(f"--set is for one manoeuvre, not for {len(names)}: settings differ")
     unwritten: list[str] = []
@@ -140,6 +142,9 @@ def _tell(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
     try:
         written += result.save(folder) if args.out is not None else []
         written += [result.plot(in_folder(args.plot))] if args.plot else []
+        if args.animate:
+            with Progress("drawing") as progress:
+                written.append(result.animate(in_folder(args.animate), progress=progress.tell))
     except RunError as error:
         failed.append(str(error))
     if not args.json:

@@ -26,7 +26,7 @@ MOST, USUAL = 20.0, 6.0  # s that an animation lasts in real time at most, and h
 SHORTEST = 2.0
 LARGEST = 5000  # frames
 PIXELS = 100  # per inch of a picture
-HEAD, COLOURS = 30, 128  # pixels for the title; colours of a .gif
+HEAD, COLOURS = 30, 96  # pixels for the title; colours of a .gif
 INK = (60, 64, 70)
 
 

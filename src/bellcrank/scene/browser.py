@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.files.embed import plain
+from bellcrank.files.stl import Mesh
 from bellcrank.scene.camera import Camera
 from bellcrank.scene.scene import ROUND, Scene
 from bellcrank.units import pretty_unit
@@ -23,11 +24,20 @@ def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
     for item in scene.data()["items"]:
         kept = {k: v for k, v in item.items() if k not in ("role", "label")}
         items.append({k: few_digits(v) if k in ("size", "axes") else v for k, v in kept.items()})
-    for item in (x for x in items if "points" in x):
-        item["points"] = few_digits([x for p in item["points"] for x in p], 5)
-        item["faces"] = [k for face in item["faces"] for k in face]
+    meshes: dict[int, Mesh] = {id(i.mesh): i.mesh for i in scene.items if i.mesh is not None}
+    for item, of in zip(items, scene.items, strict=True):
+        if of.mesh is not None:
+            item["mesh"] = [*meshes].index(id(of.mesh))
+            del item["points"], item["faces"]
     found: dict[str, Any] = {"items": items, "marks": [m.body for m in scene.marks], "up": few_digits(scene.up)}
     found |= {"reach": scene.reach, "axes": few_digits(camera.axes.ravel()), "flat": not np.isfinite(camera.distance)}
+    if meshes:
+        flat = [
+            {"points": few_digits(np.ravel(m.points), 5), "faces": np.ravel(m.faces).tolist()} for m in meshes.values()
+        ]
+        found["meshes"] = flat
+    if scene.view is not None:
+        found["room"] = scene.view.room
     if any(i.kind in ROUND for i in scene.items):
         found["wheels"] = True
     if scene.ground is not None:
@@ -43,7 +53,7 @@ def shown_words(name: Any, label: Any, unit: str) -> dict[str, str]:
 
 def scene_scripts(scene: Mapping[str, Any]) -> list[str]:
     """The files of pages that draw such a scene."""
-    shaped = "wheels" in scene or any("points" in item for item in scene["items"])
+    shaped = "wheels" in scene or "meshes" in scene
     return ["scene.js", *(["shapes.js"] if shaped else []), *(["ground.js"] if "ground" in scene else [])]
 
 

@@ -77,9 +77,10 @@ def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
     least, most = (on_it[..., :2] - wide).min(axis=1), (on_it[..., :2] + wide).max(axis=1)
     (left, lower), (right, upper) = least[usual].min(axis=0), most[usual].max(axis=0)
     more = MARGIN * max(right - left, upper - lower, 1e-12)
+    more += 0.0 if scene.view is None else (scene.view.room - 1) * (right - left + upper - lower) / 4
     edges = (float(left - more), float(right + more), float(lower - more), float(upper + more))
     widths = np.ones(len(poses))
-    widths[shown] = _widths(edges, least - more, most + more)
+    widths[shown] = _widths(edges, least, most)
     return Camera(axes, distance, middle + moved, edges, widths)
 
 
@@ -186,6 +187,8 @@ def _spatial(scene: Scene) -> np.ndarray:
     around, above = AROUND, ABOVE if scene.ground is None else ON_GROUND
     if scene.normal is not None:
         around, above = BESIDE
+    if scene.view is not None:
+        around, above = scene.view.around, scene.view.above
     level = np.cos(around) * ahead + np.sin(around) * left
     toward = np.cos(above) * level + np.sin(above) * up
     right = np.cross(up, toward)

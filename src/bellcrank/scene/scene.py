@@ -66,6 +66,16 @@ class Ground:
 
 
 @dataclass(frozen=True)
+class View:
+    """Where a scene is seen from, if not from where it usually is: angles about up from ahead to the left and above the
+    ground, in rad, and how much more than what moves is shown."""
+
+    around: float
+    above: float
+    room: float = 1.0
+
+
+@dataclass(frozen=True)
 class Scene:
     """`bodies` are those of the poses, in order; `reach` is half the size of all at the start, `up` points away from
     the weight, `normal` is that of the plane in which all moves, None where there is none."""
@@ -78,6 +88,7 @@ class Scene:
     up: Triple
     normal: Triple | None = None
     ground: Ground | None = None
+    view: View | None = None
 
     def places(self, poses: np.ndarray) -> np.ndarray:
         """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3); nan where one flew off."""

@@ -15,9 +15,10 @@ import numpy as np
 from bellcrank.files.stl import Mesh
 from bellcrank.scene.scene import Item, Scene
 
-SIDES, FEW, TURNS = 48, 20, 7  # of what is round, of thin rods, of a coil
+SIDES, FEW, LEAST, TURNS = 48, 16, 6, 7  # of what is round, of thin rods, of wires, of a coil
 PER_TURN, WIRE = 14, 6
-THIN = 0.03  # reaches: a rod that is thinner has few sides
+THIN, WIRES = 0.03, 0.018  # reaches: a rod that is thinner has few sides, one that is thinner still the least
+LONG = 40  # points of a line from which on its bends are so small that they need no ball
 HOOP = ((0.885, -0.3), (0.93, -0.42), (0.945, -0.5), (0.985, -0.45), (1.0, -0.2))
 CREASE = 0.75  # cosine between faces from which on an edge of a mesh is round
 TYRE = ((0.66, -0.42), (0.74, -0.47), (0.9, -0.5), (0.975, -0.43), (1.0, -0.28))  # half of its outline: radius, side
@@ -83,9 +84,9 @@ def _placed(item: Item, at: np.ndarray, R: np.ndarray, reach: float) -> Iterator
     elif item.kind == "box":
         yield box(), at[0], R * size
     elif item.kind == "sphere":
-        yield sphere(SIDES if size[0] > THIN * reach else FEW), at[0], R * size[0]
+        yield sphere(_sides(size[0], reach)), at[0], R * size[0]
     elif item.kind == "cylinder":
-        yield cylinder(SIDES if size[0] > THIN * reach else FEW), at[0], R * [size[0], size[0], size[1]]
+        yield cylinder(_sides(size[0], reach)), at[0], R * [size[0], size[0], size[1]]
     elif item.kind in ROUND:
         yield ROUND[item.kind](), at[0], R * [size[0], size[0], size[1]]
     elif item.kind == "coil":
@@ -98,10 +99,13 @@ def _placed(item: Item, at: np.ndarray, R: np.ndarray, reach: float) -> Iterator
         for start, end in pairwise(at):
             length = float(np.linalg.norm(end - start))
             if length > 0:
-                sides = SIDES if thick > THIN * reach else FEW
-                yield cylinder(sides), (start + end) / 2, across(end - start) * [thick, thick, length]
-        for joint in at[1:-1]:
-            yield sphere(FEW), joint, np.eye(3) * thick
+                yield cylinder(_sides(thick, reach)), (start + end) / 2, across(end - start) * [thick, thick, length]
+        for joint in at[1:-1] if len(at) < LONG else ():
+            yield sphere(_sides(thick, reach)), joint, np.eye(3) * thick
+
+
+def _sides(radius: float, reach: float) -> int:
+    return SIDES if radius > THIN * reach else FEW if radius > WIRES * reach else LEAST
 
 
 def across(direction: np.ndarray) -> np.ndarray:

@@ -6,7 +6,8 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from bellcrank.files.names import file_names
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
+from bellcrank.library.manoeuvres.track import CONES, track_of
 from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.run.result import Run
+from bellcrank.scene.track import with_track
 
 Array = np.ndarray[Any, Any]
 Line = tuple[str, Array, Array]  # name, x, y
@@ -180,6 +183,50 @@ class Result:
         axes[0].set_title(plain(f"{self.car}: {self.manoeuvre}"))
         finished(figure, path)
         return Path(path)
+
+    def animate(
+        self,
+        path: str | Path,
+        *,
+        fps: float = 25,
+        speed: float | None = None,
+        title: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Path:
+        """Write an animation of the first run, or a page that plays it, with the path, lanes and cones.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file: .gif, .mp4 (needs ffmpeg) or .html.
+        fps : float, default 25
+            Frames per second of an animation.
+        speed : float, optional
+            Seconds of the run per second of the animation. Default: 1, real time; an animation that would last less
+            than 2 s or more than 20 s takes 6 s.
+        title : str, optional
+            Title. Default: the names of the car and of the manoeuvre.
+        progress : callable, optional
+            Called with the fraction done, from 0 to 1.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        RunError
+            If the animation cannot be written.
+        """
+        run, motion = copy(self.run), self.run.motion
+        edges = next(((x, y) for c in self.more for name, x, y in c.fixed if name == CONES), None)
+        scene = motion.scene
+        if "x" in run.channels and "y" in run.channels:
+            scene = with_track(scene, track_of(run["x"], run["y"], edges))
+        run.motion = replace(motion, scene=scene)
+        named = f"{self.car}: {self.manoeuvre}" if title is None else title
+        return run.animate(path, fps=fps, speed=speed, title=named, progress=progress)
 
 
 def _drawn(values: Array, unit: str) -> Array:

@@ -21,7 +21,6 @@ ROOM = 0.6  # m around what is drawn
 BEFORE, BEHIND = 12.0, 6.0  # m of the track before the first cone and behind the last
 EVERY = 0.4  # s between outlines
 FRAMES = 90  # of the animation
-CONE = 3.0  # m between cones
 COLOUR = BLACK  # of outlines and traces
 
 
@@ -40,15 +39,6 @@ class Outline:
         own = np.array([[a, b], [a, -b], [-a, -b], [-a, b]]) + [self.ahead, self.left]
         c, s = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
         return np.stack([x[:, None] + own[:, 0] * c - own[:, 1] * s, y[:, None] + own[:, 0] * s + own[:, 1] * c], 2)
-
-
-def cones_of(x: Array, y: Array) -> Array:
-    """Places of cones on edges of lanes; edges are pairs of points with gaps (NaN) between."""
-    found = []
-    for x0, x1, y0 in zip(x[::3], x[1::3], y[::3], strict=False):
-        count = max(2, round(float(x1 - x0) / CONE) + 1)
-        found += [(v, y0) for v in np.linspace(x0, x1, count)]
-    return np.array(found)
 
 
 def lane_picture(label: str, run: Run, outline: Outline, cones: Array) -> str:

@@ -13,12 +13,13 @@ from bellcrank.files.html import Raw, heading, paragraph, shown, table
 from bellcrank.library.manoeuvres.lanes import middle_of
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.manoeuvres.track import cones_of
 from bellcrank.library.report.charts import charts, joined, merged, notes, turning_back
 from bellcrank.library.report.display import number
 from bellcrank.library.report.elements import element_curves
 from bellcrank.library.report.handling import handling
 from bellcrank.library.report.key_figures import Targets, key_figures
-from bellcrank.library.report.lane_view import Outline, cones_of, lane_picture
+from bellcrank.library.report.lane_view import Outline, lane_picture
 from bellcrank.library.report.provenance import provenance
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views

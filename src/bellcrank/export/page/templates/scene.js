@@ -85,8 +85,9 @@ function scene(canvas, S, poses, marks) {
   kinds.cylinder = kinds.rod;
   const tools = {sub, cross, dot, unit, mesh, box, rod, lathe};
   if (S.wheels) Object.assign(kinds, wheels(tools));
+  const shells_of = (S.meshes || []).map(x => ({...shell(x, tools), points: x.points}));
   const items = S.items.map(item => ({...item, rgb: [1, 3, 5].map(i => parseInt(item.color.slice(i, i + 2), 16)/255),
-    own: item.points ? shell(item, tools) : null}));
+    own: shells_of[item.mesh]}));
   const turned = (body, of) => body < 0 ? [1, 0, 0, 0, 1, 0, 0, 0, 1] : of.subarray(12*body + 3, 12*body + 12);
   const times = (R, v) => [0, 1, 2].map(i => R[3*i]*v[0] + R[3*i + 1]*v[1] + R[3*i + 2]*v[2]);
   const place = (k, of) => {
@@ -94,11 +95,11 @@ function scene(canvas, S, poses, marks) {
     return body < 0 ? v : v.map((x, i) => x + of[12*body + i]);
   };
   // Points within whose radii all is: [mark, from there along the axes of its body, radius].
-  const outline = items.flatMap(({kind, marks: listed, size, axes: Q, points}) => {
+  const outline = items.flatMap(({kind, marks: listed, size, axes: Q, own}) => {
     const most = Math.min(S.reach, Math.max(...size)/(kind === "box" ? 2 : 1));
-    if (!points) return listed.map(k => [k, [0, 0, 0], most]);
+    if (!own) return listed.map(k => [k, [0, 0, 0], most]);
     const ends = [0, 1, 2].map(i => [Math.min, Math.max].map(f =>
-      points.reduce((found, x, j) => j % 3 === i ? f(found, x*size[0]) : found, 0)));
+      own.points.reduce((found, x, j) => j % 3 === i ? f(found, x*size[0]) : found, 0)));
     return Array.from({length: 8}, (_, c) => ends.map((e, i) => e[c >> i & 1]))
       .map(v => [listed[0], Q ? times(Q, v) : v, 0]);
   });
@@ -139,7 +140,7 @@ function scene(canvas, S, poses, marks) {
     const middle = spans.map(([a, b]) => (a + b)/2);
     centre = [0, 1, 2].map(i => first.reduce((sum, axis, j) => sum + axis[i]*middle[j], 0));
     if (follows) centre = sub(centre, start);
-    half = spans.map(([a, b]) => (S.flat ? 0.55 : 0.62)*(b - a) || S.reach);
+    half = spans.map(([a, b]) => (S.flat ? 0.55 : 0.62)*(b - a)*(S.room || 1) || S.reach);
   };
   const draw_one = (kind, M, d, color, at) => {
     const known = kind.of === lit;
@@ -179,7 +180,7 @@ function scene(canvas, S, poses, marks) {
     }
   });
   let shells = true;  // what one sees through, or else what usually hides the rest
-  const clear = ({opacity = 1, own}) => shells ? opacity : opacity < 1 ? 1 : own ? 0.3 : 1;
+  const clear = ({opacity = 1, own, marks: [k]}) => shells ? opacity : opacity < 1 ? 1 : own && S.marks[k] >= 0 ? 0.3 : 1;
   const sun = [0, 1, 2].map(i => -0.35*first[0][i] + 0.55*first[1][i] + 0.76*first[2][i]);
   begin();
   const turn = (x, y) => {
