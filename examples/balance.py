@@ -1,4 +1,4 @@
-"""A pendulum that is balanced on a cart: gains of the controller found by random search, compared with LQR.
+"""Pendulum balanced on a cart: gains of the controller found by random search, compared with LQR.
 
     python examples/balance.py
 

@@ -1,4 +1,4 @@
-"""A car and its driver, each an FMU of its own, in co-simulation; and both in one model.
+"""Car and driver as two FMUs: each an FMU of its own, in co-simulation; and both in one model.
 
 The car goes at 20 m/s on two axles with linear tyres; the driver turns a steering wheel with inertia by the offset from the lane that
 is ahead. Every unit steps by itself; they exchange signals once per interval, so that the two together differ from

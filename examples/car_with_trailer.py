@@ -1,4 +1,4 @@
-"""A car with a trailer and an ESC: a shipped car, extended, in manoeuvres and by its modes.
+"""Car with a trailer and an ESC: a shipped car, extended, in manoeuvres and by its modes.
 
 python examples/car_with_trailer.py
 """

@@ -1,4 +1,4 @@
-"""A clutch that slips, locks and slips again: events that switch the law of its moment.
+"""Clutch that slips, locks and slips again: events that switch the law of its torque.
 
 An engine drives a wheel through a clutch. While it slips, its moment is the capacity `cap`, in the direction `side`;
 while it is locked, it is the moment `hold` with which both turn alike. Two events switch between the laws: the speeds

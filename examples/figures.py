@@ -1,4 +1,4 @@
-"""The published figures of the examples, by one command: step steer, spacecraft slew, arm settling.
+"""Published figures by one command: step steer, spacecraft slew, arm settling.
 
     python examples/figures.py [FOLDER]
 

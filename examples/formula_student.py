@@ -1,4 +1,4 @@
-"""A Formula Student corner on its linkage: Houdek (2020), chapter 5, with a point mass of 10 kg at the wheel centre.
+"""Formula Student corner: Houdek (2020), chapter 5, with a point mass of 10 kg at the wheel centre.
 
 `case="drop"`: free fall of the wheel from travel +0.1 m under gravity. The bell crank would reach a dead point at +0.091 m, so it is omitted,
 as it carries no load here. `case="spring"`: released at rest from the drawn position with the spring (3500 N/m, 50 N s/m) at the crank.

@@ -1,9 +1,10 @@
 """Four-bar linkage with a spring and damper: one loop, one degree of freedom.
 
 Sayers (1990), section 9.3. Links A and C are massless, B carries the mass; B and C are pinned together by two closed
-directions. The strut pulls B towards a fixed point. Look at `F` and the angle of B: an overdamped return after the
-displaced start q(a) = -0.5, for which the other angles are found by the program. `displaced=False` starts at zero, where the spring is
-relaxed and gravity alone moves the linkage; `massive=True` gives links A and C mass too.
+directions. The strut pulls B towards a fixed point. Look at the strut force `pull` and the angle of B: a lightly damped
+return, with 4.4 Hz and a damping ratio of 0.14 for small motions, after the displaced start q(a) = -0.5, for which the
+other angles are found by the program. `displaced=False` starts at zero, where the spring is relaxed and gravity alone
+moves the linkage; `massive=True` gives links A and C mass too.
 """
 
 import bellcrank as bc

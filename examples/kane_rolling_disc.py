@@ -1,4 +1,4 @@
-"""A thin disc that rolls without slipping, by hand: nonholonomic speeds, and the contact force from auxiliary speeds.
+"""Rolling disc, derived by hand: nonholonomic speeds, and the contact force from auxiliary speeds.
 
 Yaw q1 about the vertical, lean q2 about the line of rolling, spin q3; the contact point moves over the plane with q4, q5. Speeds are the
 components of the angular velocity along the leaning axes, a choice that no coordinate has as its rate. That the point of the disc

@@ -1,4 +1,4 @@
-"""A body on a spherical joint, by hand, swinging through the pole: with angles, where it fails, and with Euler parameters.
+"""Spherical pendulum, derived by hand: through the pole with angles, where it fails, and with Euler parameters.
 
 The body has an axis of symmetry through the joint and axial inertia about it (Lagrange's top, hanging). Precession q1, inclination q2 and
 spin q3 are the classic angles; where the axis is vertical (q2 = 0) precession has no meaning, and its rate is a quotient of zeros. The

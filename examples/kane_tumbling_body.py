@@ -1,4 +1,4 @@
-"""A torque-free asymmetric body, by hand, with Euler parameters: spin about the intermediate axis flips over and over.
+"""Tumbling body, derived by hand: spin about the intermediate axis flips over and over; Euler parameters.
 
 Speeds are the components of the angular velocity along the body's own axes; the four Euler parameters have no singular orientation.
 Energy and angular momentum are conserved; between flips the spin follows Jacobi's elliptic functions (Landau & Lifshitz,

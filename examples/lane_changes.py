@@ -1,4 +1,4 @@
-"""A thousand set-ups of a car in the same double lane change: anti-roll bars, dampers, toe and the driver's arms vary.
+"""A thousand lane changes: set-ups of a car whose anti-roll bars, dampers, toe and driver vary.
 
 python examples/lane_changes.py
 """

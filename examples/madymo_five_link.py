@@ -1,4 +1,4 @@
-"""Free motion of a wheel on a five-link suspension: the test of a user-defined joint in MADYMO.
+"""Wheel on a five-link suspension: its free motion, the test of a user-defined joint in MADYMO.
 
 Kruijt, report WFW 93.089 (1993), appendix B.2: a body of 12 kg on the massless five-link, no gravity, released at travel -0.2 m with 0.3 m/s.
 Nothing does work, so the kinetic energy stays 1.91942 J (published 1.92 J) while the effective mass changes a lot; after 1 s the wheel is

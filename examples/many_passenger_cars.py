@@ -1,4 +1,4 @@
-"""A hundred thousand passenger cars in the same step steer, ten of their parameters scattered: bands over time.
+"""A hundred thousand passenger cars: the same step steer, ten of their parameters scattered; bands over time.
 
 The last line says how long that took, from the description to the picture, and what the runs took of it.
 

@@ -1,4 +1,4 @@
-"""A row of n four-bar linkages: n windows of unit links, one degree of freedom, positions in which all links lie on one line.
+"""Row of n four-bar linkages: n windows of unit links, one degree of freedom, positions in which all links lie on one line.
 
 Gonzalez, Dopico, Lugris & Cuadrado (2006), A benchmarking system for MBS simulation software, Multibody System Dynamics 16, 179-190;
 IFToMM library of computational benchmark problems, planar example "N-four-bar". Uniform rods of 1 m and 1 kg under gravity; the cranks start upright,

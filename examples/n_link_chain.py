@@ -1,4 +1,4 @@
-"""A spatial chain of n links, hinged alternately about axes 1 and 2, hanging in gravity.
+"""Spatial chain: n links, hinged alternately about axes 1 and 2, hanging in gravity.
 
 Every link has its own length, mass centre, mass and three moments of inertia as parameters, so nothing cancels by
 equal values. Look at how operations and derivation time grow with n: both should grow linearly.

@@ -1,4 +1,4 @@
-"""Passenger car of `passenger_car.py` with small roll, lateral speed and yaw rate: linear in the states.
+"""Passenger car with small motions: that of `passenger_car.py`, linear in roll, lateral speed and yaw rate.
 
 Sayers (1990), section 9.1 and Appendix B. Look at the operation count: a fifth of the full model's, for responses that
 differ by 0.2 %.

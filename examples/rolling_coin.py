@@ -1,4 +1,4 @@
-"""A coin that rolls upright on an incline, free to turn about the normal of the plane.
+"""Rolling coin: it rolls upright on an incline, free to turn about the normal of the plane.
 
 Neimark & Fufaev, Dynamics of Nonholonomic Systems (1972), ch. II; Bloch, Nonholonomic Mechanics and Control (2003), section 1.4. Two
 rolling constraints leave two degrees of freedom. Gravity pulls along axis 1, yet a coin that spins does not go downhill: its centre describes a

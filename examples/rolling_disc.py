@@ -1,4 +1,4 @@
-"""A thin disc that rolls without slipping on a horizontal plane, free to turn and to fall.
+"""Rolling disc: a thin one that rolls without slipping on a horizontal plane, free to turn and to fall.
 
 Massless bodies carry the geometry: `yaw` moves on the plane with the point of contact, `lean` tilts about the line of rolling, the
 disc turns in it. Two rolling constraints leave three degrees of freedom. Upright straight rolling is stable above the speed

@@ -1,4 +1,4 @@
-"""A car body on four corners: double wishbones with a steering rack in front, five links at the rear, each side the other's mirror image.
+"""Car body on four linkages: double wishbones with a rack in front, five links at the rear, mirrored on the right.
 
 Every corner is one joint of the tree with the wheel travel as coordinate (11 degrees of freedom in all: body 6, wheels 4, rack 1). Springs and dampers
 act on the front lower arms, which have mass, and on a rod of the rear links; anti-roll bars join left and right; tables stop the travel. Tyres are

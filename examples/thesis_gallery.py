@@ -1,4 +1,4 @@
-"""All tests of van Iwaarden (2003), Modeling a vehicle with use of partial vehicles: published and computed results.
+"""Partial vehicles of a thesis: all tests of van Iwaarden (2003), published and computed results.
 
     python examples/thesis_gallery.py [--out FOLDER]
 

@@ -1,4 +1,4 @@
-"""The benchmark bicycle: rear frame with rider, front frame and two thin wheels that roll without slipping on a level road.
+"""Whipple bicycle: the benchmark of rear frame with rider, front frame and two thin wheels that roll on a level road.
 
 Meijaard, Papadopoulos, Ruina & Schwab (2007), Linearized dynamics equations for the balance and steer of a bicycle, Proc. R. Soc. A
 463, 1955-1982; table 1 has the parameters, measured from the rear contact in the upright position, x forward, z down. Massless

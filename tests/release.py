@@ -33,8 +33,10 @@ IN_SDIST = (
 
 def package_files() -> set[str]:
     """Files of the package that git knows, as a wheel names them."""
-    listed = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return {line.removeprefix("src/") for line in listed.splitlines()}
+    command = ["git", "ls-files", "src", "examples"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    inside = (line.removeprefix("src/") for line in listed.splitlines())
+    return {f"bellcrank/files/{name}" if name.startswith("examples/") else name for name in inside}
 
 
 def differences(wheel: Path, sdist: Path) -> list[str]:

@@ -70,7 +70,8 @@ def make_example(path: Path, folder: Path) -> Made:
         return Made(**kept["made"])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    made = Made(path.stem, path.stem.replace("_", " "), ast.get_docstring(ast.parse(source)) or "", source)
+    words = ast.get_docstring(ast.parse(source)) or ""
+    made = Made(path.stem, title_of(words) or path.stem.replace("_", " "), words, source)
     if "def model(" in source:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.ModelWarning)
@@ -79,10 +80,15 @@ def make_example(path: Path, folder: Path) -> Made:
     return made
 
 
+def title_of(words: str) -> str:
+    """The title of an example: its docstring up to the first colon, or its first sentence."""
+    return re.split(r"[:.](?:\s|\Z)", words, maxsplit=1)[0]
+
+
 def _with_model(made: Made, path: Path, folder: Path) -> Made:
     system: Any = bc.System.read(path)
     equations = system.equations()
-    found: dict[str, Any] = {"title": system.name, "check": str(bc.check(system, states=STATES, equations=equations))}
+    found: dict[str, Any] = {"check": str(bc.check(system, states=STATES, equations=equations))}
     try:
         equations.export("page", folder / PAGE)
         found["live"] = True

@@ -21,7 +21,7 @@ from website.words import as_markdown
 
 # title of a page, and the modules whose public names stand there; the first that fits
 PAGES = {
-    "Files": ("loading", "files", "api.loading"),
+    "Files": ("loading", "examples", "files", "api.loading"),
     "Systems": ("api.system", "describe", "model.joints"),
     "Formulas": ("model.formula", "expr"),
     "Equations": ("api.equations",),

@@ -1,6 +1,7 @@
 """The public names: type checkers read them here, `__init__.py` imports each from its module when it is first used."""
 
 from bellcrank import choices as choices
+from bellcrank import examples as examples
 from bellcrank import gym as gym
 from bellcrank import kane as kane
 from bellcrank import linkage as linkage

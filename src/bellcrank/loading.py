@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bellcrank.api.loading import check_arguments
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.choose import FORMATS
+from bellcrank.files.shipped import example_path, existing
 from bellcrank.files.text import not_a_pipe, read_toml
 
 if TYPE_CHECKING:
@@ -139,8 +140,9 @@ def load(
     path : str or Path
         A model (.py, .lsp), car or study (.toml), hard points (.toml, .csv), table of a linkage (.json), tyre (.tir),
         road (.crg), ground (.csv, .txt, .npz, .npy), parameter file (.par, .echo) or run (.csv, .erd, .json, .mat,
-        .mf4, .nc, .parquet). Also the name of a car or of hard points that come with Bellcrank: "passenger",
-        "macpherson". Python files are executed: load those you trust. All other files are data.
+        .mf4, .nc, .parquet). Also the name of an example, a car or hard points that come with Bellcrank:
+        "four_bar", "passenger", "macpherson". Python files are executed: load those you trust. All other files are
+        data.
     **options : Any
         Options of the classmethod, such as arguments of `model()` or `spacing=` of a road.
 
@@ -168,7 +170,10 @@ def load(
         raise ModelError(f"load({path!r:.60}): give the path of a file")
     place = Path(path)
     if not place.exists():
-        return _shipped(place).read(place, options)
+        found = _shipped(place)
+        if found is not None:
+            return found.read(place, options)
+        place = existing(place)
     if place.is_dir():
         raise ModelError(f"load: {place} is a folder; give the path of a file")
     sample = Sample(place)
@@ -180,8 +185,9 @@ def load(
     return found.read(place, options)
 
 
-def _shipped(name: Path) -> Kind:
-    """The kind of what comes with Bellcrank by a name."""
+def _shipped(name: Path) -> Kind | None:
+    """The kind of what comes with Bellcrank by a name; None for an example, which is a file."""
+    from bellcrank import examples
     from bellcrank.library.vehicles.car import cars
     from bellcrank.linkage.files import shipped
 
@@ -193,7 +199,9 @@ def _shipped(name: Path) -> Kind:
     if homes:
         calls = "bc.vehicles.Car.read or bc.linkage.Linkage.read"
         raise ModelError(f"load: '{name}' is a car and a linkage; call {calls}")
-    names = [*listed["car"], *listed["linkage"]]
+    if example_path(name) is not None:
+        return None
+    names = [*listed["car"], *listed["linkage"], *examples.names()]
     near = [p.name for p in name.parent.iterdir()] if name.parent.is_dir() else []
     guess = did_you_mean(name.name, [*near, *names])
     told = "" if name.suffix else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."

@@ -32,7 +32,6 @@ SESSIONS = {
 def folder(tmp_path, monkeypatch):
     """A folder to work in that has the examples."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
 
 

@@ -124,7 +124,6 @@ CHECKS = {f.__name__: f for f in (getting_started, pendulum, double_pendulum, qu
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.campaign) for n in PAGES])
 def test_code_of_a_page(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
     for owner, drawing in ((Run, "plot"), (Run, "animate"), (System, "picture"), (Equations, "export")):
         monkeypatch.setattr(owner, drawing, lambda *_, **__: None)  # drawn by `python -m website.shown`
     names = {}

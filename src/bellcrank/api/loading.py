@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.neighbours import neighbours
+from bellcrank.files.shipped import existing
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -28,7 +29,7 @@ def read_model(path: str | Path, arguments: dict[str, Any]) -> Any:
     """The model of a file, for `System.read`: a System, or a hand-led derivation."""
     if not isinstance(path, str | Path):
         raise ModelError(f"System.read({path!r:.60}): give the path of a model file")
-    path = Path(path)
+    path = existing(path)
     if not path.exists():
         endings = {".py", *READERS}
         near = [p.name for p in path.parent.iterdir() if p.suffix in endings] if path.parent.is_dir() else []

@@ -13,6 +13,7 @@ from bellcrank.cli.files import in_folder
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
+from bellcrank.files.shipped import existing
 from bellcrank.kane.autolev import Files, Session, output_texts, run_script, simulate
 from bellcrank.kane.autolev.console import run_console
 from bellcrank.kane.autolev.plan import Plan
@@ -102,9 +103,10 @@ def _written(names: list[str]) -> str:
 
 
 def _text(path: str) -> str:
-    if not Path(path).exists():
+    found = existing(path)
+    if not found.exists():
         raise bc.ModelError(f"no file {path}")
-    return Files().read(Path(path))
+    return Files().read(found)
 
 
 def _stem(path: str) -> str:

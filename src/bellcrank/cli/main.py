@@ -28,6 +28,7 @@ from bellcrank.files.whole import guarded_by
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and the words behind it in its example
     "Models": {
+        "examples": ("List or copy the models that come with Bellcrank.", "four_bar quarter_car --out my_models"),
         "describe": ("List parameters, inputs, states and outputs with units.", "examples/quarter_car.py"),
         "count": ("Count the operations of one evaluation of the equations.", "examples/passenger_car.py --json"),
         "check": ("Check the equations against an independent evaluation.", "examples/four_bar.py --states 50"),

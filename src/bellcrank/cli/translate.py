@@ -9,6 +9,7 @@ from pathlib import Path
 import bellcrank as bc
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.parser import CommandParser
+from bellcrank.files.shipped import existing
 from bellcrank.files.whole import write_text
 from bellcrank.formats.decks import read_deck_file, translate
 
@@ -22,7 +23,7 @@ def options(parser: CommandParser) -> None:
 
 
 def command(args: Namespace) -> None:
-    path = Path(args.deck)
+    path = existing(args.deck)
     if path.suffix.lower() != ".lsp":
         raise bc.ModelError(f"{path.name}: what is translated is an AUTOSIM deck (.lsp)")
     deck, routines = read_deck_file(path, args.external)

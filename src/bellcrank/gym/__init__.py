@@ -32,6 +32,8 @@ def make(
     method: Method | None = None,
     n: int | None = None,
     guess: Mapping[Any, float | str] | None = None,
+    render_mode: str | None = None,
+    size: tuple[int, int] = (640, 400),
 ) -> Any:
     """An environment (`gymnasium.Env`) of a model: a file, a System, its equations or a simulation.
 
@@ -41,17 +43,51 @@ def make(
     `done`: comparisons that end an episode, or a function; it is truncated at `t_end` (s). An action holds for
     `action_every` steps of `step` s. `parameters` and `initial` are numbers, or distributions
     (`bc.random.uniform(a, b)`) from which every episode draws; `guess` of what closed loops determine holds
-    numbers, as of `simulate`. With `n`, a `gymnasium.vector.VectorEnv` of so many, on all cores.
+    numbers, as of `simulate`. With `n`, a `gymnasium.vector.VectorEnv` of so many, on all cores. `render_mode`:
+    "rgb_array" for images of `size` (width, height), "human" for a window.
     """
     optional_package("gymnasium", "gym")
     from bellcrank.gym import env, vector
 
     sim = _simulation(model)
-    task = Task.of(
-        sim.interface, actions=actions, observations=observations, reward=reward, done=done, t_end=t_end, step=step,
-        action_every=action_every, parameters=parameters, initial=initial, inputs=inputs, method=method, guess=guess,
-    )  # fmt: skip
-    return env.ModelEnv(sim, task) if n is None else vector.ModelVectorEnv(sim, task, n)
+    asked: dict[str, Any] = {
+        "actions": actions, "observations": observations, "reward": reward, "done": done, "t_end": t_end, "step": step,
+        "action_every": action_every, "parameters": parameters, "initial": initial, "inputs": inputs, "method": method,
+        "guess": guess,
+    }  # fmt: skip
+    task = Task.of(sim.interface, **asked)
+    if n is not None:
+        return vector.ModelVectorEnv(sim, task, n, render_mode, size)
+
+    def again(render_mode: str | None = None) -> Any:
+        return make(sim, **asked, render_mode=render_mode, size=size)
+
+    return env.ModelEnv(sim, task, render_mode, size, again)
+
+
+def stable_baselines(envs: Any) -> Any:
+    """A vector of environments for Stable-Baselines3, which begins the next episode within the step that ends one.
+
+    Parameters
+    ----------
+    envs : gymnasium.vector.VectorEnv
+        What ``make(..., n=...)`` returns.
+
+    Returns
+    -------
+    stable_baselines3.common.vec_env.VecEnv
+        The same environments. In the infos of a step that ends an episode, `terminal_observation` holds what was seen
+        last, and `TimeLimit.truncated` whether it was cut at `t_end`.
+
+    Raises
+    ------
+    RunError
+        If the package stable-baselines3 is missing.
+    """
+    optional_package("stable_baselines3", "rl")
+    from bellcrank.gym.stable_baselines import SameStepEnvs
+
+    return SameStepEnvs(envs)
 
 
 def _simulation(model: Any) -> Simulation:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
 from bellcrank.api.simulation import Simulation
-from bellcrank.errors import RunError
+from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.gym.task import Task
+
+RENDER_MODES = ["rgb_array", "human"]
 
 
 def spaces_of(task: Task) -> tuple[Any, Any]:
@@ -22,19 +26,45 @@ def spaces_of(task: Task) -> tuple[Any, Any]:
     return observations, gymnasium.spaces.Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
 
 
+def checked_mode(mode: str | None) -> str | None:
+    """A mode of rendering, if there is such."""
+    if mode is not None and mode not in RENDER_MODES:
+        listed = ", ".join(f"'{m}'" for m in RENDER_MODES)
+        near = did_you_mean(str(mode), RENDER_MODES)
+        raise ModelError(f"render_mode={mode!r} is not known; it is None or one of {listed}.{near}")
+    return mode
+
+
+def metadata_of(h: float, task: Task, **more: Any) -> dict[str, Any]:
+    """Ways to render, and frames per second at which an episode is shown in real time."""
+    return {"render_modes": RENDER_MODES, "render_fps": max(1, round(1.0 / (h * task.every))), **more}
+
+
 class ModelEnv(gymnasium.Env):
     """An episode is a run, step by step; `stepper` is what takes the steps.
 
     A step that fails ends the episode at the last good state, an event that stops the run where it happens;
-    `info["problem"]` reports why.
+    `info["problem"]` reports why. `again` makes another one with a mode of rendering.
     """
 
-    metadata = {"render_modes": []}
+    metadata = {"render_modes": RENDER_MODES}
 
-    def __init__(self, sim: Simulation, task: Task) -> None:
-        self.task = task
+    def __init__(
+        self,
+        sim: Simulation,
+        task: Task,
+        render_mode: str | None = None,
+        size: tuple[int, int] = (640, 400),
+        again: Callable[..., Any] | None = None,
+    ) -> None:
+        self.task, self.size, self.render_mode = task, size, checked_mode(render_mode)
         self.observation_space, self.action_space = spaces_of(task)
         self.stepper = sim.stepper(**task.usual)
+        self.metadata = metadata_of(self.stepper.h, task)
+        self._window: Any = None
+        if again is not None:
+            self.spec = EnvSpec(f"bellcrank/{_identifier(sim.interface.model)}-v0", entry_point=again)
+            self.spec.kwargs = {"render_mode": render_mode}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
@@ -42,21 +72,56 @@ class ModelEnv(gymnasium.Env):
         self.stepper.reset(**drawn)
         self.task.take(drawn["parameters"])
         rows = self.stepper.row[None, :]
+        if self.render_mode == "human":
+            self._show()
         return self.task.observe(rows)[0], {"t": self.stepper.t}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         task, st = self.task, self.stepper
-        st.set(dict(zip(task.inputs, task.settings(action)[0].tolist(), strict=True)))
-        info: dict[str, Any] = {}
+        st.set_numbers(task.inputs, task.setting(action))
         try:
             st.step(task.every)
         except RunError:
             if not st.problem:
                 raise
-        if st.problem:
-            info["problem"] = st.problem
-        rows = st.row[None, :]
-        info["t"] = st.t
-        over = bool(st.problem) or bool(task.is_over(rows)[0])
-        reward = float(task.reward(rows).reshape(-1)[0])
-        return task.observe(rows)[0], reward, over, bool(task.is_late(st.t)), info
+        row, problem = st.row, st.problem
+        numbers = row.tolist()
+        t = numbers[0]
+        look = None if problem else task.single.look(numbers)
+        if look is None:
+            rows = row[None, :]
+            seen, reward = task.observe(rows)[0], float(task.reward(rows).reshape(-1)[0])
+            over = bool(problem) or bool(task.is_over(rows)[0])
+        else:
+            seen, reward, over = np.array(look[0], dtype=np.float32), float(look[1]), look[2]
+        if self.render_mode == "human":
+            self._show()
+        info = {"problem": problem, "t": t} if problem else {"t": t}
+        return seen, reward, over, t >= task.late_from, info
+
+    def render(self) -> np.ndarray | None:
+        """The present state as an image, (height, width, 3); with `render_mode="human"` a window shows it."""
+        if self.render_mode == "human":
+            self._show()
+            return None
+        return self.stepper.image(*self.size) if self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def _show(self) -> None:
+        if self._window is None:
+            from bellcrank.gym.window import Window
+
+            self._window = Window(self.stepper.h * self.task.every)
+        if self._window.visible:
+            self._window.show(self.stepper.image(*self.size))
+
+
+def _identifier(name: str) -> str:
+    """A name as identifiers of environments may be."""
+    words = "".join(c if c.isalnum() and c.isascii() else " " for c in name).split()
+    return "".join(w[:1].upper() + w[1:] for w in words) or "Model"

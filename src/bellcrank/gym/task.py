@@ -6,13 +6,15 @@ In:  the interface of a model. Out: `Task`, over rows of results (time, states, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from bellcrank.errors import ModelError, RunError, mapping
+from bellcrank.expr.formula_steps import FormulaStep
 from bellcrank.interface.interface import Interface
 from bellcrank.many.random import Spread
 from bellcrank.many.sampling import values_at
@@ -20,7 +22,7 @@ from bellcrank.model.guess import with_guess
 from bellcrank.names import find_name, key_of, one_each
 from bellcrank.numeric.real import displayed
 from bellcrank.run.actions import columns_of
-from bellcrank.run.events import comparison_of, read_condition
+from bellcrank.run.events import Number, as_function, as_number_function, comparison_of, condition_steps
 from bellcrank.run.named import Layout, Values
 
 Actions = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]]
@@ -28,13 +30,40 @@ Observations = Sequence[str] | Mapping[str, Sequence[float]] | None
 Reward = str | float | Callable[[Values], Any]
 Done = str | Sequence[str] | Callable[[Values], Any]
 Rows = Callable[[np.ndarray], np.ndarray]
+T = TypeVar("T")
+Look = tuple[list[float], float, bool]  # observations, reward, is it over?
 LATE = 1e-9  # steps that end so near to the end of an episode, against it, end it
+
+
+@dataclass(frozen=True, eq=False)
+class Single:
+    """What a task says of one run, as functions of its row as a list; `done` holds formulas, and whether equal values
+    do not count. Formulas without such a form are None, and with them all of it."""
+
+    observed: tuple[Number, ...] | None
+    reward: Number | None
+    done: tuple[tuple[Number, bool], ...] | None
+
+    def look(self, row: list[float]) -> Look | None:
+        """Observations, reward and end; None where arrays must be asked."""
+        if self.observed is None or self.reward is None or self.done is None:
+            return None
+        try:
+            seen = [f(row) for f in self.observed]
+            over = False
+            for value, strict in self.done:
+                found = value(row)
+                over = over or (found > 0 if strict else found >= 0)
+            return seen, self.reward(row), over
+        except ArithmeticError:  # arrays have values where numbers fail
+            return None
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """Actions are inputs with bounds, or `choices`, rows of their values to choose from; observations, `reward` and
-    `is_over` functions of rows. `values` of parameters that formulas name, an array where they differ."""
+    `is_over` functions of rows, `single` the same of one row. `values` of parameters that formulas name, an array where
+    they differ."""
 
     inputs: tuple[str, ...]
     bounds: tuple[np.ndarray, np.ndarray]
@@ -44,6 +73,7 @@ class Task:
     observe: Rows
     reward: Rows
     is_over: Rows
+    single: Single
     values: dict[str, Any]
     usual_values: Mapping[str, float]
     t_end: float
@@ -77,7 +107,18 @@ class Task:
             "step": given["step"], "method": given["method"], **plain,
         }  # fmt: skip
         observed = _observed(interface, given["observations"])
-        functions = [read_condition(text, columns, values, f"observation '{text}'") for text in observed]
+        read = [condition_steps(text, columns, values, f"observation '{text}'") for text in observed]
+        functions = [as_function(steps, columns, values) for steps in read]
+        reward, done = given["reward"], given["done"]
+        ends = [] if callable(done) else _ends(done, interface, columns, values)
+        paid = None if callable(reward) else condition_steps(str(reward), columns, values, "reward")
+        single = Single(
+            _all(as_number_function(steps, values) for steps in read),
+            None if paid is None else as_number_function(paid, values),
+            None if callable(done) else _all(
+                None if (f := as_number_function(steps, values)) is None else (f, strict) for steps, strict in ends
+            ),
+        )  # fmt: skip
 
         def observe(rows: np.ndarray) -> np.ndarray:
             found = [np.broadcast_to(f(rows), (len(rows),)) for f in functions]
@@ -85,8 +126,9 @@ class Task:
 
         return cls(
             inputs, bounds, choices, tuple(observed), _bounds(list(observed.items())), observe,
-            _reward(given["reward"], interface, columns, values), _done(given["done"], interface, columns, values),
-            values, dict(values), math.inf if t_end is None else float(t_end), int(every), begin, drawn,
+            _called(reward, interface, "reward") if paid is None else as_function(paid, columns, values),
+            _done(done, ends, interface, columns, values), single, values, dict(values),
+            math.inf if t_end is None else float(t_end), int(every), begin, drawn,
         )  # fmt: skip
 
     @property
@@ -118,9 +160,30 @@ class Task:
             own.update({_spelled(own, k): v for k, v in mapping(given.get(group), group).items()})
         return found
 
-    def is_late(self, t: Any) -> Any:
-        """Is a time the end of an episode?"""
-        return t >= self.t_end - LATE * max(1.0, self.t_end) if self.t_end < math.inf else t > math.inf
+    @cached_property
+    def late_from(self) -> float:
+        """The time from which on an episode is at its end."""
+        return self.t_end - LATE * max(1.0, self.t_end) if self.t_end < math.inf else math.inf
+
+    def setting(self, action: Any) -> list[float]:
+        """Values of the inputs for one action, as `settings` has them."""
+        if type(action) is np.ndarray:
+            shape, low, high = self.limits
+            if action.shape == shape and action.dtype.kind == "f":
+                found: list[float] = action.tolist()
+                for x, least, most in zip(found, low, high, strict=True):
+                    if not least <= x <= most:
+                        break
+                else:
+                    return found
+        chosen: list[float] = self.settings(action)[0].tolist()
+        return chosen
+
+    @cached_property
+    def limits(self) -> tuple[tuple[int, ...], list[float], list[float]]:
+        """The shape of actions that are numbers, and their bounds as lists."""
+        low, high = self.bounds
+        return (-1,) if self.choices is not None else low.shape, low.tolist(), high.tolist()
 
     def settings(self, actions: Any) -> np.ndarray:
         """Values of the inputs, a row for each action; outside its bounds an input stays at them."""
@@ -205,22 +268,28 @@ def _bounds(given: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
 
 
-def _reward(given: Any, interface: Interface, columns: Any, values: Any) -> Rows:
-    if callable(given):
-        return _called(given, interface, "reward")
-    return read_condition(str(given), columns, values, "reward")
+def _all(found: Iterable[T | None]) -> tuple[T, ...] | None:
+    """All of them, if none is None."""
+    listed = tuple(found)
+    return None if any(x is None for x in listed) else cast("tuple[T, ...]", listed)
 
 
-def _done(given: Any, interface: Interface, columns: Any, values: Any) -> Rows:
-    if callable(given):
-        called = _called(given, interface, "done")
-        return lambda rows: called(rows) != 0
-    tests = []
+def _ends(given: Any, interface: Interface, columns: Any, values: Any) -> list[tuple[tuple[FormulaStep, ...], bool]]:
+    """Comparisons that end an episode: the formula that becomes positive, and whether zero does not count."""
+    found = []
     for text in [given] if isinstance(given, str) else given:
         sign = comparison_of(text)
         if not sign:
             raise ModelError(f"done={text!r} must be a comparison, such as 'abs(q(pole)) > 0.2'", interface.model)
-        tests.append((read_condition(text, columns, values, "done"), sign in ("<", ">")))
+        found.append((condition_steps(text, columns, values, "done"), sign in ("<", ">")))
+    return found
+
+
+def _done(given: Any, ends: Sequence[tuple[Any, bool]], interface: Interface, columns: Any, values: Any) -> Rows:
+    if callable(given):
+        called = _called(given, interface, "done")
+        return lambda rows: called(rows) != 0
+    tests = [(as_function(steps, columns, values), strict) for steps, strict in ends]
 
     def is_over(rows: np.ndarray) -> np.ndarray:
         over = np.zeros(len(rows), dtype=bool)

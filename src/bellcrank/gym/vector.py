@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError
-from bellcrank.gym.env import spaces_of
+from bellcrank.gym.env import RENDER_MODES, checked_mode, metadata_of, spaces_of
 from bellcrank.gym.task import Task
 
 
@@ -19,16 +19,26 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
     """Each environment is one of `ModelEnv` with its own seed, bit-identical; an episode that is over is followed by
     the next one in the step after (`AutoresetMode.NEXT_STEP`). `steppers` take the steps."""
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata = {"render_modes": RENDER_MODES[:1], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
-    def __init__(self, sim: Simulation, task: Task, n: int) -> None:
+    def __init__(
+        self,
+        sim: Simulation,
+        task: Task,
+        n: int,
+        render_mode: str | None = None,
+        size: tuple[int, int] = (640, 400),
+    ) -> None:
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
             raise ModelError(f"n={n!r} must be a whole number of at least 1")
-        self.num_envs, self.task = int(n), task
+        if render_mode == "human":
+            raise ModelError("render_mode='human' shows one environment; of several take 'rgb_array'")
+        self.num_envs, self.task, self.size, self.render_mode = int(n), task, size, checked_mode(render_mode)
         self.single_observation_space, self.single_action_space = spaces_of(task)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
         self.steppers = sim.steppers(self.num_envs, **task.usual)
+        self.metadata = metadata_of(self.steppers.h, task, **ModelVectorEnv.metadata)
         self._rngs: list[np.random.Generator] = [np_random(None)[0] for _ in range(self.num_envs)]
         self._over = np.zeros(self.num_envs, dtype=bool)
         self._varied: dict[str, np.ndarray] = {}  # parameters that episodes have drawn or were given
@@ -41,8 +51,7 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         for i, one in enumerate(seed or []):
             if one is not None:
                 self._rngs[i] = np_random(one)[0]
-        self._begin(np.arange(self.num_envs), options or {})
-        self._over[:] = False
+        self.begin(np.arange(self.num_envs), options or {})
         return self.task.observe(self.steppers.rows), {"t": self.steppers.t}
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
@@ -53,12 +62,12 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         st.step(task.every)
         before, problems = np.flatnonzero(self._over), st.problems
         if len(before):  # what these did in this step does not count
-            self._begin(before, {})
+            self.begin(before, {})
             problems = {i: told for i, told in problems.items() if i not in before}
         rows = st.rows
         over = task.is_over(rows)
         over[list(problems)] = True
-        late = np.asarray(task.is_late(rows[:, 0]))
+        late = rows[:, 0] >= task.late_from
         reward = np.array(np.broadcast_to(task.reward(rows), (self.num_envs,)), dtype=float)
         reward[before], over[before], late[before] = 0.0, False, False
         self._over = over | late
@@ -68,8 +77,13 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
             info["_problem"] = np.array([i in problems for i in range(self.num_envs)])
         return task.observe(rows), reward, over, late, info
 
-    def _begin(self, which: np.ndarray, options: dict[str, Any]) -> None:
-        """Begins episodes."""
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """The present states as images, (height, width, 3) each."""
+        return tuple(self.steppers.images(*self.size)) if self.render_mode == "rgb_array" else None
+
+    def begin(self, which: np.ndarray, options: dict[str, Any]) -> None:
+        """Begins episodes of some environments."""
+        self._over[which] = False
         drawn = [self.task.draw(self._rngs[i], options) for i in which]
         groups = {
             group: {name: np.array([d[group][name] for d in drawn]) for name in drawn[0][group]} for group in drawn[0]

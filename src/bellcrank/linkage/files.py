@@ -15,6 +15,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.parsfile import number_of
+from bellcrank.files.shipped import existing
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut, between
 from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
@@ -54,7 +55,7 @@ def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
             points = {k: data.pop(k) for k in list(data) if k not in KEYS}
             data["points"] = points
     elif isinstance(source, str | Path):
-        path = Path(source)
+        path = existing(source) if Path(source).suffix else Path(source)
         if not path.suffix and not path.exists():
             path = shipped(str(source))
         data, where = read_file(path), str(source)

@@ -151,6 +151,17 @@ class Steppers:
         return self._row()
 
     @property
+    def h(self) -> float:
+        """The step, s."""
+        return self._members[0].h
+
+    def images(self, width: int = 640, height: int = 400) -> list[np.ndarray]:
+        """The mechanism in the present state of every run, as `Stepper.image` draws it."""
+        self._row()
+        self._synchronise()
+        return [member.image(width, height) for member in self._members]
+
+    @property
     def problems(self) -> dict[int, str]:
         """Why runs have failed, by their numbers."""
         return {i: m.problem for i, m in enumerate(self._members) if m.problem} if self._failed else {}

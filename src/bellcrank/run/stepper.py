@@ -8,7 +8,7 @@ inputs or parameters are changed, a stepper continues as a run does that continu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,8 +66,8 @@ class Stepper:
 
     def step(self, n: int = 1) -> None:
         """Takes n steps."""
-        if n == 1 and self._quick:
-            if self._steps.call(self._at, 1):
+        if self._quick and type(n) is int and 0 < n <= SHORT:
+            if self._steps.call(self._at, n):
                 self._fail()
         else:
             self._take(n)
@@ -83,6 +83,16 @@ class Stepper:
                 self._set_signals(named)
                 return
         for name, value in named.items():
+            if held[name] != value:
+                self._set_constant(name, value)
+
+    def set_numbers(self, names: Sequence[str], values: Sequence[float]) -> None:
+        """Sets inputs, named as the model names them, to finite numbers: `set` for those who do so in every step."""
+        held = self.held
+        for name, value in zip(names, values, strict=True):
+            if name not in held:
+                self._set_signals(dict(zip(names, values, strict=True)))
+                return
             if held[name] != value:
                 self._set_constant(name, value)
 

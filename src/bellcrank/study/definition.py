@@ -12,6 +12,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.csv_table import read_csv
+from bellcrank.files.shipped import existing
 from bellcrank.files.text import read_toml
 from bellcrank.study.read_values import read_inputs, read_metrics, read_parts
 from bellcrank.study.reader import Reader
@@ -33,7 +34,7 @@ def read_definition(
     if isinstance(source, Mapping):
         data, name, base = dict(source), "study", Path(folder or ".")
     elif isinstance(source, str | Path):
-        path = Path(source)
+        path = existing(source)
         data, name, base = read_toml(path), path.stem, Path(folder) if folder is not None else path.parent
     else:
         raise ModelError(f"a study is the path of a .toml file or a mapping, given {type(source).__name__}")

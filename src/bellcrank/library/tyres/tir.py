@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.errors import ModelError
+from bellcrank.files.shipped import existing
 from bellcrank.files.text import one_line, read_text
 from bellcrank.library.tyres.magic_keys import DIMENSION_OF, MOTORCYCLE, RANGES, SECTION_OF, VERSIONS, dimension_factor
 
@@ -111,7 +112,7 @@ def read_tir(path: str | Path, version: str | None = None) -> TirFile:
     """What a .tir file says; a `version` is for files that do not name it."""
     if not isinstance(path, str | Path):
         raise ModelError(f"a tyre is read from the path of a .tir file, given {type(path).__name__}")
-    text = read_text(path, ModelError, otherwise="latin-1")
+    text = read_text(existing(path), ModelError, otherwise="latin-1")
     if len(text) > LARGEST:
         raise ModelError(f"{path}: a .tir file of {len(text)} characters is too large")
     file = _parsed(text, str(path))

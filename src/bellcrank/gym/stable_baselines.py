@@ -1,0 +1,83 @@
+"""A vector of environments as Stable-Baselines3 takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+
+from bellcrank.errors import ModelError
+from bellcrank.gym.vector import ModelVectorEnv
+
+
+class SameStepEnvs(VecEnv):
+    """An episode that is over is followed by the next one at once: observations are its first ones, and
+    `infos[i]["terminal_observation"]` has the last ones of the episode before."""
+
+    def __init__(self, envs: ModelVectorEnv) -> None:
+        if not isinstance(envs, ModelVectorEnv):
+            raise ModelError(f"stable_baselines({envs!r:.60}): it takes what bc.gym.make(..., n=...) returns")
+        self.envs = envs
+        self._actions: Any = None
+        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+
+    def reset(self) -> np.ndarray:
+        """Begins an episode of every environment; seeds are those of `seed`, taken once."""
+        seen, info = self.envs.reset(seed=None if all(s is None for s in self._seeds) else list(self._seeds))
+        self._reset_seeds()
+        self._reset_options()
+        self.reset_infos = [{"t": float(t)} for t in info["t"]]
+        return np.array(seen)
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Notes the actions of the next step."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Takes the step; observations, rewards, ends and infos."""
+        seen, reward, over, late, info = self.envs.step(self._actions)
+        infos: list[dict[str, Any]] = [{"t": float(t)} for t in info["t"]]
+        for i in np.flatnonzero(info.get("_problem", np.zeros(self.num_envs, dtype=bool))):
+            infos[i]["problem"] = info["problem"][i]
+        done = over | late
+        ended = np.flatnonzero(done)
+        if len(ended):
+            for i in ended:
+                infos[i]["terminal_observation"] = seen[i].copy()
+                infos[i]["TimeLimit.truncated"] = bool(late[i] and not over[i])
+            self.envs.begin(ended, {})
+            seen = self.envs.task.observe(self.envs.steppers.rows)
+        return np.array(seen), reward.astype(np.float32), done, infos
+
+    def close(self) -> None:
+        """Closes the environments."""
+        self.envs.close()
+
+    def get_images(self) -> Sequence[np.ndarray | None]:
+        """Images of all, with render_mode="rgb_array"."""
+        return self.envs.render() or [None] * self.num_envs
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute, the same for each of them."""
+        return [getattr(self.envs, attr_name) for _ in self._places(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Sets an attribute, of all of them together."""
+        if len(self._places(indices)) < self.num_envs:
+            raise ModelError("set_attr: environments of one model share their attributes; give indices=None")
+        setattr(self.envs, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **options: Any) -> list[Any]:
+        """Calls a method of all together; what it returns, for each of them."""
+        found = getattr(self.envs, method_name)(*args, **options)
+        return [found for _ in self._places(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """None of them is."""
+        return [False for _ in self._places(indices)]
+
+    def _places(self, indices: Any) -> list[int]:
+        found: Iterable[int] = self._get_indices(indices)
+        return list(found)

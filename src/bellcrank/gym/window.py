@@ -1,0 +1,60 @@
+"""A window that shows images, for environments with render_mode="human"."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bellcrank.errors import warn
+
+if TYPE_CHECKING:
+    from matplotlib.image import AxesImage
+
+
+class Window:
+    """Images in a window of matplotlib, each for `period` seconds of real time; without a display it warns, and is not
+    `visible`."""
+
+    def __init__(self, period: float) -> None:
+        import matplotlib
+        from matplotlib import pyplot
+
+        backend = matplotlib.get_backend()
+        self.visible = backend.lower() in _interactive()
+        if not self.visible:
+            warn(
+                f"render_mode='human' shows nothing: the backend '{backend}' of matplotlib has no windows. Choose "
+                "another (MPLBACKEND=TkAgg or QtAgg), or take render_mode='rgb_array' for images."
+            )
+            return
+        self._pyplot, self._period = pyplot, period
+        self._figure = pyplot.figure(figsize=(6.4, 4.0))
+        axes = self._figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        self._axes, self._next = axes, time.perf_counter()
+        self._image: AxesImage | None = None
+
+    def show(self, image: np.ndarray) -> None:
+        """Shows an image, no sooner than the one before has had its time."""
+        if self._image is None:
+            self._image = self._axes.imshow(image, interpolation="none")
+        else:
+            self._image.set_data(image)
+        self._figure.canvas.draw_idle()
+        now = time.perf_counter()
+        self._next = max(self._next + self._period, now)
+        self._pyplot.pause(max(1e-3, self._next - now))
+
+    def close(self) -> None:
+        """Closes it."""
+        if self.visible:
+            self._pyplot.close(self._figure)
+
+
+def _interactive() -> list[str]:
+    """Backends of matplotlib that have windows, in small letters."""
+    from matplotlib.backends import BackendFilter, backend_registry
+
+    return [name.lower() for name in backend_registry.list_builtin(BackendFilter.INTERACTIVE)]
