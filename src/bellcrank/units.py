@@ -245,14 +245,6 @@ def preferred_name(word: str, text: str, position: int) -> str:
     return _UNITS[name][0]
 
 
-def pretty_unit(text: str) -> str:
-    """A unit as people print it: "m/s²" for m/s2, "N·m" for N-m, "rad/(N·m)" for rad/N/m."""
-    raised = re.sub(r"(?<=[a-z°])(?:\*\*|\^)?(-?[0-9]+)(?![0-9.])", lambda x: x[1].translate(_RAISED), text, flags=re.I)
-    above, *below = re.sub(r"(?<=[^\W_])[-*](?=[^\W_])|(?<=[¹²³⁴⁵⁶⁷⁸⁹'])[-*](?=[a-z])", "·", raised).split("/")
-    whole = "·".join(below)
-    return above + ("/" if below else "") + (f"({whole})" if "·" in whole and "(" not in whole else whole)
-
-
 def parse_dimension(text: str) -> Dimension:
     """Read dimension words: "L/T**2", "l*f/a", "1"."""
 
@@ -294,7 +286,6 @@ def _power(base: float, exponent: Fraction) -> float:
 
 
 _PLAIN = str.maketrans("¹²³⁴⁻−–·⋅×’", "1234---  *'")  # one character for one, so that positions stay
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORD = re.compile(r"([A-Za-z°%]+(?:'s)?)(-?[0-9]+)?")
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _POWER = rf"(?:\*\*|\^)\s*(?:(-?{_NUMBER})|\(\s*(-?{_NUMBER})\s*(?:/\s*({_NUMBER})\s*)?\))"

@@ -250,7 +250,7 @@ def test_words_are_one_line_in_files_of_channels(ending, tmp_path):
     again = bc.Run.read(path)
     assert list(again) == list(run) and np.array_equal(again["twice"], run["twice"])
     if ending != ".csv":
-        assert again.labels["twice"] == one_line(ODD)
+        assert again.labels["twice"] == f"{one_line(ODD)} (twice)"  # all have this label
     odd = Record(
         "t\nEND\n1 2", np.arange(3.0), (Channel("a\nb", np.arange(3.0), "m\nm", "l\nl", "g\0", "b\r"),), ("x\nEND",)
     )

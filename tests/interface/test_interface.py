@@ -101,11 +101,17 @@ def test_labels_are_the_given_ones_or_the_names():
     eom = s.equations()
     labels = {x.name: x.label for x in eom.interface}
     given = {"k": "stiffness of the joint", "g": "acceleration of gravity"}
+    given |= {"q(rod)": "rod angle", "u(rod)": "rod angular speed"}
     assert labels == {name: given.get(name, name) for name in labels}
     assert eom.interface.find("l", ("parameter",), "").wording == "coordinate of center of mass of rod in dir 3"
     assert eom.interface.find("q(rod)", STATES, "").wording.startswith("Rotation of rod relative to")
     sim = eom.compile(backend="python")
     found = sim.equilibrium(inputs={"drive": 0.0})
+    s.add_output("twice", "2*q(rod)", label="rod angle")
+    s.add_output("thrice", "3*q(rod)", label="stiffness of the joint")
+    other = {x.name: x.label for x in s.equations().interface}
+    assert other["q(rod)"] == "q(rod)" and other["twice"] == "rod angle"  # no two have one label
+    assert other["thrice"] == "stiffness of the joint (thrice)" and other["k"] == "stiffness of the joint (k)"
     shown = [eom.describe(), str(found), str(sim.linearize(at=found).modes)]
     for text in shown:
         assert "q(rod)" in text

@@ -239,7 +239,7 @@ def test_gg_diagram_of_one_car_and_hulls_of_several():
 def test_wheels_stand_in_one_picture():
     """Metrics are of all wheels, so all are drawn; cars compared keep their names."""
     run = run_of(**{f"{c}__tyre_load": i for i, c in enumerate(("fl", "fr", "rl", "rr"))})
-    run.labels["fl.tyre_load"], run.units["fl.tyre_load"] = "normal force of fl.tyre", "N"
+    run.labels["fl.tyre_load"], run.units["fl.tyre_load"] = "normal force of the front left tyre", "N"
     result = Result("braking", "", {}, {"": run}, Figures({}), plotted=("*.tyre_load", "*.travel"))
     (curve,) = result.curves()
     assert [(n, y[0]) for n, _, y in curve.lines] == [("fl", 0), ("fr", 1), ("rl", 2), ("rr", 3)]

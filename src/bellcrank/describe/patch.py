@@ -18,6 +18,7 @@ from bellcrank.model.formula import Formula, cross, dot, rot, vel
 
 TINY = 1e-9  # force or length below which none has a direction
 WORDS = {"x": "along", "y": "across"}
+FORCES = {"x": "longitudinal", "y": "lateral"}
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def add_patch(
     for side, formula in {"x": given.along, "y": given.across}.items():
         force = patch.define(f"f{side}", formula)
         if side in patch.slip:
-            s.add_output(force, force, label=f"force {WORDS[side]} {name}", units="F")
+            s.add_output(force, force, label=f"{FORCES[side]} force of {name}", units="F")
     _add_loads(s, name, point, wheel, axes, law.space, resistance)
     return patch.define("kept", given.stored)
 

@@ -48,7 +48,7 @@ TINY, LEAST = 1e-6, 1e-6  # of a ratio; m, of a deflection that sticks
 SHORTEST = 0.05  # m, of a relaxation length: it vanishes with the load
 STEEPEST = 0.1  # of relaxation lengths that follow the slope of the force, over those of small slip
 CHANNELS = {
-    "fx": ("Fx", "F", "force along"), "fy": ("Fy", "F", "side force"), "fz": ("Fz", "F", "load"),
+    "fx": ("Fx", "F", "longitudinal force"), "fy": ("Fy", "F", "lateral force"), "fz": ("Fz", "F", "vertical force"),
     "mx": ("Mx", "F*L", "overturning moment"), "my": ("My", "F*L", "rolling resistance"),
     "mz": ("Mz", "F*L", "aligning moment"),
 }  # fmt: skip

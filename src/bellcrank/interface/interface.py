@@ -7,6 +7,7 @@ Whoever reads a name that a user typed, or writes one for a user to read, asks h
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,7 @@ import numpy as np
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
 from bellcrank.files.text import one_line
-from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.dimensions import Quantities, state_labels
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
 from bellcrank.model.guess import Guess, GuessText
@@ -69,7 +70,7 @@ class Quantity:
     kind: str  # a key of PLURAL
     symbol: Symbol | None
     unit: Unit
-    label: str  # as given, else the name
+    label: str  # as given; of coordinates and speeds from their body; else the name
     default: float | None = None  # in user units; of states, what they start from where nothing else is reported
     column: int = -1  # in a row of results: time, states, outputs, inputs; -1: in none
     generic: str = ""
@@ -323,7 +324,10 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
     sources = {n: k.routine.name for k in analysis.entered for n in k.routine.returns}
     records: list[Any] = [*d.parameters.values(), *d.variables, *d.states]
-    own = {r.name: r.label or r.name for r in records}
+    described = {r.name: r.label or r.name for r in records}
+    labels = Counter([*described.values(), *(o.label for o in analysis.outputs)])
+    own = {name: name if label in labels else label for name, label in state_labels(analysis).items()}
+    own |= {name: _unique(name, label, labels) for name, label in described.items()}
     drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
@@ -350,7 +354,16 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         o, generic = by_name[name], q.generic.get(name, "")
         column = 1 + n_s + place
         return Quantity(
-            name, "output", None, q.output_unit[name], o.label, None, column, generic, o.body or "", place=place
+            name,
+            "output",
+            None,
+            q.output_unit[name],
+            _unique(name, o.label, labels),
+            None,
+            column,
+            generic,
+            o.body or "",
+            place=place,
         )
 
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
@@ -381,6 +394,11 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         unused=tuple(scalar(name, "unused") for name in d.parameters if name not in met),
     )
     return replace(made, run=_in_user_units(made))
+
+
+def _unique(name: str, label: str, labels: Mapping[str, int]) -> str:
+    """A label that no other quantity of the model has."""
+    return label if label == name or labels[label] == 1 else f"{label} ({name})"
 
 
 def _in_user_units(made: Interface) -> RunDefaults:

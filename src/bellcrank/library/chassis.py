@@ -18,6 +18,7 @@ from bellcrank.describe.patch import SlipLaw
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
+from bellcrank.library.labels import plain_labels
 from bellcrank.library.parts import PartialVehicle, is_number, on_tyre, problems_of, set_springs, strut
 from bellcrank.library.terrain import Terrain
 from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, project, rot, vel
@@ -132,6 +133,8 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any],
     s.add_output("strain", strain, label="energy of all springs", units="F*L")
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4")
+    sides = {"l": "left", "r": "right"}
+    plain_labels(s, {w.name: f"the {sides[w.name[-1]]} {{}} of axle {w.name[1:-1]}" for w in corners})
     return s
 
 

@@ -19,6 +19,9 @@ from bellcrank.library.parts import is_number
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
 RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
 HELD = 0.004  # s, damping of that elasticity
+FACTORS = {"mu": "friction", "friction": "friction", "longitudinal": "longitudinal slip stiffness",
+           "cornering": "cornering stiffness"}  # of tyre models, by their names there  # fmt: skip
+USUAL = {"steer": (-4.0, 4.0), "drive": (-1000.0, 2000.0), "brake": (0.0, 6400.0)}  # deg, N m
 INPUTS = {"steer": ("deg", "steering angle"), "drive": ("F*L", "drive torque"), "brake": ("F*L", "brake torque")}
 
 
@@ -81,7 +84,7 @@ def named_slip(s: System, slip: Any, index: int | str) -> Any:
     if is_tyre(slip):
         names = {key: f"{key}_{index}" for key in slip.scales}
         for key, value in slip.scales.items():
-            s.add_parameter(names[key], value, units="1", label=f"{key} of the tyres of axle {index}")
+            s.add_parameter(names[key], value, units="1", label=f"{FACTORS.get(key, key)} of the {index} tyres")
         return with_names(slip, names, index)
 
     def parameter(key: str, value: Any, units: str) -> str:
@@ -125,10 +128,11 @@ def set_driven(s: System, spin: float, shares: Sequence[float], *inputs: str) ->
     """Inputs of the driver, zero unless given, and the parameters of wheels and brakes."""
     for name in inputs:
         units, label = INPUTS[name]
-        s.add_input(name, units=units, label=label)
+        s.add_input(name, units=units, label=label, range=USUAL[name])
     s.set_run(inputs=dict.fromkeys(inputs, 0.0))
     s.set_defaults(i_spin=spin, k_brake=RING**2 * spin)
     s.set_units(i_spin="M*L**2", k_brake="F*L/A")
     s.require_positive("i_spin", "k_brake")
     s.set_labels(i_spin="moment of inertia of a wheel about its axis", k_brake="elasticity of a brake")
-    s.set_defaults({f"share_{i}": float(x) for i, x in enumerate(shares, 1)})
+    for i, x in enumerate(shares, 1):
+        s.add_parameter(f"share_{i}", float(x), label=f"fraction of the brake torque on axle {i}", range=(0, 1))

@@ -11,7 +11,7 @@ from bellcrank.files.embed import plain
 from bellcrank.files.stl import Mesh
 from bellcrank.scene.camera import Camera
 from bellcrank.scene.scene import ROUND, Scene
-from bellcrank.units import pretty_unit
+from bellcrank.unit_notation import typeset_unit
 
 PACES = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)  # speeds that a page offers, of real time
 MOST = 1000  # rows of a recorded run that a page keeps
@@ -47,7 +47,11 @@ def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
 
 def shown_words(name: Any, label: Any, unit: str) -> dict[str, str]:
     """Name, label and unit of a quantity, without control characters; the label only where it is not the name."""
-    words = {"name": plain(name), "label": plain(label), "unit": "" if unit in ("-", "?") else plain(pretty_unit(unit))}
+    words = {
+        "name": plain(name),
+        "label": plain(label),
+        "unit": "" if unit in ("-", "?") else plain(typeset_unit(unit)),
+    }
     return {k: x for k, x in words.items() if k == "name" or (x and x != words["name"])}
 
 

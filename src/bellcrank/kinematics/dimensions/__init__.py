@@ -11,5 +11,6 @@ Each module imports only from those before it: `algebra`, `graph`, `solution`, `
 """
 
 from bellcrank.kinematics.dimensions.quantities import Quantities, infer
+from bellcrank.kinematics.dimensions.wording import state_labels
 
-__all__ = ["Quantities", "infer"]
+__all__ = ["Quantities", "infer", "state_labels"]

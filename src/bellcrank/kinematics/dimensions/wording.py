@@ -33,6 +33,10 @@ TERMS = {SPEED: "speed", SPIN: "angular speed", FORCE: "force", MOMENT: "moment"
 """Words for what is added to others of its kind."""
 
 
+LETTERS, TURNS = {"1": "x", "2": "y", "3": "z"}, {"1": "roll", "2": "pitch", "3": "yaw"}  # by axes
+SHORT = 3  # words of a label of a body that stand in those of its states
+
+
 def state_words(analysis: Analysis) -> dict[str, State]:
     """All coordinates, then all speeds, by symbol."""
     bodies = analysis.mechanism.bodies
@@ -45,6 +49,38 @@ def state_words(analysis: Analysis) -> dict[str, State]:
     found = [x for joint, names in joints for x in joint.coordinate_words(names)]
     found += [x for joint, names in joints for x in joint.speed_words(names)]
     return {symbol.name: state for symbol, state in found}
+
+
+def state_labels(analysis: Analysis) -> dict[str, str]:
+    """Short labels of coordinates and speeds, by symbol: "chassis x", "chassis yaw", "rod angle"."""
+    words, found = state_words(analysis), dict[str, str]()
+    vertical = analysis.mechanism.description.axes is not None
+    for b in analysis.mechanism.bodies:
+        short = b.label if b.label and len(b.label.split()) <= SHORT else b.name
+        for listed in (b.coordinates, b.speeds):
+            states = [words[s.name] for s in listed if s.name in words]
+            turns = [x.axis for x in states if x.dimension in (ANGLE, SPIN)]
+            named = vertical and sorted(turns) == ["1", "2", "3"]
+            for s in listed:
+                if s.name in words:
+                    found[s.name] = f"{short} {_movement(words[s.name], len(turns) > 1, named)}"
+    return found
+
+
+def _movement(state: State, several: bool, named: bool) -> str:
+    """What a coordinate or speed is of its body. `several`: rotations; `named`: about all axes of a vehicle."""
+    letter = LETTERS.get(state.axis.removeprefix("-"), "")
+    if state.dimension == LENGTH:
+        return letter or ("travel" if state.generic == "Travel" else "position")
+    if state.dimension == SPEED:
+        return f"speed {letter}".strip()
+    if state.dimension == ANGLE:
+        if named:
+            return TURNS[state.axis]
+        return f"angle about {letter}" if several and letter else "angle"
+    if state.dimension == SPIN:
+        return f"angular speed about {letter}" if several and letter else "angular speed"
+    return state.axis
 
 
 def _joint_place(analysis: Analysis, b: Body, parent: Body | None) -> str:

@@ -152,7 +152,8 @@ class Result:
             y, x = (wanted, None) if isinstance(wanted, str) else wanted
             if y.startswith(ANY_WHEEL):
                 named = [(c, self.run, y.replace("*", c)) for c in CORNERS]
-                label = self._axis(named[0][2]).replace("fl.tyre", "the tyres").replace(" of fl", "")
+                label = self._axis(named[0][2]).replace("the front left tyre", "the tyres")
+                label = label.replace(" of the front left wheel", "")
             else:
                 named, label = [(n, r, y) for n, r in self.runs.items()], ""
             named = [(n, r, y) for n, r, y in named if y in r.channels and (x is None or x in r.channels)]

@@ -15,12 +15,12 @@ COUNTS = ("", "-")  # units of whole numbers from 10 on that are shown as such
 TURN = re.compile(r"yaw rate over|yaw gain")
 PLAIN = (  # labels of channels as vehicle engineers read them
     (re.compile(r" of chassis$"), ""),
-    (re.compile(r"^normal force of (\w+)\.tyre$"), r"wheel load, \1"),
+    (re.compile(r"^normal force of (?:the )?([\w ]+?)[. ]tyre$"), r"wheel load, \1"),
     (re.compile(r"^normal force of the tyres$"), "wheel load"),
-    (re.compile(r"^slip over the speed of (\w+)\.tyre$"), r"longitudinal slip over the speed, \1"),
+    (re.compile(r"^slip over the speed of (?:the )?([\w ]+?)[. ]tyre$"), r"longitudinal slip over the speed, \1"),
     (re.compile(r"^slip over the speed of the tyres$"), "longitudinal slip over the speed"),
     (re.compile(r"^torque of the driver at the steering wheel$"), "steering-wheel torque"),
-    (re.compile(r"^(wheel travel) of (\w+), up$"), r"\1 up, \2"),
+    (re.compile(r"^(wheel travel) of (?:the )?([\w ]+?)(?: wheel)?, up$"), r"\1 up, \2"),
 )
 WRITTEN = {"": "-", "1": "-", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s²)/deg"}
 

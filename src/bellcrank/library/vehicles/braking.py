@@ -20,7 +20,7 @@ STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str) -> None:
     """Braking moments; `brake` is their sum as the driver asks for it."""
     given = car.sections.brakes
-    put(s, "brake_front", given.front_share, "1", "fraction of the brake torque on the front axle")
+    put(s, "brake_front", given.front_share, "1", "fraction of the brake torque on the front axle", (0, 1))
     limit = f"max(0, {brake})"
     if given.torque is not None:
         limit = f"min({put(s, 'brake_most', given.torque, 'F*L', 'largest brake torque')}, {limit})"
@@ -43,7 +43,7 @@ def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: st
 
 
 def _add_parameters(s: System, given: Antilock) -> None:
-    put(s, "abs_on", 1.0, "1", "ABS: 1 on, 0 off")
+    put(s, "abs_on", 1.0, "1", "ABS: 1 on, 0 off", (0, 1))
     put(s, "abs_slip", given.slip, "1", "ABS: target slip")
     put(s, "abs_gain", given.gain, "1", "ABS: fraction of the brake torque per slip")
     put(s, "abs_rate", given.rate, "1/T", "ABS: fraction of the brake torque per slip and time")

@@ -25,7 +25,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.bushes import Gives, gives
 from bellcrank.library.vehicles.channels import add_axle_channels, add_car_channels, add_corner_channels
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
+from bellcrank.library.vehicles.data import CORNER_WORDS, CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driveline import add_drive
 from bellcrank.library.vehicles.figures import turns_left
 from bellcrank.library.vehicles.gearbox import CLUTCH, GEAR
@@ -47,6 +47,9 @@ INPUTS = {
     "drive": ("F*L", "drive torque, sum of all wheels"),
     "brake": ("F*L", "brake torque, sum of all wheels"),
 }
+
+
+WHEEL_TURN, DRIVE, BRAKE = 90.0, 2000.0, 5000.0  # deg, N m: usual inputs of a car that does not give them
 
 
 TORQUES = {
@@ -106,8 +109,9 @@ def build(
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     s = CarSystem(car, at_rest, speed, tracks)
     torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
+    usual = _usual_inputs(car)
     for name, (units, label) in (INPUTS | torques).items():
-        s.add_input(name, units=units, label=label)
+        s.add_input(name, units=units, label=label, range=usual[name.rpartition(".")[2]])
     s.set_run(inputs=dict.fromkeys(INPUTS | torques, 0.0))
     chassis = _add_body(s, car)
     _add_shapes(s, car, chassis)
@@ -115,6 +119,7 @@ def build(
     asked = {name: name for name in INPUTS}
     if driver is not None:
         asked |= driver.add(s, car, at_rest, chassis)
+        s.set_run(inputs={"speed_set": speed})
     rack = _add_steering(s, car, chassis, asked["steer"])
     wheels = {}
     giving = {axle.name: gives(car, at_rest, axle) for axle in (car.front, car.rear)}
@@ -153,16 +158,25 @@ def _weight(car: CarData, at_rest: Stand) -> float:
     return at_rest.mass * GRAVITY * radius
 
 
+def _usual_inputs(car: CarData) -> dict[str, tuple[float, float]]:
+    """What a driver does with a car: deg of the steering wheel, N m; torques of one wheel are a quarter."""
+    drive, brake = car.sections.drive.torque or DRIVE, car.sections.brakes.torque or BRAKE
+    all_wheels = {"steer": (-WHEEL_TURN, WHEEL_TURN), "drive": (-drive / 2, drive), "brake": (0.0, brake)}
+    return all_wheels | {"drive_torque": (-drive / 4, drive / 4), "brake_torque": (0.0, brake / 4)}
+
+
 def _add_body(s: System, car: CarData) -> BodyHandle:
     sprung = car.sprung
     put(s, "m_body", sprung.mass, "M", "sprung mass with loads")
     for axis, value in zip("xyz", sprung.cg):
-        put(s, f"cg_{axis}", value, "L", f"{axis} of its mass centre")
+        put(s, f"cg_{axis}", value, "L", f"mass centre of the sprung mass, {axis}")
     moments = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
     names = {}
     for word, (i, j) in moments.items():
         value = float(sprung.inertia[i, j])
-        names[i, j] = names[j, i] = put(s, f"i_{word}", value, "M*L**2", f"its inertia, {word}") if value else 0
+        names[i, j] = names[j, i] = (
+            put(s, f"i_{word}", value, "M*L**2", f"inertia of the sprung mass, {word}") if value else 0
+        )
     inertia = tuple(tuple(names[i, j] for j in range(3)) for i in range(3))
     return s.add_body(
         "chassis", translate=(1, 2, 3), rotate=(3, 2, 1), mass="m_body", cm=("cg_x", "cg_y", "cg_z"), inertia=inertia,
@@ -236,8 +250,8 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
     length, force = spring_at_rest(axle, at_rest)
-    put(s, f"l_static_{name}", length, "L", f"length of the {name} springs as the car stands on level ground")
-    put(s, f"f_static_{name}", force, "F", f"force of the {name} springs at that length")
+    put(s, f"l_static_{name}", length, "L", f"static length of the {name} springs")
+    put(s, f"f_static_{name}", force, "F", f"static force of the {name} springs")
     put(s, f"perch_{name}", record.spring.perch, "L", f"spring perch offset, left up and right down, {name}")
     if record.spring.stiffness is not None:
         put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
@@ -280,7 +294,12 @@ def _add_corner(
     centre = _moved(linkage.points["wheel_centre"], at)
     cg = centre if record.carrier.cg is None else _moved(_sided(record.carrier.cg, side), at)
     carrier = s.add_body(
-        name, parent=chassis, mass=record.carrier.mass, inertia=record.carrier.inertia, cm=cg, label=f"carrier {name}"
+        name,
+        parent=chassis,
+        mass=record.carrier.mass,
+        inertia=record.carrier.inertia,
+        cm=cg,
+        label=f"{CORNER_WORDS[name]} carrier",
     )
     steered = axle.steered and axle.name == "front"
     joint = s.add_linkage(
@@ -296,7 +315,7 @@ def _add_corner(
     hub, middle = add_knuckles(s, name, axle.name, giving.compliance, side, carrier, centre)
     wheel = s.add_body(
         f"{name}.wheel", parent=hub, rotate=2, rotation_axis=axis, joint_at=middle, mass=record.wheel.mass,
-        inertia=(cross, record.wheel.spin_inertia, cross), label=f"wheel {name}",
+        inertia=(cross, record.wheel.spin_inertia, cross), label=f"{CORNER_WORDS[name]} wheel",
     )  # fmt: skip
     _add_spring(s, name, axle, joint)
     if record.anti_roll_bar is not None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
+from bellcrank.library.labels import plain_labels
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
-from bellcrank.library.vehicles.data import CarData, make_data
+from bellcrank.library.vehicles.data import CORNER_WORDS, CarData, make_data
 from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of
 from bellcrank.library.vehicles.motor import drive_share
@@ -249,6 +250,7 @@ class Car:
         for name, x in (self.data.sections.events or {}).items():
             s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
         add_rolling_start(s)
+        plain_labels(s, {name: f"the {words} {{}}" for name, words in CORNER_WORDS.items()})
         s.made = content(s)
         return s
 

@@ -12,6 +12,8 @@ from bellcrank.library.vehicles.figures import steering_ratio
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.model.formula import call, cross, direction, dot, dxdt, magnitude, pos, project, vel
 
+FIRST = ("speed", "ax", "ay", "yaw_rate", "roll", "pitch")  # what plots show unasked
+
 
 def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandle, steer: str) -> None:
     """Motion of the body at its mass centre, and what the driver does."""
@@ -48,6 +50,7 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
     )
     s.define("turning", turn)
     s.add_output("understeer", "steering_wheel/steering_ratio - turning", label="understeer angle", units="deg")
+    s.description.outputs.sort(key=lambda o: FIRST.index(o.name) if o.name in FIRST else len(FIRST))
 
 
 def add_corner_channels(

@@ -23,6 +23,7 @@ from bellcrank.linkage.chain import AXES, turned
 
 Array = np.ndarray[Any, Any]
 GRAVITY = 9.80665  # m/s^2, that of models
+CORNER_WORDS = {"fl": "front left", "fr": "front right", "rl": "rear left", "rr": "rear right"}
 CORNERS = {"fl": ("front", 1), "fr": ("front", -1), "rl": ("rear", 1), "rr": ("rear", -1)}  # axle; sign of y
 
 

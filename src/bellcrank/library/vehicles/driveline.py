@@ -27,7 +27,7 @@ def add_drive(
     """Moments of the drive on the wheels; `drive` is what is asked for."""
     given = car.sections.drive
     share = drive_share(given)
-    put(s, "drive_front", share, "1", "fraction of the drive torque on the front axle")
+    put(s, "drive_front", share, "1", "fraction of the drive torque on the front axle", (0, 1))
     parts = {"front": ("drive_front", share), "rear": ("(1 - drive_front)", 1 - share)}
     driven = [axle for axle in (car.front, car.rear) if parts[axle.name][1] > 0]
     spins = [f"{parts[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]

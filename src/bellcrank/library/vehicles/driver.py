@@ -92,7 +92,7 @@ class Driver:
         found, steer = self._speed(s, car, at_rest), ["steer"]
         if self.path is not None:
             self._require_wide(car, known)
-            s.add_parameter("hands", self.hands, units="1", label="steering authority of the driver, 0 to 1")
+            s.add_parameter("hands", self.hands, units="1", label="steering authority of the driver", range=(0, 1))
             steer.append(f"hands*{self._steering(s, car, known)}")
         if self.circles:
             steer.append(self._circle(s, car, known))

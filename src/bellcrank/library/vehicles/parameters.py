@@ -7,9 +7,11 @@ from bellcrank.library.vehicles.keys import user_unit
 from bellcrank.units import parse_dimension
 
 
-def put(s: System, name: str, value: float, dimension: str, label: str) -> str:
-    """A parameter with its value in SI units; an angle is shown in deg."""
+def put(
+    s: System, name: str, value: float, dimension: str, label: str, usual: tuple[float, float] | None = None
+) -> str:
+    """A parameter with its value in SI units; an angle is shown in deg. `usual`: smallest and largest, as shown."""
     unit = user_unit(parse_dimension(dimension))
     units = unit.text if dimension == "A" else dimension
-    s.add_parameter(name, float(unit.from_equation(value)), units=units, label=label)
+    s.add_parameter(name, float(unit.from_equation(value)), units=units, label=label, range=usual)
     return name

@@ -90,7 +90,7 @@ def motorcycle(
     rod = pos(parts[1].chassis.origin, parts[0].chassis.origin)
     pitch = call("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1]))
     s.add_output("pitch", pitch, label="pitch, front up", units="deg")
-    s.add_output("rod", magnitude(rod), label="wheelbase", units="L")
+    s.add_output("rod", magnitude(rod), label="distance of the wheels", units="L")
     strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in parts)
     for p in parts:
         s.define(f"{p.name}.stroke", magnitude(pos(p.chassis.origin, p.rim.origin)))

@@ -9,7 +9,7 @@ from bellcrank.errors import counted
 from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, mul, sub, symbols
 from bellcrank.model.joints.joint import FrameMotion, Joint, Look, Speeds, Velocity
 from bellcrank.model.joints.rotation import Rotation
-from bellcrank.model.joints.words import SPEED, Called, State, direction_word
+from bellcrank.model.joints.words import SPEED, Called, State, axis_word, direction_word
 from bellcrank.units import LENGTH
 from bellcrank.vector.basis import NULL, Frame, Vec3, Vector, cross, cross3, dot3, matmul, matvec, transpose
 from bellcrank.vector.work import Work
@@ -193,19 +193,21 @@ class PlainJoint(Joint):
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
             words = f"Translation of {c.symbol}0 relative to {c.place} along {direction_word(slide, c.parent)}"
-            yield q, State(LENGTH, "Translation", words)
+            yield q, State(LENGTH, "Translation", words, axis_word(slide))
         yield from self.rotation.coordinate_words(c)
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for i, u in enumerate(self.slide_speeds):
+            axis = axis_word(self.slides[i])
             if self.absolute:
-                words = f"Abs. trans. speed of {c.symbol}* along axis {self.speed_axes[i] + 1}"
+                axis = str(self.speed_axes[i] + 1)
+                words = f"Abs. trans. speed of {c.symbol}* along axis {axis}"
             elif self.speed_point is not NULL:
                 words = f"Abs. trans. speed of {c.symbol}* along {direction_word(self.slides[i], c.parent)}"
             else:
                 along = direction_word(self.slides[i], c.parent)
                 words = f"Trans. speed of {c.symbol}0 relative to {c.place.removeprefix('the ')} along {along}"
-            yield u, State(SPEED, "Translational Speed", words)
+            yield u, State(SPEED, "Translational Speed", words, axis)
         yield from self.rotation.speed_words(c)
 
     @property

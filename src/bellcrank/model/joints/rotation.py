@@ -88,7 +88,8 @@ class Rotation:
         between = [c.parent, f"{c.symbol}pp", f"{c.symbol}p", c.symbol]
         chain = between if self.absolute else [c.base, c.body]
         for axis, q, turned, fixed in zip(self.axes, self.q, chain[1:], chain, strict=False):
-            yield q, State(ANGLE, "Rotation", f"Rotation of {turned} relative to {fixed} about axis #{axis_word(axis)}")
+            number = axis_word(axis)
+            yield q, State(ANGLE, "Rotation", f"Rotation of {turned} relative to {fixed} about axis #{number}", number)
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for i, u in enumerate(self.u):
@@ -98,7 +99,7 @@ class Rotation:
                 words = f"Abs. rot. of {c.symbol}, axis {axis_word(self.axes[i])}"
             else:
                 words = f"Rot. of {c.symbol} relative to {c.parent}, axis {axis_word(self.axes[i])}"
-            yield u, State(SPIN, "Angular Speed", words)
+            yield u, State(SPIN, "Angular Speed", words, str(i + 1) if self.absolute else axis_word(self.axes[i]))
 
     @property
     def text(self) -> str:
@@ -145,7 +146,7 @@ class EulerParameters(Rotation):
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for i, e in enumerate(self.q):
-            yield e, State(PURE, "Euler Parameter", f"Euler parameter e{i} of {c.body} relative to {c.base}")
+            yield e, State(PURE, "Euler Parameter", f"Euler parameter e{i} of {c.body} relative to {c.base}", f"e{i}")
 
     @property
     def text(self) -> str:

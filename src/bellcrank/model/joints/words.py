@@ -18,6 +18,7 @@ class State(NamedTuple):
     dimension: Dimension
     generic: str
     label: str
+    axis: str = ""  # as of `axis_word`, where it has one
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,44 @@
+"""Labels of vehicles as people read them: parameters in words, wheels by where they are, not by names of parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bellcrank.api.system import System
+
+WHEEL = "wheel"  # what a corner without a part is
+WORDS = {
+    "m": "mass of the chassis", "m_chassis": "mass of a chassis part", "m_rim": "mass of a rim",
+    "i_roll": "roll inertia of the chassis", "i_pitch": "pitch inertia of the chassis",
+    "i_yaw": "yaw inertia of the chassis", "h": "nominal height of the mass centre", "track": "track width",
+    "wheelbase": "wheelbase", "k_tyre": "vertical stiffness of a tyre", "c_tyre": "vertical damping of a tyre",
+    "l_tyre": "radius of a tyre without load", "k_strut": "stiffness of a strut", "c_strut": "damping of a strut",
+    "l_strut": "length of a strut without load", "c_roll": "rolling resistance over speed",
+}  # fmt: skip
+OF_AXLES = {
+    "x": "position of axle {}, forward", "c_long": "longitudinal slip stiffness, axle {}",
+    "s_long": "longitudinal relaxation length, axle {}", "mu": "friction of the tyres, axle {}",
+    "c_side": "cornering stiffness, axle {}", "s_side": "lateral relaxation length, axle {}",
+}  # parameters of axles, which have its number behind their name  # fmt: skip
+
+
+def plain_labels(s: System, corners: Mapping[str, str]) -> None:
+    """Gives parameters labels that have none, and writes "the front left tyre" for fl.tyre and "the front left wheel"
+    for fl in those of parameters, inputs, states and outputs. `corners`: by name, what to write, with {} for the part
+    ("the front left {}")."""
+    d = s.description
+    for name, record in d.parameters.items():
+        stem, _, index = name.rpartition("_")
+        known = OF_AXLES[stem].format(index) if stem in OF_AXLES and index.isdigit() else WORDS.get(name)
+        record.label = record.label or known
+    if not corners:
+        return
+    names = "|".join(map(re.escape, corners))
+    pattern = re.compile(rf"(?<![\w.])({names})(?:\.(tyre|wheel|rim))?(?![\w.])")
+    records: list[Any] = [*d.parameters.values(), *d.variables, *d.states, *d.outputs]
+    for r in records:
+        if r.label:
+            told = pattern.sub(lambda x: corners[x[1]].format(x[2] or WHEEL), r.label)
+            r.label = told.removesuffix(" of chassis")
