@@ -48,7 +48,8 @@ function floor(g, S, linked, draw_one, mesh, sun) {
   };
   const below = (x, y) => {  // height and slope of the ground
     if (plane) return [G.height[0] + slope()*(x - G.way[0]), slope()];
-    const n = G.across ? G.across.length : 1, near = (list, v) => list.findIndex((w, i) => w >= v || i === list.length - 1);
+    const n = G.across ? G.across.length : 1;
+    const near = (list, v) => list.findIndex((w, i) => w >= v || i === list.length - 1);
     const i = Math.max(1, near(G.way, x)), j = G.across ? near(G.across, y) : 0;
     const [a, b] = [i - 1, i].map(k => G.height[k*n + j]), s = (b - a)/(G.way[i] - G.way[i - 1]);
     return [b + s*(x - G.way[i]), s];

@@ -58,7 +58,8 @@ function scene(canvas, S, poses, marks) {
   const lathe = (outline, sides = SIDES, crease = 0.75) => {
     const out = [], flat = outline.slice(1).map(([r, z], i) => unit([z - outline[i][1], outline[i][0] - r, 0]));
     flat.forEach((n, i) => {
-      const ends = [i - 1, i + 1].map(j => flat[j] && dot(n, flat[j]) > crease ? unit(n.map((x, k) => x + flat[j][k])) : n);
+      const ends = [i - 1, i + 1].map(j =>
+        flat[j] && dot(n, flat[j]) > crease ? unit(n.map((x, k) => x + flat[j][k])) : n);
       for (let k = 0; k < sides; k++) {
         const at = (j, [r, z]) => [r*ring(j, sides)[0], r*ring(j, sides)[1], z], [p, q] = [outline[i], outline[i + 1]];
         quad(out, at(k, p), at(k + 1, p), at(k + 1, q), at(k, q),
