@@ -29,17 +29,40 @@ def printable(text: str) -> str:
 
 
 class BellcrankError(Exception):
-    """Base of everything Bellcrank raises on purpose."""
+    """Base of all errors that Bellcrank raises.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> try:
+    ...     bc.System("car").expr("k*(x")
+    ... except bc.BellcrankError as error:
+    ...     print(type(error).__name__)
+    ExpressionError
+    """
 
     def __str__(self) -> str:
         return printable(super().__str__())
 
 
 class ModelError(BellcrankError):
-    """A description that cannot be used as it stands.
+    """A description or an option that cannot be used.
 
-    `problems` is one message or several, each of which may have more lines; `model` is the name of the model,
-    if it is known.
+    Parameters
+    ----------
+    problems : str or sequence of str
+        Messages, all that were found at once.
+    model : str, optional
+        Name of the model.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> try:
+    ...     bc.System("car").equations(solve="fast")
+    ... except bc.ModelError as error:
+    ...     print(len(error.problems))
+    1
     """
 
     def __init__(self, problems: str | Sequence[str], model: str | None = None) -> None:
@@ -58,8 +81,25 @@ class ModelError(BellcrankError):
 class ExpressionError(ModelError):
     """A text that cannot be read: an expression, a unit, a line of a file.
 
-    `position` counts characters of `text` from 0. Under the first line of the message stands the line of text with
-    a caret under that character; further lines of the message (what is allowed) follow.
+    Parameters
+    ----------
+    message : str
+        What is wrong; further lines report what is allowed.
+    text : str
+        The text.
+    position : int
+        Character of the text, from 0. The message shows it by a caret.
+    model : str, optional
+        Name of the model.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> try:
+    ...     bc.System("car").expr("k*(x")
+    ... except bc.ExpressionError as error:
+    ...     print(error.text, error.position)
+    k*(x 2
     """
 
     def __init__(self, message: str, text: str, position: int, model: str | None = None) -> None:
@@ -72,11 +112,31 @@ class ExpressionError(ModelError):
 
 
 class BuildError(BellcrankError):
-    """Generated source that could not be compiled or loaded."""
+    """Generated source that cannot be written, compiled or loaded.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> issubclass(bc.BuildError, bc.BellcrankError)
+    True
+    """
 
 
 class RunError(BellcrankError):
-    """A run that could not start or continue: says at what time, in what state, and why."""
+    """A run or an analysis that cannot start or continue. The message has time, state and cause.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> run = s.equations().compile(backend="python").simulate(1, step=0.5)
+    >>> try:
+    ...     run["speed"]
+    ... except bc.RunError as error:
+    ...     print(str(error).splitlines()[0])
+    no channel 'speed'. Channels: q(mass), u(mass)
+    """
 
 
 class NoChannel(RunError, KeyError):
@@ -86,7 +146,19 @@ class NoChannel(RunError, KeyError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `run` is what was computed until then, a `Run` as any other."""
+    """Ctrl-C during a run.
+
+    Parameters
+    ----------
+    run : Run
+        What was computed until then, a run like any other.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> issubclass(bc.Interrupted, KeyboardInterrupt)
+    True
+    """
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
@@ -97,14 +169,35 @@ class Interrupted(KeyboardInterrupt):
 
 
 class InternalError(BellcrankError):
-    """A fault of Bellcrank itself."""
+    """A fault of Bellcrank, to be reported with the model.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> "Please report it" in str(bc.InternalError("no pivot"))
+    True
+    """
 
     def __str__(self) -> str:
         return f"{super().__str__()}\nThis is a fault in Bellcrank, not in your model. Please report it with the model."
 
 
 class ModelWarning(UserWarning):
-    """Something in a description that is allowed but probably not meant."""
+    """Category of warnings: something is allowed but probably not meant.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> with warnings.catch_warnings(record=True) as issued:
+    ...     warnings.simplefilter("always", bc.ModelWarning)
+    ...     s.set_defaults(k=3)
+    ...     eom = s.equations()
+    >>> [x.category.__name__ for x in issued]
+    ['ModelWarning']
+    """
 
 
 _issued = threading.local()

@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import re
+from enum import Enum
 from importlib import import_module
 
 import pytest
@@ -15,18 +16,29 @@ from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import Mode, Modes
 from bellcrank.analysis.response import Response, Spectrum
 from bellcrank.analysis.sensitivity import Sensitivity
+from bellcrank.library.tyres.fitting import Fit
 from bellcrank.loading import KINDS
 from bellcrank.model.formula import SCALAR
 from tests.models import needs_compiler
 
+
+def classes(module):
+    """Public classes of a module that are not public names of the package itself."""
+    listed = (getattr(module, name) for name in module.__all__)
+    return [x for x in listed if inspect.isclass(x) and getattr(bc, x.__name__, None) is not x]
+
+
 CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an example of its own
 RESULTS = (
     Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
-    StabilityChart, bc.Dae, bc.Many, bc.NoEquilibrium, bc.ParsFile, bc.Screw, bc.Slip, bc.State, bc.Tyre,
-    bc.metrics.Metric, bc.metrics.MetricKind,
+    StabilityChart, Fit, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae, bc.ExpressionError, bc.InternalError,
+    bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium, bc.ParsFile, bc.RunError, bc.RunStatus,
+    bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre, bc.metrics.Metric,
+    bc.metrics.MetricKind,
+    *(x for m in (bc.manoeuvres, bc.tyres, bc.vehicles) for x in classes(m)),
 )  # fmt: skip
 """Classes whose methods share the example of the class."""
-MODULES = (bc, bc.linkage, bc.random, bc.signals, bc.terrain)
+MODULES = (bc, bc.gym, bc.linkage, bc.manoeuvres, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles)
 READ = [getattr(import_module(k.module), k.reader) for k in KINDS]  # whose classmethod `read` is looked at
 
 
@@ -66,13 +78,15 @@ def missing(item):
     text = inspect.getdoc(item) or ""
     described = {x for line in re.findall(r"^([*\w, ]+) : ", text, re.M) for x in line.replace("*", "").split(", ")}
     hidden = {"self", *getattr(item, "internals", ())}
+    if inspect.isclass(item) and issubclass(item, BaseException | Enum) and "__init__" not in vars(item):
+        return []  # made by Python
     return [x for x in inspect.signature(item).parameters if x not in described | hidden]
 
 
 def returns(item):
     """Whether a call returns something that its docstring should describe."""
-    found = inspect.signature(item).return_annotation
-    return not inspect.isclass(item) and found not in ("None", None, inspect.Signature.empty)
+    nothing = ("None", None, inspect.Signature.empty)
+    return not inspect.isclass(item) and inspect.signature(item).return_annotation not in nothing
 
 
 def test_what_is_returned_is_described():
@@ -95,7 +109,14 @@ def test_every_call_has_an_example():
 COMPILED = {"bellcrank.compile_linkage"}  # in C alone
 
 
-@pytest.mark.parametrize("name", [pytest.param(x, marks=needs_compiler if x in COMPILED else ()) for x in EXAMPLES])
+LONG = {"Result", *(f"bellcrank.library.manoeuvres.{x}" for x in ("handling", "report", "run"))}  # cars are compiled
+
+
+def marks(name):
+    return needs_compiler if name in COMPILED else pytest.mark.campaign if name in LONG else ()
+
+
+@pytest.mark.parametrize("name", [pytest.param(x, marks=marks(x)) for x in EXAMPLES])
 def test_examples_print_what_they_say(name):
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(EXAMPLES[name]), {}, name, None, 0)
     report = []

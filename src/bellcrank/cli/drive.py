@@ -98,7 +98,7 @@ def command(args: Namespace) -> int:
         print(f"wrote {args.report}")
     results = [r for car in cars for r in car.results.values()]
     if args.json:
-        found = [r.figures() for r in results]
+        found = [r.to_dict() for r in results]
         print(json.dumps(found[0] if len(found) == 1 else found, indent=2))
     if unwritten:
         raise RunError("not all files were written: " + "; ".join(unwritten))

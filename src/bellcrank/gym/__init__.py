@@ -15,6 +15,8 @@ from bellcrank.choices import Method
 from bellcrank.errors import ModelError, optional_package
 from bellcrank.gym.task import Actions, Done, Observations, Reward, Task
 
+__all__ = ["make"]
+
 
 def make(
     model: Any,
@@ -35,16 +37,66 @@ def make(
     render_mode: str | None = None,
     size: tuple[int, int] = (640, 400),
 ) -> Any:
-    """An environment (`gymnasium.Env`) of a model: a file, a System, its equations or a simulation.
+    """Make an environment of Gymnasium from a model.
 
-    `actions`: inputs with their least and greatest values, {"force": (-10, 10)}, or a list of settings to choose from,
-    [{"force": -10}, {"force": 10}]. `observations`: channels or formulas over channels and parameters, by default all
-    states; or a dictionary of them with bounds. `reward`: a formula, a number, or a function of the channels by name.
-    `done`: comparisons that end an episode, or a function; it is truncated at `t_end` (s). An action holds for
-    `action_every` steps of `step` s. `parameters` and `initial` are numbers, or distributions
-    (`bc.random.uniform(a, b)`) from which every episode draws; `guess` of what closed loops determine holds
-    numbers, as of `simulate`. With `n`, a `gymnasium.vector.VectorEnv` of so many, on all cores. `render_mode`:
-    "rgb_array" for images of `size` (width, height), "human" for a window.
+    Parameters
+    ----------
+    model : path, System, Equations or Simulation
+        The model.
+    actions : mapping or sequence
+        Inputs with their bounds, ``{"force": (-10, 10)}``, or settings to choose from, ``[{"force": -10}, {"force":
+        10}]``.
+    observations : sequence or mapping, optional
+        Channels, or formulas of channels and parameters; a mapping has their bounds. Default: all states.
+    reward : str, float or callable, default 1.0
+        Formula, number, or function of the channels by name.
+    done : str, sequence of str or callable, optional
+        Comparisons that end an episode, or a function of the channels. Default: none.
+    t_end : float, optional
+        Time in s at which an episode is truncated. Default: that of the model.
+    step : float, optional
+        Time step in s. Default: that of the model.
+    action_every : int, default 1
+        Number of steps for which an action holds.
+    parameters, initial : mapping, optional
+        Numbers, or distributions (`bc.random.uniform(a, b)`) from which each episode draws.
+    inputs : mapping, optional
+        Inputs that are no actions, as of `simulate`.
+    method : str, optional
+        Method of integration, as of `simulate`.
+    n : int, optional
+        Number of environments, computed on all cores. Default: a single one.
+    guess : mapping, optional
+        Values by state from which the assembly of closed loops starts.
+    render_mode : {"rgb_array", "human"}, optional
+        Draw images, or a window. Default: neither.
+    size : pair of int, default (640, 400)
+        Width and height of an image in pixels.
+
+    Returns
+    -------
+    gymnasium.Env or gymnasium.vector.VectorEnv
+        The environment, a vector of them with `n`.
+
+    Raises
+    ------
+    ModelError
+        If a name or value is wrong.
+    RunError
+        If gymnasium is not installed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("cart")
+    >>> cart = s.add_body("cart", translate="x", mass=2, inertia=0)
+    >>> push = s.add_input("push", units="N", default=0)
+    >>> motor = s.add_force("motor", magnitude=push, direction=s.inertial.x, at=cart.origin)
+    >>> env = bc.gym.make(s, {"push": (-10, 10)}, reward="-q(cart)**2", t_end=1, step=0.1)
+    >>> state, info = env.reset(seed=1)
+    >>> state, reward, terminated, truncated, info = env.step([4.0])
+    >>> state.tolist()[1] > 0, terminated
+    (True, False)
     """
     optional_package("gymnasium", "gym")
     from bellcrank.gym import env, vector

@@ -26,14 +26,49 @@ from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, proj
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """A rigid chassis on axles with two wheels each, in space: what `car` and `truck` may be given in addition to their
-    axles.
+    """Rigid chassis on axles with two wheels each: what `car` and `truck` accept besides their axles.
 
-    axles: how far each lies in front of the mass centre of the chassis; track; mass, inertia (roll, pitch, yaw) of
-    the chassis; height of its mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and
-    suspension; rolling_resistance; terrain. With `slip` (a bc.Slip or a tyre of bc.tyres, or one per axle) wheels turn
-    and the vehicle is driven: spin: moment of inertia of a wheel about its axis; steered, driven: axles counted from 1;
-    brakes: fraction of each axle in the brake torque (None: equal); speed at the start.
+    Parameters
+    ----------
+    axles : sequence of float
+        Distance of each axle in front of the mass centre of the chassis (length).
+    track : float
+        Track width (length).
+    mass : float
+        Mass of the chassis.
+    inertia : sequence of float
+        Its roll, pitch and yaw moments of inertia.
+    height : float
+        Height of its mass centre above the ground in the reference configuration.
+    rim : float
+        Mass of each wheel.
+    k, c, length : pair of float
+        Stiffness, damping and free length of tyre and suspension.
+    rolling_resistance : float, default 0.0
+        Resistance per rolling speed (force per speed).
+    terrain : Terrain, optional
+        The ground. Default: flat.
+    slip : Slip, tyre or sequence of these, optional
+        Tyre forces along the ground, the same for all axles or one for each. The wheels then rotate, and the vehicle is
+        driven, steered and braked. Default: none.
+    spin : float, default 1.0
+        Moment of inertia of a wheel about its axis.
+    steered, driven : sequence of int, default (1,)
+        Axles, counted from 1.
+    brakes : sequence of float, optional
+        Distribution of the brake torque over the axles. Default: equal.
+    speed : float, default 0.0
+        Initial speed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> design = bc.vehicles.Design(
+    ...     axles=(1.2, -1.4), track=1.5, mass=1200, inertia=(500, 1800, 2000), height=0.55, rim=40, k=(200e3, 25e3),
+    ...     c=(200, 2000), length=(0.3, 0.4),
+    ... )
+    >>> design.problems()
+    []
     """
 
     axles: Sequence[float]
@@ -55,7 +90,13 @@ class Design:
     speed: float = 0.0
 
     def problems(self) -> list[str]:
-        """What is not allowed, as messages."""
+        """List what is not allowed.
+
+        Returns
+        -------
+        list of str
+            Messages; empty if the design is valid.
+        """
         found = problems_of({"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
         if not _numbers(self.axles) or len(self.axles) < 2 or len(set(self.axles)) < len(self.axles):
             return [*found, f"axles={self.axles!r} must be at least two different numbers"]

@@ -15,7 +15,26 @@ from bellcrank.library.terrain import Terrain, flat
 
 @dataclass(frozen=True)
 class PartialVehicle:
-    """A quarter of a car, half of a motorcycle: its bodies and its contact with the ground."""
+    """A quarter of a car or half of a motorcycle, as `partial_vehicle` returns it.
+
+    Attributes
+    ----------
+    name : str
+        Name.
+    rim, chassis : BodyHandle
+        Its two bodies.
+    contact : Contact
+        Its contact with the ground.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("quarter car", axes="ISO 8855")
+    >>> s.add_gravity()
+    >>> part = bc.vehicles.partial_vehicle(s, "corner", rim=40, chassis=300, k=(2e5, 25e3), length=(0.3, 0.4))
+    >>> part.rim.name, part.chassis.name
+    ('corner.rim', 'corner.chassis')
+    """
 
     name: str
     rim: BodyHandle
@@ -81,10 +100,49 @@ def partial_vehicle(
     drive: Any = 0,
     translate: Any = (1, 3),
 ) -> PartialVehicle:
-    """Adds two point masses over a contact point at x = `at`, or at a point (x, y, z).
+    """Add a wheel and a chassis part as two point masses over a contact point.
 
-    `rim`, `chassis`: masses; `k`, `c`, `length`: stiffness, damping and relaxed length of tyre and suspension, in
-    this order. The contact point has no mass, so `contact` must be 0. `translate`: axes along which both masses move.
+    Parameters
+    ----------
+    s : System
+        The model.
+    name : str
+        Name, the first part of the names of both bodies.
+    at : ScalarLike or triple, default 0
+        Position of the contact point: x, or (x, y, z).
+    contact : {0}, default 0
+        Mass of the contact point, which has none.
+    rim, chassis : ScalarLike
+        Masses of wheel and chassis part.
+    k, c, length : pair of ScalarLike
+        Stiffness, damping (default 0) and free length of tyre and suspension.
+    terrain : Terrain, optional
+        The ground. Default: flat.
+    rolling_resistance : ScalarLike, default 0
+        Resistance per rolling speed (force per speed).
+    drive : ScalarLike, default 0
+        Force that pushes the wheel along the ground.
+    translate : axes, default (1, 3)
+        Axes along which both masses move.
+
+    Returns
+    -------
+    PartialVehicle
+        Bodies and contact.
+
+    Raises
+    ------
+    ModelError
+        If a value is not allowed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("quarter car", axes="ISO 8855")
+    >>> s.add_gravity()
+    >>> part = bc.vehicles.partial_vehicle(s, "corner", rim=40, chassis=300, k=(2e5, 25e3), length=(0.3, 0.4))
+    >>> [str(q) for q in s.equations().coordinates]
+    ['q(corner.rim, 1)', 'q(corner.rim, 2)', 'q(corner.chassis, 1)', 'q(corner.chassis, 2)']
     """
     place = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
     problems = problems_of({"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})

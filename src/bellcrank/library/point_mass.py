@@ -37,11 +37,43 @@ def point_mass_car(
     rolling_resistance: float = 0.0,
     terrain: Terrain | None = None,
 ) -> System:
-    """Point masses of rims and chassis parts rl, fl, rr, fr in space; x forward, y to the left, z up.
+    """Make a car of point masses of wheels and chassis parts at the corners rl, fl, rr, fr.
 
-    The chassis is a rectangle `wheelbase` by `track` that stays flat, the suspensions stay square to it. Masses of
-    `chassis` are those of one corner. Parameters: m_rim, m_chassis, wheelbase, track, and those of tyres and
-    suspensions as of `motorcycle`; inputs <corner>.drive.
+    The chassis is a rectangle that stays flat; the suspensions are perpendicular to it. Parameters: m_rim, m_chassis,
+    wheelbase, track, and those of `motorcycle`. Inputs: <corner>.drive. Axes: ISO 8855.
+
+    Parameters
+    ----------
+    wheelbase, track : float, default 2.6 and 1.5
+        In m.
+    rim, chassis : float, default 40.0 and 300.0
+        Masses of a wheel and of a corner of the chassis in kg.
+    k : pair of float, default (200e3, 25e3)
+        Stiffness of tyre and suspension in N/m.
+    c : pair of float, default (200.0, 2000.0)
+        Damping of both in N s/m.
+    length : pair of float, default (0.3, 0.4)
+        Free length of both in m.
+    rolling_resistance : float, default 0.0
+        In N s/m.
+    terrain : Terrain, optional
+        The ground. Default: flat.
+
+    Returns
+    -------
+    System
+        The model.
+
+    Raises
+    ------
+    ModelError
+        If a value is not positive.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.vehicles.point_mass_car(wheelbase=2.4).name
+    'car of point masses'
     """
     numbers = {"wheelbase": wheelbase, "track": track, "rim": rim, "chassis": chassis}
     wrong = [f"{n}={x!r} must be a positive number" for n, x in numbers.items() if not is_number(x) or not x > 0]

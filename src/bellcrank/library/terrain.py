@@ -545,8 +545,17 @@ def grid(x: Any, y: Any, h: Any, outside: str = "level", name: str = "grid") -> 
 
 @dataclass(frozen=True, eq=False)
 class Road:
-    """A road along a line that begins at the origin along x, at height 0: its ground, the points of the line, and how
-    far its edges lie to the left (that on the right: negative). Lengths in m."""
+    """A road along a line that begins at the origin, along x and at height 0.
+
+    Attributes
+    ----------
+    ground : Surface
+        The ground.
+    x, y : ndarray
+        Points of the line in m.
+    right, left : float
+        Distances of the edges to the left of the line in m; that of the right edge is negative.
+    """
 
     ground: Surface
     x: np.ndarray
@@ -580,11 +589,21 @@ class Road:
 
         Examples
         --------
+        A straight road of 2 m, 3 m wide, that rises by 0.1 m per m:
+
+        >>> import tempfile
+        >>> from pathlib import Path
         >>> import bellcrank as bc
-        >>> bc.terrain.Road.read("missing.crg")
-        Traceback (most recent call last):
-            ...
-        bellcrank.errors.ModelError: cannot read missing.crg: No such file or directory
+        >>> lines = ["$ROAD_CRG", "REFERENCE_LINE_INCREMENT = 1.0", "$", "$KD_DEFINITION", "#:LDFI"]
+        >>> lines += ["D:reference line phi,rad", "D:long section at v = -1.5,m", "D:long section at v = 1.5,m"]
+        >>> lines += ["$", "$" * 80]
+        >>> lines += ["".join(f"{x:20.6f}" for x in (0.0, h, h)) for h in (0.0, 0.1, 0.2)]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "rise.crg"
+        ...     written = path.write_text(chr(10).join(lines))
+        ...     road = bc.terrain.Road.read(path)
+        >>> road.x.tolist(), road.left - road.right, round(float(road.ground.height(1.5, 0.0)), 6)
+        ([0.0, 1.0, 2.0], 3.0, 0.15)
         """
         read = read_road_sections(Path(path))
         x, y, h = road_points(Path(path), read, steps_of("Road.read", spacing))

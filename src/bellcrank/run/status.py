@@ -8,7 +8,14 @@ from bellcrank.numeric import run_spec
 
 
 class RunStatus(Enum):
-    """How a run ended; its value says it in words, `run.message` with time and cause."""
+    """How a run ended, `run.status`. The value is a description; `run.message` has time and cause.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.RunStatus.FINISHED.value, bc.RunStatus.FINISHED.ok
+    ('finished', True)
+    """
 
     FINISHED = "finished"
     STOPPED_BY_EVENT = "stopped by an event"

@@ -59,7 +59,32 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods compared: `rows` of `Compared`, and what they were compared with."""
+    """Constraint methods compared on one model, as `bc.compare` returns them: `found["dlmm"]` is one of `rows`.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    step, t_end : float
+        Step and end of the runs in s.
+    method, backend : str
+        Method of integration and backend.
+    horizons : tuple of float
+        Times in s until which the drift is measured.
+    rows : tuple of Compared
+        Drift, error, cost and largest stable step of each method.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("pendulum")
+    >>> ball = s.add_point_mass("ball", translate=("x", "z"), joint_at=(0, 0, -1), mass=2)
+    >>> s.add_gravity((0, 0, -1))
+    >>> s.add_loop_joint("rod", "distance", between=("o", ball.origin))
+    >>> found = bc.compare(s, t_end=0.1, step=0.01, methods=["projection", "baumgarte"], limits=False)
+    >>> found["baumgarte"].name, found.as_dict()["step"]
+    ('baumgarte', 0.01)
+    """
 
     model: str
     step: float
@@ -73,14 +98,31 @@ class Comparison:
         return {row.name: row for row in self.rows}[name]
 
     def as_dict(self) -> dict[str, Any]:
-        """All figures, ready for JSON."""
+        """Collect all results, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Settings, and the results of each method.
+        """
         heads = ("model", "step", "t_end", "method", "backend")
         methods = [{f.name: _json(getattr(row, f.name)) for f in fields(row) if f.repr} for row in self.rows]
         head = {name: getattr(self, name) for name in heads}
         return {**head, "horizons": list(self.horizons), "methods": methods}
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Residuals and errors of the energy over time; saved if a path is given. Returns the figure."""
+        """Draw constraint violation and energy error over time.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         lines = [(row.name, row.time, row.residual, row.energy_error) for row in self.rows]
         return draw_comparison(f"{self.model}, {self.method}, step {self.step:g} s", lines, path)
 

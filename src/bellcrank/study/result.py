@@ -23,10 +23,37 @@ SHOWN = 30  # rows in the table of a notebook
 
 @dataclass(frozen=True)
 class StudyResult(Rows, Shown):
-    """All runs of a study. `result["sd"]` is a column as an array (nan where a run failed); `rows` are the runs.
+    """Results of a study: `result["sd"]` is a column as an array, nan where a run failed.
 
-    `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together.
-    `notes` are what there is to know.
+    Attributes
+    ----------
+    definition : Definition
+        Content of the study file.
+    columns : dict
+        Unit and label of each column.
+    rows : tuple of Row
+        The runs; `failed` lists those that failed.
+    folder : Path
+        Folder of the results.
+    notes : tuple of str
+        Remarks.
+    made, found : int
+        Number of runs that were done now, and that were in the folder already.
+    seconds : float
+        Time of all runs together in s.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bellcrank as bc
+    >>> plan = {"name": "travel", "model": {"file": "quarter_car.py"}, "run": {"t_end": 1}, "grid": {"k": [2e4, 3e4]}}
+    >>> plan["metrics"] = {"most": {"kind": "max", "of": "az"}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = bc.Study.read(plan, "examples").run(folder, in_process=True)
+    >>> result
+    StudyResult('travel': 2 rows, 0 failed)
+    >>> result.best("most").values
+    {'k': 20000.0}
     """
 
     folder: Path
@@ -66,7 +93,13 @@ class StudyResult(Rows, Shown):
         return [*(["part"] if len(self.definition.parts) > 1 else []), *self.columns, "ended"]
 
     def table(self) -> Iterator[list[Any]]:
-        """The rows, in the order of `heads`; None where there is no value."""
+        """List the rows in the order of `heads`.
+
+        Returns
+        -------
+        iterator of list
+            Values of each row, None where there is none.
+        """
         for row in self.rows:
             known: dict[str, Any] = {"part": row.part, **row.values, **row.metrics, "ended": row.ended}
             yield [known.get(name) for name in self.heads]
@@ -79,33 +112,93 @@ class StudyResult(Rows, Shown):
         return [heading(repr(self)), table(heads, rows, right=range(len(heads) - 1)), *map(paragraph, words)]
 
     def best(self, metric: str, how: str = "min") -> Row | None:
-        """The run with the smallest (or largest) value of a metric."""
+        """Find the best run.
+
+        Parameters
+        ----------
+        metric : str
+            The metric.
+        how : {"min", "max"}, default "min"
+            Whether the smallest or the largest value is best.
+
+        Returns
+        -------
+        Row or None
+            The run; None if there is none with a value.
+        """
         return best_of(self.rows, metric, how)
 
     def to_pandas(self) -> Any:
-        """A DataFrame, a row for each run (needs pandas)."""
+        """Convert the rows to pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run.
+
+        Raises
+        ------
+        RunError
+            If pandas is not installed.
+        """
         pandas = optional_package("pandas", "files")
         frame = pandas.DataFrame(list(self.table()), columns=self.heads)
         frame.attrs["units"] = self.units
         return frame
 
     def save(self, path: str | Path) -> Path:
-        """Writes the rows with their units, in the format of the ending: .csv, .parquet ..."""
+        """Write the rows with their units.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file: .csv, .parquet or .json.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         rows = list(self.table())
         known = [(head, self.columns.get(head, Column("", ""))) for head in self.heads]
         columns = tuple(files.Column(n, [row[i] for row in rows], c.unit, c.label) for i, (n, c) in enumerate(known))
         return write_table(path, files.Table(self.name, columns))
 
     def tables(self) -> list[Pivot]:
-        """The [[tables]] of the study."""
+        """Compute the [[tables]] of the study.
+
+        Returns
+        -------
+        list of Pivot
+            Tables over two names.
+        """
         return [pivot(self.rows, spec, self.units) for spec in self.definition.tables]
 
     def plot(self, folder: str | Path | None = None, ending: str = ".png") -> list[Path]:
-        """Draws the [[plots]] of the study, or a picture of every metric over what varies; returns their paths."""
+        """Draw the [[plots]] of the study, or each metric over what varies.
+
+        Parameters
+        ----------
+        folder : str or Path, optional
+            Folder of the pictures. Default: that of the results.
+        ending : str, default ".png"
+            Format.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
         return draw_all(self, Path(folder) if folder is not None else self.folder, ending)
 
     def as_dict(self) -> dict[str, Any]:
-        """All figures, ready for JSON."""
+        """Collect all results, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Rows, columns, tables and notes.
+        """
         return {
             "study": self.name,
             "model": str(self.definition.model),

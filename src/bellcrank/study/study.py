@@ -11,6 +11,7 @@ from typing import Any
 from bellcrank.api.equations import Equations
 from bellcrank.errors import BellcrankError, ModelError, RunError, check_called, counted
 from bellcrank.interface.interface import CHANNELS, PARAMETERS
+from bellcrank.kinds import Listed
 from bellcrank.many.sampling import Value
 from bellcrank.study.check import problems_with
 from bellcrank.study.cluster import CONNECT, WORKERS, Cluster, remote
@@ -34,11 +35,37 @@ class StudyError(ModelError):
         return super().__str__().replace("model ", "study ", 1)
 
 
-class Study:
-    """One model over many values: `bc.Study.read(path)` makes one, `run` runs it.
+class Study(Listed):
+    """A plan of many runs of one model. `bc.Study.read(path)` makes one, `run` runs it.
 
-    `definition` is what its file says, `equations` are those of the model, `points` the values of all runs.
+    Parameters
+    ----------
+    definition : Definition
+        Content of the study file.
+    job : Job
+        The model and how it is run.
+    equations : Equations
+        The equations of the model.
+
+    Attributes
+    ----------
+    points : list
+        Name of the part and values of each run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bellcrank as bc
+    >>> plan = {"name": "travel", "model": {"file": "quarter_car.py"}, "run": {"t_end": 1}, "grid": {"k": [2e4, 3e4]}}
+    >>> plan["metrics"] = {"most": {"kind": "max", "of": "az"}}
+    >>> study = bc.Study.read(plan, "examples")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = study.run(folder, in_process=True)
+    >>> len(study), result["most"].shape
+    (2, (2,))
     """
+
+    internals = ("checked",)
 
     def __init__(self, definition: Definition, job: Job, equations: Equations) -> None:
         self.definition, self.equations, self._job = definition, equations, job
@@ -125,11 +152,36 @@ class Study:
         timeout: float = CONNECT,
         patience: float = WORKERS,
     ) -> StudyResult:
-        """Runs what is not done yet, on all cores or on the Dask cluster at `scheduler`; returns all rows.
+        """Run what is not done yet, on all cores or on a Dask cluster.
 
-        Runs are kept in `folder` as they end (default: the name of the study with _results); what lies there is not
-        run again, unless `fresh`, or `retry` for runs that failed. `workers`: processes on this machine, by default
-        one per core; `in_process`: none. `timeout`, `patience`: s to reach a scheduler, and to wait for its workers.
+        Parameters
+        ----------
+        folder : str or Path, optional
+            Folder in which runs are kept as they end. Default: the name of the study with "_results".
+        scheduler : str, optional
+            Address of a Dask scheduler. Default: processes of this computer.
+        workers : int, optional
+            Number of processes. Default: one per core.
+        in_process : bool, default False
+            Run in this process alone.
+        fresh : bool, default False
+            Run all again.
+        retry : bool, default False
+            Run again what failed.
+        progress : callable, optional
+            Called with the numbers of runs done, of all, and failed.
+        timeout, patience : float, optional
+            Time in s to reach a scheduler, and to wait for its workers.
+
+        Returns
+        -------
+        StudyResult
+            A row for each run.
+
+        Raises
+        ------
+        RunError
+            If the options do not go together, or if the scheduler cannot be reached.
         """
         check_called(progress, "progress", "the numbers of runs done, of all, and failed")
         if in_process and (scheduler or workers):

@@ -56,17 +56,44 @@ _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
 
 
 def handling(car: Any) -> Figures:
-    """Figures of a car for small steering angles, from its linear model at 80 km/h.
+    """Compute handling metrics of a car for small steering angles, from its linear model at 80 km/h.
 
-    Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles and characteristic speed, with
-    compliance, steering column, roll steer, camber and tyres. The car (a `Car`, a system of `Car.system`, or the path
-    or name of a file) is derived and compiled the first time.
+    Parameters
+    ----------
+    car : Car, CarSystem, path or str
+        The car, or the path or name of its file. It is derived and compiled the first time.
+
+    Returns
+    -------
+    Figures
+        Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles, characteristic speed, with
+        compliance, steering column, roll steer, camber and tyres.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> metrics = bc.manoeuvres.handling("passenger")
+    >>> metrics["understeer"] > 0
+    True
     """
     return handling_of(ready(car_of(car)))
 
 
 def known() -> dict[str, Manoeuvre]:
-    """All manoeuvres by name."""
+    """List all manoeuvres.
+
+    Returns
+    -------
+    dict
+        `Manoeuvre` by name, each with its description and settings.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> manoeuvre = bc.manoeuvres.known()["iso3888-1"]
+    >>> manoeuvre.settings["speed"].default, manoeuvre.settings["speed"].unit
+    (80.0, 'km/h')
+    """
     return dict(_LISTED)
 
 
@@ -76,10 +103,33 @@ def every() -> list[str]:
 
 
 def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
-    """Drives a manoeuvre: `car` is a bc.vehicles.Car, a system of Car.system, or the path or name of a car file.
+    """Drive a manoeuvre.
 
-    Settings are those of `known()[name].settings`; speeds are in km/h, and `method` is one of `simulate`. The model is
-    that of the car's `system()`, with what extends it, and kept with a Car for the next manoeuvre.
+    Parameters
+    ----------
+    car : Car, CarSystem, path or str
+        The car, or the path or name of its file. The model is kept with a `Car` for the next manoeuvre.
+    name : str
+        Name of the manoeuvre, as in `known()`.
+    settings : optional
+        Settings of the manoeuvre, `known()[name].settings`; speeds are in km/h. `method` is one of `simulate`.
+
+    Returns
+    -------
+    Result
+        Runs, metrics and criteria.
+
+    Raises
+    ------
+    ModelError
+        If a name or setting is not known or allowed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> result = bc.manoeuvres.run("passenger", "braking", speed=50)
+    >>> result.metrics.details["distance"].unit
+    'm'
     """
     if name not in _LISTED:
         listed = ", ".join(_LISTED)
@@ -131,15 +181,16 @@ def report(
     path : str or Path
         The .html file.
     cars : Car, path, name of a car, or list of these
+        The cars.
     manoeuvres : list of str, optional
-        Names; all that need nothing but a car if not given.
+        Names. Default: all that need nothing but a car.
     progress : callable, optional
         Called with the fraction that is done and the name of what comes next.
-    method : str
+    method : str, optional
         Method of integration.
     targets : path or mapping, optional
-        Limits of key figures, by manoeuvre and metric: ``{"iso4138": {"understeer_2": [1.5, 4]}}``, in the units of
-        the metrics; section `car` is for figures that need no run.
+        Limits of key metrics, by manoeuvre and metric: ``{"iso4138": {"understeer_2": [1.5, 4]}}``, in the units of the
+        metrics; section `car` is for metrics that need no run.
     author : str, optional
         Printed on the page.
 
@@ -147,6 +198,21 @@ def report(
     -------
     dict
         Results by car and manoeuvre.
+
+    Raises
+    ------
+    ModelError
+        If a name or target is not known.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = bc.manoeuvres.report(Path(folder) / "car.html", "passenger", manoeuvres=["braking"])
+    >>> [list(results) for results in found.values()]
+    [['braking']]
     """
     method = method_name(method)
     limits = targets_of(targets)

@@ -33,7 +33,21 @@ ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
 
 @dataclass(frozen=True)
 class Criterion:
-    """A condition in words, and whether it was met."""
+    """A condition of a manoeuvre, and whether it was met.
+
+    Attributes
+    ----------
+    words : str
+        The condition.
+    passed : bool
+        Whether it was met.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.manoeuvres.Criterion("no cone was hit", True).passed
+    True
+    """
 
     words: str
     passed: bool
@@ -41,7 +55,21 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Setting:
-    """What may be changed about a manoeuvre."""
+    """A setting of a manoeuvre.
+
+    Attributes
+    ----------
+    default : object
+        Its default.
+    unit, label : str
+        Unit and description.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.manoeuvres.known()["braking"].settings["speed"].unit
+    'km/h'
+    """
 
     default: Any
     unit: str
@@ -50,8 +78,29 @@ class Setting:
 
 @dataclass(frozen=True)
 class Manoeuvre:
-    """A manoeuvre by name: what it is, its settings, how it is driven, what its figures rest on, the metrics to look at
-    first, and settings that it needs."""
+    """A manoeuvre, as `bc.manoeuvres.known()` lists it.
+
+    Attributes
+    ----------
+    name, words : str
+        Name and description.
+    settings : dict
+        `Setting` by name.
+    drive : callable
+        What drives it.
+    source : str
+        Standard or book.
+    first : tuple of str
+        Metrics to look at first.
+    needs : tuple of str
+        Settings without a default.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.manoeuvres.known()["road"].needs
+    ('file',)
+    """
 
     name: str
     words: str
@@ -75,10 +124,33 @@ class Curve:
 
 @dataclass
 class Result:
-    """A manoeuvre that was driven. `result["ay_max"]` is a metric, `result.run` the run to look at first.
+    """A manoeuvre that was driven, as `bc.manoeuvres.run` returns it: `result["ay_max"]` is a metric.
 
-    `plotted` are the channels to look at first, over time or (channel, over) another, "*.travel" those of all wheels;
-    `more` curves stand before them.
+    Attributes
+    ----------
+    manoeuvre, car : str
+        Names of both.
+    settings : dict
+        Values of all settings.
+    runs : dict
+        `Run` by name; `result.run` is the first.
+    metrics : Figures
+        Metrics by name; `metrics.details` has units and labels.
+    criteria : list of Criterion
+        Conditions; `result.passed` reports whether all were met.
+    notes : list of str
+        Remarks.
+    plotted : tuple
+        Channels to look at first, over time or as (channel, over); "*.travel" means all wheels.
+    more : tuple
+        Curves that are drawn before them.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> result = bc.manoeuvres.run("passenger", "braking", speed=50)
+    >>> result.car == bc.vehicles.Car.read("passenger").name, result["distance"] < 20
+    (True, True)
     """
 
     manoeuvre: str
@@ -111,8 +183,14 @@ class Result:
         lines += [f"{'passed' if c.passed else 'FAILED'}: {c.words}" for c in self.criteria]
         return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
 
-    def figures(self) -> dict[str, Any]:
-        """All but the histories, for JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """Collect settings, metrics and criteria, ready for JSON.
+
+        Returns
+        -------
+        dict
+            All except the histories.
+        """
         details = {
             n: {"value": _told(f.value), "unit": f.unit, "label": f.label} for n, f in self.metrics.details.items()
         }
@@ -123,13 +201,27 @@ class Result:
         }  # fmt: skip
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write metrics as JSON and every run as CSV into a folder; return the paths.
+        """Write metrics as JSON and each run as CSV.
 
-        Characters that file names do not allow become "_". A file that cannot be written does not keep the others from
-        being written; a RunError then names it.
+        Characters that file names do not allow become "_".
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder; it is made if necessary.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        RunError
+            If a file cannot be written; the others are written nevertheless.
         """
         place, written, failed = Path(folder), [], []
-        text = json.dumps(self.figures(), indent=2, allow_nan=False) + "\n"
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
         files: dict[str, Callable[[Path], Any]] = {f"{self.manoeuvre}.json": lambda path: write_text(path, text)}
         for name, run in self.runs.items():
             files[f"{self.manoeuvre}_{name}.csv"] = run.save
@@ -146,7 +238,13 @@ class Result:
         return written
 
     def curves(self) -> list[Curve]:
-        """What to look at first, as lines."""
+        """Arrange what to look at first.
+
+        Returns
+        -------
+        list of Curve
+            Lines over an axis, with labels of both axes.
+        """
         found = list(self.more)
         for wanted in self.plotted:
             y, x = (wanted, None) if isinstance(wanted, str) else wanted
@@ -167,7 +265,18 @@ class Result:
         return f"{run.labels.get(channel, channel)}, {run.units.get(channel, '')}"
 
     def plot(self, path: str | Path) -> Path:
-        """Draws the curves to look at first, of all runs."""
+        """Draw the curves to look at first, of all runs.
+
+        Parameters
+        ----------
+        path : str or Path
+            File of the picture.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         drawn = self.curves()
         figure = new_figure(8, 2.2 * len(drawn) + 0.6)
         axes = figure.subplots(len(drawn), 1, squeeze=False)[:, 0]

@@ -23,15 +23,38 @@ SMALL = 1e-9  # force (N) and slip below which none has a direction
 
 @dataclass(frozen=True)
 class Brush(DeflectionLaw, SteadyTyre):
-    """How a tyre holds the road by bristles: the force bends off smoothly to the friction circle.
+    """Brush tyre: bristles adhere in the front part of the contact patch and slide in the rear part.
 
-    Its values are those of `DeflectionLaw`; longitudinal and cornering are 2 c_p a^2 with the bristles' stiffness c_p
-    per length and half the patch length a. Where these over their relaxation lengths are the same, as in the book, no
-    energy is gained: the bristles have a potential then. `half_length` a (m) gives `forces` its aligning moment.
+    No energy is gained if both stiffnesses divided by their relaxation lengths are equal, as in Pacejka's book.
+
+    Parameters
+    ----------
+    longitudinal : ScalarLike
+        Longitudinal slip stiffness (force per slip), 2 c_p a^2 of bristles with the stiffness c_p per length.
+    cornering : ScalarLike, optional
+        Cornering stiffness (force per rad). Default: none, a wheel in a plane.
+    relaxation : ScalarLike or pair, default 0.3
+        Relaxation length (length), or those along and across the wheel.
+    friction : ScalarLike, default 1.0
+        Coefficient of friction.
+    per_load : bool, default False
+        Are both stiffnesses divided by the load (1 and 1/rad)?
+    damping : ScalarLike, default 0.004
+        Time constant of the damping of the material in s.
+    half_length : float, default 0.0
+        Half the length a of the contact patch in m, for the aligning moment of `forces`.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> tyre = bc.tyres.Brush(longitudinal=60e3, cornering=45e3, friction=0.9)
+    >>> round(tyre.forces(Fz=4000, kappa=0, alpha=0.02).Fy)
+    -827
     """
 
     half_length: float = 0.0
 
+    internals: ClassVar[tuple[str, ...]] = (*DeflectionLaw.internals, *SteadyTyre.internals)
     reach: ClassVar[float] = 3.0
 
     def share(self, elastic: str, limit: str) -> str:

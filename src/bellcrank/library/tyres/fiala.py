@@ -19,10 +19,38 @@ __all__ = ["Fiala"]
 
 @dataclass(frozen=True)
 class Fiala(SteadyTyre):
-    """A tyre by slip stiffness (N), cornering stiffness (N/rad), friction without slip and at full slip, and width (m).
+    """Fiala tyre: cornering stiffness and friction give the side force, without measurements.
 
-    `radius`, `vertical_stiffness` (N/m), `vertical_damping` (N s/m), `rolling_resistance` (lever of the load over the
-    radius) and `relaxation` (m; one length or two, along and across) complete it.
+    Parameters
+    ----------
+    c_slip : float
+        Slip stiffness in N.
+    c_alpha : float
+        Cornering stiffness in N/rad.
+    umax, umin : float, default 1.0 and 0.9
+        Coefficients of friction without slip and at full slip.
+    width, radius : float, default 0.2 and 0.3
+        Width and unloaded radius in m.
+    vertical_stiffness : float, default 2e5
+        In N/m.
+    vertical_damping : float, default 50.0
+        In N s/m.
+    rolling_resistance : float, default 0.0
+        Lever of the load, divided by the radius.
+    relaxation : float or pair, default (0.15, 0.5)
+        Relaxation length in m, or those along and across the wheel.
+    named_scales : mapping, optional
+        Parameters of a model that replace values; models set it.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> tyre = bc.tyres.Fiala(c_slip=60e3, c_alpha=45e3)
+    >>> forces = tyre.forces(Fz=4000, kappa=0, alpha=0.02)
+    >>> round(forces.Fy)
+    -834
+    >>> round(tyre.scaled(umax=0.5, umin=0.45).forces(4000, 0, 0.2).Fy)
+    -1959
     """
 
     c_slip: float
@@ -42,6 +70,18 @@ class Fiala(SteadyTyre):
         return {"c_slip": self.c_slip, "c_alpha": self.c_alpha, "umax": self.umax, "umin": self.umin}
 
     def scaled(self, **values: Any) -> Fiala:
+        """Change values of the tyre.
+
+        Parameters
+        ----------
+        values : float
+            Fields of `Fiala` by name.
+
+        Returns
+        -------
+        Fiala
+            Another tyre.
+        """
         return replace(self, **values)
 
     def problems(self) -> list[str]:

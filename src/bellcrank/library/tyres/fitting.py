@@ -23,8 +23,33 @@ NEEDED = ("Fz", "kappa", "alpha")
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted tyre: `tyre`; `values` and standard `errors` of the coefficients, their `covariance`; `rms`: what
-    is left of each measured force, N or N m; `data` and `computed` forces by name."""
+    """A tyre fitted to measurements, as `bc.tyres.fit` returns it.
+
+    Attributes
+    ----------
+    tyre : MagicFormula
+        The fitted tyre.
+    coefficients : tuple of str
+        Names of the fitted coefficients.
+    values, errors, covariance : ndarray
+        Their values, standard errors and covariance.
+    rms : dict
+        Root mean square of what remains of each measured force, in N or N m.
+    data, computed : dict
+        Measured columns and fitted forces by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> tyre = bc.tyres.MagicFormula.read("examples/tyres/book_205_60R15.tir")
+    >>> alpha = np.linspace(-0.1, 0.1, 21)
+    >>> data = {"Fz": 4000 + 0 * alpha, "kappa": 0 * alpha, "alpha": alpha}
+    >>> data["Fy"] = tyre.forces(**data).Fy
+    >>> found = bc.tyres.fit(data, tyre.scaled(PDY1=0.8), ["PDY1"])
+    >>> bool(abs(found.tyre["PDY1"] - tyre["PDY1"]) < 1e-6)
+    True
+    """
 
     tyre: MagicFormula
     coefficients: tuple[str, ...]
@@ -43,7 +68,18 @@ class Fit:
         return "\n".join([*lines, *(f"{name}: {value:.4g} rms left" for name, value in self.rms.items())])
 
     def draw(self, path: str | Path | None = None) -> Any:
-        """A matplotlib figure: every measured force over slip and slip angle, with the fitted one."""
+        """Draw each measured force over slip and slip angle, with the fitted one.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         names = list(self.computed)
         figure = new_figure(5 * len(names), 7)
         axes = figure.subplots(2, len(names), squeeze=False)
@@ -63,11 +99,40 @@ class Fit:
 
 
 def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Mapping[str, float] | None = None) -> Fit:
-    """Finds coefficients by which a tyre has the measured forces, from those of `start`.
+    """Fit coefficients of a Magic Formula tyre to measured forces by least squares.
 
-    `data`: a mapping or table of columns, or the path of one (CSV, Parquet ...), with Fz, kappa, alpha and, if wanted,
-    gamma, p, V, phit, and at least one of Fx, Fy, Mx, My, Mz; N, m, s, rad, Pa. `weights`: of each force, by default
-    one over its root mean square.
+    Parameters
+    ----------
+    data : mapping, table or path
+        Columns by name, in N, m, s, rad, Pa: Fz, kappa, alpha, if available gamma, p, V, phit, and at least one of Fx,
+        Fy, Mx, My, Mz. A path is that of a CSV or Parquet file.
+    start : MagicFormula
+        The tyre with which the search begins.
+    coefficients : sequence of str
+        Coefficients to fit, such as ["PDY1", "PKY1"].
+    weights : mapping, optional
+        Weight of each force. Default: one over its root mean square.
+
+    Returns
+    -------
+    Fit
+        The fitted tyre, with standard errors.
+
+    Raises
+    ------
+    ModelError
+        If a column is missing, or if there are fewer measurements than coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> tyre = bc.tyres.MagicFormula.read("examples/tyres/book_205_60R15.tir")
+    >>> alpha = np.linspace(-0.1, 0.1, 21)
+    >>> data = {"Fz": 4000 + 0 * alpha, "kappa": 0 * alpha, "alpha": alpha}
+    >>> data["Fy"] = tyre.scaled(LMUY=0.9).forces(**data).Fy
+    >>> round(float(bc.tyres.fit(data, tyre, ["LMUY"]).values[0]), 6)
+    0.9
     """
     from scipy.optimize import least_squares
 

@@ -37,14 +37,41 @@ STEPS = 200  # of the search for the loaded radius of 6.2
 
 @dataclass(frozen=True, eq=False)
 class MagicFormula(SteadyTyre):
-    """A tyre by the coefficients of the Magic Formula, versions "5.2" (PAC2002), "6.1" and "6.2"; N, m, s, rad, Pa.
+    """Magic Formula tyre of version 5.2 (PAC2002), 6.1 or 6.2, in N, m, s, rad, Pa.
 
-    `coefficients`: by their names in .tir files; those omitted are zero, scale factors one. `side`: on which side of a
-    vehicle the tyre was measured. `form`: "solver" takes slip angle and inclination as they are, as MF-Tyre computes;
-    "star" tan(alpha) and sin(gamma), as the book. `extra`: what a file says besides the coefficients; `notes`: what was
-    assumed. In models `transient` says how slip follows: "linear", "nonlinear" (relaxation lengths shrink with the
-    slope of the force) or "none" (at once, and no force at standstill). `named_numbers`: table of the coefficients in a
-    model that has one already.
+    Parameters
+    ----------
+    coefficients : mapping
+        Coefficients by their names in .tir files. Those omitted are zero, scale factors one.
+    version : {"5.2", "6.1", "6.2"}, default "6.1"
+        Version of the formula.
+    side : {"left", "right", "symmetric"}, default "left"
+        Side of a vehicle on which the tyre was measured.
+    form : {"solver", "star"}, default "solver"
+        "solver" takes slip angle and inclination as they are, as MF-Tyre; "star" tan(alpha) and sin(gamma), as the
+        book.
+    name : str, default "tyre"
+        Name in messages.
+    mirrored : bool, default False
+        Is it mounted on the other side? `on(side)` sets it.
+    extra : mapping, optional
+        What a file contains besides the coefficients.
+    notes : tuple of str, optional
+        Assumptions.
+    named_scales, named_numbers : optional
+        Parameters and table of a model that replace coefficients; models set them.
+    transient : {"linear", "nonlinear", "none"}, default "linear"
+        How slip follows in models: "nonlinear" shortens relaxation lengths with the slope of the force, "none" has
+        neither delay nor force at standstill.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> tyre = bc.tyres.MagicFormula.read("examples/tyres/book_205_60R15.tir")
+    >>> round(tyre.forces(Fz=4000, kappa=0, alpha=0.05).Fy)
+    -2301
+    >>> round(tyre.scaled(LMUY=0.5).forces(4000, 0, 0.05).Fy)
+    -1661
     """
 
     coefficients: Mapping[str, float]
@@ -140,14 +167,42 @@ class MagicFormula(SteadyTyre):
         return f"MagicFormula({self.name!r}: version {self.version}, {self.side}, {size}, {len(self.notes)} notes)"
 
     def scaled(self, **coefficients: float) -> MagicFormula:
-        """The same tyre with other coefficients, such as LMUX=0.8."""
+        """Change coefficients.
+
+        Parameters
+        ----------
+        coefficients : float
+            By name, such as the scale factor LMUX=0.8.
+
+        Returns
+        -------
+        MagicFormula
+            Another tyre.
+        """
         return replace(self, coefficients={**self.coefficients, **{k.upper(): v for k, v in coefficients.items()}})
 
     def sized(self, load: float | None = None, radius: float | None = None) -> MagicFormula:
-        """The tyre in another size: for another nominal load (N) and unloaded radius (m).
+        """Scale the tyre to another size: a plausible tyre, not a measured one.
 
-        Slips keep their meaning: forces grow with the load, moments with load and radius, lengths with the radius,
-        stiffnesses with load over radius, masses with the square of the radius. A likely tyre, not a measured one.
+        Forces grow with the load, moments with load and radius, lengths with the radius, stiffnesses with load over
+        radius, masses with the square of the radius. Slips keep their meaning.
+
+        Parameters
+        ----------
+        load : float, optional
+            Nominal load in N. Default: that of the tyre.
+        radius : float, optional
+            Unloaded radius in m. Default: that of the tyre.
+
+        Returns
+        -------
+        MagicFormula
+            Another tyre.
+
+        Raises
+        ------
+        ModelError
+            If a value is not positive.
         """
         f = 1.0 if load is None else load / self["FNOMIN"]
         r = 1.0 if radius is None else radius / self["UNLOADED_RADIUS"]
@@ -164,7 +219,18 @@ class MagicFormula(SteadyTyre):
         return replace(self, coefficients={**self.coefficients, **changed}, notes=(*self.notes, note))
 
     def on(self, side: str) -> MagicFormula:
-        """The tyre on a side of a vehicle, "left" or "right": mirrored where it was measured on the other one."""
+        """Mount the tyre on a side of a vehicle: mirrored if it was measured on the other one.
+
+        Parameters
+        ----------
+        side : {"left", "right"}
+            The side.
+
+        Returns
+        -------
+        MagicFormula
+            Another tyre.
+        """
         if side not in SIDES[:2]:
             raise ModelError(f"tyre '{self.name}': side={side!r} must be 'left' or 'right'")
         return replace(self, mirrored=self.side not in (side, "symmetric"))

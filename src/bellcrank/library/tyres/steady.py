@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.function_table import CALLED
 from bellcrank.files.html import heading, paragraph
 from bellcrank.files.notebook import Shown
+from bellcrank.kinds import Listed
 from bellcrank.library.tyres.curves import draw
 from bellcrank.run.arrays import for_arrays
 
@@ -60,9 +61,13 @@ class Forces(Mapping[str, Any]):
         return "Forces(" + ", ".join(f"{k}={v}" for k, v in self._values.items()) + ")"
 
 
-class SteadyTyre(ABC, Shown):
+class SteadyTyre(ABC, Shown, Listed):
     """A tyre by its forces in steady rolling; a model of them says `steady`, `deflection` and the rest below."""
 
+    internals: ClassVar[tuple[str, ...]] = (
+        "beyond", "carcass", "fades", "free_radius", "lengths", "loads_at_rest", "over", "press", "problems",
+        "rolling_radius", "shape", "slow", "space", "steady",
+    )  # fmt: skip
     notes: tuple[str, ...] = ()
     transient = "linear"
 
@@ -116,7 +121,18 @@ class SteadyTyre(ABC, Shown):
         """Effective rolling radius."""
 
     def on(self, side: str) -> Any:
-        """The tyre on the "left" or the "right" of a vehicle: the same, unless it has a side of its own."""
+        """Mount the tyre on a side of a vehicle.
+
+        Parameters
+        ----------
+        side : {"left", "right"}
+            The side.
+
+        Returns
+        -------
+        SteadyTyre
+            The same tyre, unless it has a side of its own.
+        """
         return self
 
     @property
@@ -173,13 +189,40 @@ class SteadyTyre(ABC, Shown):
         *,
         limits: bool = True,
     ) -> Forces:
-        """Forces and moments of steady rolling, over numbers or arrays: see `Forces`.
+        """Compute forces and moments of steady rolling.
 
-        `Fz`: load, N; `kappa`: longitudinal slip, > 0 drives, -1 is a locked wheel; `alpha`: slip angle, rad, > 0 makes
-        Fy < 0; `gamma`: inclination, rad, > 0 is inclined to the right seen from behind; `p`: pressure, Pa (default:
-        that of the tyre); `V`: speed along the wheel, m/s (default: that of the measurements); `phit`: turn slip, 1/m,
-        the curvature of the path. With `limits`, what lies outside the ranges of the tyre is evaluated at their ends,
-        which `notes` of the result reports, and forces vanish at standstill.
+        Axes: x forward, y to the left, z up. Arguments are numbers or arrays.
+
+        Parameters
+        ----------
+        Fz : float or array
+            Load in N.
+        kappa : float or array
+            Longitudinal slip: positive drives, -1 is a locked wheel.
+        alpha : float or array
+            Slip angle in rad; a positive one gives a negative Fy.
+        gamma : float or array, default 0.0
+            Inclination in rad; positive is to the right, seen from behind.
+        p : float or array, optional
+            Inflation pressure in Pa. Default: that of the tyre.
+        V : float or array, optional
+            Speed along the wheel in m/s. Default: that of the measurements.
+        phit : float or array, default 0.0
+            Turn slip in 1/m, the curvature of the path.
+        limits : bool, default True
+            Evaluate what is outside the ranges of the tyre at their ends, which `notes` of the result reports, and let
+            forces vanish at standstill.
+
+        Returns
+        -------
+        Forces
+            By name: Fx, Fy, Fz in N, Mx, My, Mz in N m; friction, stiffnesses, radii and relaxation lengths as far as
+            known.
+
+        Raises
+        ------
+        ModelError
+            If the tyre or an argument is not valid.
         """
         problems = self.problems()
         if problems:

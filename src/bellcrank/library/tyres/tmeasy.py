@@ -42,11 +42,52 @@ PAIRS = tuple(KINDS["passenger"])
 
 @dataclass(frozen=True)
 class TMeasy(SteadyTyre):
-    """A tyre by its curves at the nominal load `pn` (N) and at twice it, each a pair; forces and slopes per load.
+    """TMeasy tyre: curves with initial slope, maximum and sliding, each at the nominal load and at twice that load.
 
-    `dfx0`: initial slope; `fxm`, `sxm`: force and slip of the maximum; `fxs`, `sxs`: of sliding; `dfy0` ... across.
-    `lever`: of the aligning moment over the patch length, which falls to zero at the slip `sq0` and stays there from
-    `sqe` on. `radius`, `width` in m, `vertical_stiffness` in N/m; `mu`: friction of the road over that of the data.
+    Pairs are (at the nominal load, at twice it). Forces and slopes are divided by the load. Defaults are those of a
+    passenger car; `of_size` chooses them by a tyre size.
+
+    Parameters
+    ----------
+    pn : float
+        Nominal load in N.
+    dfx0, dfy0 : pair of float
+        Initial slopes along and across the wheel.
+    fxm, fym, sxm, sym : pair of float
+        Forces and slips of the maxima.
+    fxs, fys, sxs, sys : pair of float
+        Forces and slips of sliding.
+    lever : pair of float
+        Lever of the aligning moment, divided by the length of the contact patch.
+    sq0, sqe : pair of float
+        Slips at which the lever is zero for the first time, and from which on it stays zero.
+    radius, width : float, default 0.3 and 0.2
+        Unloaded radius and width in m.
+    vertical_stiffness : float, default 2e5
+        In N/m.
+    vertical_damping : float, default 50.0
+        In N s/m.
+    rolling_resistance : float, default 0.015
+        Lever of the load, divided by the radius.
+    mu : float, default 1.0
+        Friction of the road, divided by that of the data.
+    most : float, default 3.5
+        Largest load, divided by `pn`.
+    relaxation : float or pair, default (0.15, 0.5)
+        Relaxation length in m, or those along and across the wheel.
+    named_scales : mapping, optional
+        Parameters of a model that replace values; models set it.
+    notes : tuple of str, optional
+        Remarks on the data.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> tyre = bc.tyres.TMeasy(pn=3000)
+    >>> round(tyre.forces(Fz=3000, kappa=0, alpha=0.02).Fy)
+    -897
+    >>> round(tyre.scaled(mu=0.5).forces(3000, 0, 0.02).Fy)
+    -817
     """
 
     pn: float
@@ -76,9 +117,33 @@ class TMeasy(SteadyTyre):
 
     @classmethod
     def of_size(cls, size: str, load_index: int | None = None, kind: str = "passenger") -> TMeasy:
-        """The tyre of a size such as "205/60R15" or "205/60 R15 91V" and a load index: typical, not measured.
+        """Make a tyre with typical, not measured, values for a tyre size.
 
-        `kind`: "passenger" or "truck". The nominal load is half the one that the load index allows.
+        Parameters
+        ----------
+        size : str
+            Such as "205/60R15" or "205/60 R15 91V".
+        load_index : int, optional
+            Load index. Default: that of `size`. The nominal load is half the load that it allows.
+        kind : {"passenger", "truck"}, default "passenger"
+            Type of tyre.
+
+        Returns
+        -------
+        TMeasy
+            The tyre.
+
+        Raises
+        ------
+        ModelError
+            If the size cannot be read or has no load index.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> tyre = bc.tyres.TMeasy.of_size("205/60R15 91V")
+        >>> round(tyre.radius, 4), round(tyre.pn)
+        (0.3135, 3029)
         """
         found = SIZE.fullmatch(size) if isinstance(size, str) else None
         if found is None:
@@ -119,6 +184,18 @@ class TMeasy(SteadyTyre):
         return 0.0, 2 * self.pn  # that of its load index
 
     def scaled(self, **values: Any) -> TMeasy:
+        """Change values of the tyre.
+
+        Parameters
+        ----------
+        values : float
+            Fields of `TMeasy` by name.
+
+        Returns
+        -------
+        TMeasy
+            Another tyre.
+        """
         return replace(self, **values)
 
     def problems(self) -> list[str]:

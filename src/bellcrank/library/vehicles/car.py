@@ -34,9 +34,31 @@ if TYPE_CHECKING:
 
 
 class Car:
-    """A car as data: the sections of a car file (docs/car.md) as keywords, each a mapping of keys.
+    """A car as data: the sections of a [car file](car.md). `Car.read` reads one.
 
-    `folder` is where paths of tyres and hard points start. All that is wrong is reported at once.
+    Parameters
+    ----------
+    folder : str or Path, default "."
+        Folder in which paths of tyres and hard points start.
+    sections : mapping
+        Sections of the file by name, each a mapping of keys.
+
+    Raises
+    ------
+    ModelError
+        If the data has mistakes: all of them are listed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> car = bc.vehicles.Car.read("passenger")
+    >>> car.name, round(car.metrics["mass"])
+    ('passenger car', 1466)
+    >>> stiff = car.changed(front={"spring": {"stiffness": "80 N/mm"}})
+    >>> stiff.metrics["ride_front"] > car.metrics["ride_front"]
+    True
+    >>> car.check()[0]
+    'front.tyre: typical values of a passenger tyre of this size and load index, not measured ones.'
     """
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
@@ -92,14 +114,45 @@ class Car:
         return f"Car({self.name!r}, {self.stand.mass:.4g} kg, wheelbase {self.metrics['wheelbase']:.4g} m)"
 
     def changed(self, **sections: Any) -> Car:
-        """The same car with other values: car.changed(front={"spring": {"stiffness": "30 N/mm"}})."""
+        """Change values of the car.
+
+        Parameters
+        ----------
+        sections : mapping
+            Sections with the keys to change: ``front={"spring": {"stiffness": "30 N/mm"}}``. None removes a key.
+
+        Returns
+        -------
+        Car
+            Another car.
+
+        Raises
+        ------
+        ModelError
+            If a key or value is not allowed.
+        """
         car = type(self)(folder=self.folder, **_merged(self.given, sections))
         car.extensions = self.extensions
         return car
 
     def setup(self, **asked: Any) -> Car:
-        """The same car set up as asked: car.setup(toe_front="0.1 deg", height_rear="20 mm", cross_weight=0.5); keys are
-        those of the section `setup`."""
+        """Set up the car: heights, toe, camber, cross weight.
+
+        Parameters
+        ----------
+        asked : optional
+            Keys of the section `setup`: ``toe_front="0.1 deg", height_rear="20 mm", cross_weight=0.5``.
+
+        Returns
+        -------
+        Car
+            Another car.
+
+        Raises
+        ------
+        ModelError
+            If a key or value is not allowed.
+        """
         return self.changed(setup=asked)
 
     def extended(self, *functions: Extension) -> Car:
@@ -146,22 +199,64 @@ class Car:
         return figures_of(self.data, self.stand)
 
     def check(self) -> list[str]:
-        """Messages about what is unusual in the data and in `metrics`."""
+        """List what is unusual in the data and in `metrics`.
+
+        Returns
+        -------
+        list of str
+            Messages.
+        """
         from bellcrank.library.vehicles.checking import remarks
 
         return remarks(self.data, self.stand, self.metrics)
 
     def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:
-        """Forces of every rod, joint, spring and of the rack of an axle under load cases: those of a file, of a mapping
-        of sections like it, or braking, cornering and bumps."""
+        """Compute the forces of each rod, joint and spring and of the rack of an axle under load cases.
+
+        Parameters
+        ----------
+        axle : {"front", "rear"}
+            The axle.
+        cases : path or mapping, optional
+            Load cases: a file, or a mapping of its sections. Default: braking, cornering and bumps.
+
+        Returns
+        -------
+        LoadTable
+            Forces in N by load case.
+
+        Raises
+        ------
+        ModelError
+            If the axle or a load case is not valid.
+        """
         from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
 
         read = None if cases is None else read_cases(cases)
         return axle_loads(self.data, self.stand, self.metrics, _axle(axle), read)
 
     def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
-        """Measures of the left wheel of an axle at travels and rack positions (m): those of its linkage, loads and
-        rates of springs and anti-roll bar, what it gives under forces."""
+        """Measure the left suspension of an axle over wheel and rack travel.
+
+        Parameters
+        ----------
+        axle : {"front", "rear"}
+            The axle.
+        travel, rack : float or sequence of float
+            Wheel travel and rack position in m. Default of `rack`: 0.0.
+        mode : {"parallel", "opposite", "single"}, default "parallel"
+            How the right wheel moves.
+
+        Returns
+        -------
+        Measures
+            Toe, camber, rates and others by name.
+
+        Raises
+        ------
+        ModelError
+            If an argument is not valid.
+        """
         from bellcrank.library.vehicles.axle_measures import axle_measures
 
         return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
@@ -208,7 +303,18 @@ class Car:
         return car
 
     def linkage(self, axle: str) -> Linkage:
-        """The left suspension of an axle, "front" or "rear", with what its measures need to know of the car."""
+        """Give the left suspension of an axle as a linkage.
+
+        Parameters
+        ----------
+        axle : {"front", "rear"}
+            The axle.
+
+        Returns
+        -------
+        Linkage
+            The suspension, with what its measures need of the car.
+        """
         _axle(axle)
         fitted, given, f = self.data.axle(axle), self.data.sections, self.metrics
         height = self.stand.height + float(fitted.pose(0.0).position[2] + fitted.record.at[2])
@@ -231,12 +337,35 @@ class Car:
         posts: bool = False,
         road_inputs: bool = False,
     ) -> CarSystem:
-        """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
-        tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right;
-        with `posts` the ground below each wheel moves up and down by the input <corner>.post_speed; with `road_inputs`
-        its height over the terrain (m) is the input <corner>.road, and <corner>.friction multiplies the friction.
+        """Make the model of the car, which rolls ahead from where it stands.
 
         A class of your own may extend what this returns; manoeuvres call it with any of these options.
+
+        Parameters
+        ----------
+        speed : float, default 20.0
+            Initial speed in m/s.
+        exact : bool, default True
+            Solve the suspensions exactly, or look them up in tables.
+        terrain : Terrain or pair, optional
+            The ground, or that of the left and right wheels. Default: flat.
+        driver : Driver, optional
+            Who steers and keeps the speed. Default: nobody; steer, drive and brake are inputs.
+        posts : bool, default False
+            Move the ground below each wheel by the input <corner>.post_speed.
+        road_inputs : bool, default False
+            Give the height of the ground over the terrain (m) by the input <corner>.road and a factor of its friction
+            by <corner>.friction.
+
+        Returns
+        -------
+        CarSystem
+            The model, a `System`.
+
+        Raises
+        ------
+        ModelError
+            If the options do not go together.
         """
         if posts and road_inputs:
             raise ModelError("system(posts=True, road_inputs=True): the ground is moved by one of them", self.name)
@@ -272,12 +401,46 @@ def car_system(
 
 
 def cars() -> list[str]:
-    """Names of the cars that come with Bellcrank."""
+    """List the cars that come with Bellcrank.
+
+    Returns
+    -------
+    list of str
+        Their names.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> "passenger" in bc.vehicles.cars()
+    True
+    """
     return sorted(p.stem for p in _folder().glob("*.toml"))
 
 
 def template(name: str = "passenger") -> str:
-    """The text of a car file that comes with Bellcrank, hard points written out, as a start for another."""
+    """Give the text of a car file that comes with Bellcrank, hard points included, as a start for another.
+
+    Parameters
+    ----------
+    name : str, default "passenger"
+        Name of the car.
+
+    Returns
+    -------
+    str
+        The text, in TOML.
+
+    Raises
+    ------
+    ModelError
+        If no car has that name.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> "[front.suspension]" in bc.vehicles.template("passenger")
+    True
+    """
     if name not in cars():
         raise ModelError(
             f"no car '{name}' comes with Bellcrank.{did_you_mean(name, cars())} There are {', '.join(cars())}."

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import table
+from bellcrank.kinds import Listed
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.figures import cornering, steering_ratio, understeers
@@ -41,16 +42,47 @@ COASTS = 0.05  # of the weight, as a force that the engine brakes with; outside,
 
 
 @dataclass(frozen=True)
-class Driver:
-    """Who drives. `path`: what to follow (None: the steering wheel is an input alone); `kind`: "macadam", "point",
-    "pursuit" or "stanley"; `preview` time (s; the usual one of the kind if not given), of MacAdam with `points` ahead;
-    `delay` of the eyes and `lag` of the arms (s); `most`: steering-wheel angle (deg); `hands`: fraction of what the
-    driver steers that is done, a parameter. `circles`: the driver can also keep a curvature, input curve_set (1/m),
-    with the gain k_turn (1/s), a parameter; where that is 0 the steering wheel is held as it is.
+class Driver(Listed):
+    """A driver: follows a path and keeps the speed, for `Car.system(driver=)`.
 
-    The speed is kept at the input speed_set (m/s) with the gains k_speed (1/s) and i_speed (1/s^2), parameters.
+    The speed is kept at the input speed_set (m/s).
+
+    Parameters
+    ----------
+    path : Path or Change, optional
+        The path. Default: none; the steering wheel is an input alone.
+    kind : {"macadam", "point", "pursuit", "stanley"}, default "macadam"
+        Model of the driver.
+    preview : float, optional
+        Preview time in s. Default: the usual one of the kind.
+    points : int, default 10
+        Points ahead, of "macadam".
+    delay, lag : float, default 0.0 and 0.1
+        Delay of the eyes and time constant of the arms in s.
+    most : float, default 500.0
+        Largest steering-wheel angle in deg.
+    k_speed, i_speed : float, default 1.5 and 0.5
+        Gains of the speed control in 1/s and 1/s^2, parameters of the model.
+    hands : float, default 1.0
+        Fraction of the steering that is done, a parameter of the model.
+    circles : bool, default False
+        Can the driver also keep a curvature, the input curve_set (1/m)? Its gain is the parameter k_turn (1/s).
+
+    Raises
+    ------
+    ModelError
+        If a value is not allowed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> driver = bc.manoeuvres.Driver(bc.manoeuvres.circle(50), kind="pursuit")
+    >>> s = bc.vehicles.Car.read("passenger").system(speed=10, driver=driver)
+    >>> driver.ahead > 0
+    True
     """
 
+    internals: ClassVar[tuple[str, ...]] = ("add", "start")
     path: Path | Change | None = None
     kind: str = "macadam"
     preview: float | None = None

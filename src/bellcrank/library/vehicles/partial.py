@@ -47,16 +47,53 @@ def motorcycle(
     spin: float = 0.05,
     brakes: Sequence[float] = (0.3, 0.7),
 ) -> System:
-    """Two partial vehicles in the plane. Defaults: van Iwaarden's tests of chapter 6.
+    """Make a motorcycle of two partial vehicles in the plane. Defaults: van Iwaarden (2003), chapter 6.
 
-    model 1: both chassis parts stay above their rims, all at one forward speed. model 2: a massless rod of length
-    `wheelbase` joins the chassis parts, the suspensions stay perpendicular to it; either with coordinates "minimal"
-    (a frame that carries the rims, no constraint) or "redundant" (four point masses and the three position
-    constraints P1 to P3 of (2.7)). Parameters: m_rim, m_chassis, k_tyre, k_strut, c_tyre, c_strut, l_tyre, l_strut,
-    wheelbase, c_roll. Inputs: <side>.drive, a force that pushes the rim along the ground while it touches, and
-    <side>.load, an upward force on the chassis part. With `slip` (model 2, minimal; one bc.Slip without cornering, or
-    those of rear and front) wheels with moment of inertia `spin` turn, and inputs drive (moment on the rear wheel)
-    and brake (sum of the brake torques, shared as `brakes` says: rear, front) take the place of <side>.drive.
+    Parameters of the model: m_rim, m_chassis, k_tyre, k_strut, c_tyre, c_strut, l_tyre, l_strut, wheelbase, c_roll.
+    Inputs: <side>.load, an upward force on a chassis part, and <side>.drive, a force on the wheel along the ground;
+    with `slip` drive and brake, torques.
+
+    Parameters
+    ----------
+    model : {1, 2}, default 2
+        1: chassis parts stay above their wheels. 2: a massless rod joins them, and suspensions are perpendicular to it.
+    coordinates : {"minimal", "redundant"}, default "minimal"
+        "redundant" (of model 2): four point masses and three position constraints.
+    rim, chassis : float, default 1.0
+        Masses of a wheel and of a chassis part in kg.
+    k, c : pair of float, default (1000.0, 1000.0) and (50.0, 50.0)
+        Stiffness in N/m and damping in N s/m of tyre and suspension.
+    length : pair of float, default (0.4, 0.4)
+        Free length of both in m.
+    wheelbase : float, default 1.0
+        In m.
+    rolling_resistance : float, default 0.0
+        In N s/m.
+    terrain : Terrain, optional
+        The ground. Default: flat.
+    slip : Slip or pair, optional
+        Tyre forces along the ground, of both wheels or of rear and front (model 2, minimal). Default: none.
+    spin : float, default 0.05
+        Moment of inertia of a wheel with `slip` in kg m^2.
+    brakes : pair of float, default (0.3, 0.7)
+        Distribution of the brake torque, rear and front.
+
+    Returns
+    -------
+    System
+        The model.
+
+    Raises
+    ------
+    ModelError
+        If the options do not go together or a value is not allowed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.vehicles.motorcycle(model=1)
+    >>> s.equations().inputs
+    ['rear.drive', 'front.drive', 'rear.load', 'front.load']
     """
     if model not in (1, 2) or coordinates not in ("minimal", "redundant") or (model == 1 and coordinates != "minimal"):
         raise ModelError(
@@ -137,20 +174,64 @@ def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[Slip
 
 
 def truck(*, axles: Sequence[float] = TRUCK.axles, **changes: Any) -> System:
-    """A rigid chassis on any number of axles with two wheels each; `changes` are fields of `Design`.
+    """Make a truck: a rigid chassis on any number of axles with two wheels each.
 
-    Rims slide along the chassis' z axis. Wheels are called w<axle>l and w<axle>r, axles counted from 1 in the order
-    given. Parameters as of `motorcycle`, and m, i_roll, i_pitch, i_yaw, track, h. Without slip: inputs <wheel>.drive,
-    a force along the ground. With slip: inputs steer (angle of a wheel in the middle of the first steered axle,
-    positive to the left; all wheels go round one point, Ackermann), drive (sum of the drive torques, shared
-    equally) and brake (sum of the brake torques, never negative).
+    Wheels are called w<axle>l and w<axle>r. Inputs: <wheel>.drive, a force along the ground; with slip steer (angle of
+    a wheel in the middle of the first steered axle, positive to the left, Ackermann), drive and brake (sums of
+    torques).
+
+    Parameters
+    ----------
+    axles : sequence of float, default (2.5, -1.0, -2.3)
+        Distance of each axle in front of the mass centre in m.
+    changes : optional
+        Fields of `Design`.
+
+    Returns
+    -------
+    System
+        The model.
+
+    Raises
+    ------
+    ModelError
+        If a value is not allowed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.vehicles.truck(axles=(2.5, -1.5), mass=5000)
+    >>> s.name
+    'truck'
     """
     return rigid_vehicle("truck", TRUCK, axles, changes)
 
 
 def car(*, front: float = CAR.axles[0], rear: float = -CAR.axles[1], **changes: Any) -> System:
-    """A car with a rigid chassis: a truck of two axles, `front` before and `rear` behind the mass centre.
+    """Make a car with a rigid chassis: a truck with two axles. `Car` has cars with suspensions.
 
-    `changes` are fields of `Design`.
+    Parameters
+    ----------
+    front, rear : float, default 1.2 and 1.4
+        Distances of the front axle before and the rear axle behind the mass centre in m.
+    changes : optional
+        Fields of `Design`.
+
+    Returns
+    -------
+    System
+        The model.
+
+    Raises
+    ------
+    ModelError
+        If a value is not allowed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.vehicles.car(front=1.1, slip=bc.Slip(60e3, 45e3), speed=20)
+    >>> s.name
+    'car'
     """
     return rigid_vehicle("car", CAR, (front, -rear), changes, "front, rear")

@@ -9,22 +9,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import table
+from bellcrank.kinds import Listed
 
 STEP = 1.0  # m between the points of the tables
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Path:
-    """A line through points: arc length, x, y and heading (rad) of each."""
+class Path(Listed):
+    """A line in the plane, which continues straight at both ends.
 
+    Parameters
+    ----------
+    s : tuple of float
+        Arc length of the points in m.
+    x, y : tuple of float
+        Position of the points in m.
+    heading : tuple of float
+        Heading of the points in rad.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> path = bc.manoeuvres.Path.through([0, 50, 100], [0, 0, 0])
+    >>> path.length, round(path.nearest(20, 3))
+    (100.0, 20)
+    """
+
+    internals: ClassVar[tuple[str, ...]] = ("add", "place", "turned")
     s: tuple[float, ...]
     x: tuple[float, ...]
     y: tuple[float, ...]
@@ -32,7 +51,23 @@ class Path:
 
     @classmethod
     def through(cls, x: Any, y: Any) -> Path:
-        """A smooth line through points (m), cubic over the length of their chords."""
+        """Make a smooth line through points, cubic over the length of their chords.
+
+        Parameters
+        ----------
+        x, y : sequence of float
+            At least three points in m.
+
+        Returns
+        -------
+        Path
+            The line.
+
+        Raises
+        ------
+        ModelError
+            If there are fewer points, or two at the same position.
+        """
         from scipy.interpolate import CubicSpline
 
         px, py = np.asarray(x, float), np.asarray(y, float)
@@ -61,7 +96,13 @@ class Path:
         return np.gradient(np.array(self.heading), np.array(self.s))
 
     def tightest(self) -> tuple[float, float]:
-        """The smallest radius (m), and the station where it is."""
+        """Find the smallest radius.
+
+        Returns
+        -------
+        tuple of float
+            The radius and the station where it is, in m.
+        """
         bends = np.abs(self.curvature)
         i = int(np.argmax(bends))
         return (1 / float(bends[i]) if bends[i] > 0 else np.inf), self.s[i]
@@ -81,17 +122,47 @@ class Path:
         return f"path_heading({at})", f"path_curvature({at})"
 
     def nearest(self, x: float, y: float) -> float:
-        """The station nearest to a place."""
+        """Find the station nearest to a position.
+
+        Parameters
+        ----------
+        x, y : float
+            Position in m.
+
+        Returns
+        -------
+        float
+            Arc length in m.
+        """
         fine = np.linspace(0.0, self.length, 20 * len(self.s))
         px, py = (np.interp(fine, self.s, v) for v in (self.x, self.y))
         return float(fine[int(np.argmin((px - x) ** 2 + (py - y) ** 2))])
 
 
 @dataclass(frozen=True)
-class Change:
-    """A lane change along x and back: quintic steps between corners (x, y), m. The corners are parameters path_x1 to
-    path_x4 and path_y1 to path_y3 of the model; the station is x."""
+class Change(Listed):
+    """A lane change along x and back: quintic steps between corners.
 
+    Parameters
+    ----------
+    corners : tuple of pairs, default ((15.0, 0.0), (45.0, 3.5), (70.0, 3.5), (95.0, 0.0))
+        Four corners (x, y) in m, with increasing x. They are parameters path_x1 to path_x4 and path_y1 to path_y3 of
+        the model, so that one program drives all lane changes.
+
+    Raises
+    ------
+    ModelError
+        If the corners are not valid.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> change = bc.manoeuvres.Change(((10, 0), (40, 3), (60, 3), (90, 0)))
+    >>> change.parameters()["path_x2"]
+    40.0
+    """
+
+    internals: ClassVar[tuple[str, ...]] = Path.internals
     corners: tuple[tuple[float, float], ...] = ((15.0, 0.0), (45.0, 3.5), (70.0, 3.5), (95.0, 0.0))
 
     def __post_init__(self) -> None:
@@ -101,12 +172,24 @@ class Change:
                              "with the same y")  # fmt: skip
 
     def parameters(self) -> dict[str, float]:
-        """The corners by the names of the parameters."""
+        """Give the corners by the names of the parameters.
+
+        Returns
+        -------
+        dict
+            Values in m.
+        """
         found = {f"path_x{i}": float(x) for i, (x, _) in enumerate(self.corners, 1)}
         return found | {f"path_y{i}": float(self.corners[j][1]) for i, j in ((1, 0), (2, 1), (3, 3))}
 
     def tightest(self) -> tuple[float, float]:
-        """As of `Path`."""
+        """Find the smallest radius.
+
+        Returns
+        -------
+        tuple of float
+            The radius and the x where it is, in m.
+        """
         found = []
         for (x0, y0), (x1, y1) in (self.corners[:2], self.corners[2:]):
             bend = abs(y1 - y0) * 10 / np.sqrt(3) / (x1 - x0) ** 2  # of a quintic step, at 0.21 of it
@@ -137,8 +220,29 @@ class Change:
 
 
 def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, after: float = 500.0) -> Path:
-    """Straight, then quintic steps from corner to corner (x, y), then straight; from `before` behind the origin to
-    `after` past the last corner, in m."""
+    """Make a path that is straight, then takes quintic steps from corner to corner, then is straight again.
+
+    Parameters
+    ----------
+    corners : sequence of pairs
+        Corners (x, y) in m.
+    before : float, default 500.0
+        Length before the origin in m.
+    after : float, default 500.0
+        Length after the last corner in m.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> path = bc.manoeuvres.lane_change([(15, 0), (45, 3.5)], before=10, after=50)
+    >>> round(path.y[0], 3), round(path.y[-1], 3)
+    (0.0, 3.5)
+    """
     straight = corners[0][0] + before
     xs, ys = [np.linspace(-before, corners[0][0], max(int(straight), 2))], []
     ys.append(np.full(len(xs[0]), corners[0][1]))
@@ -153,8 +257,29 @@ def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, a
 
 
 def circle(radius: float, straight: float = 30.0, turns: float = 1.0) -> Path:
-    """Straight ahead, then round to the left (radius > 0) or right, the curvature growing over the second half of the
-    straight part."""
+    """Make a path that is straight, then a circle, with curvature that grows over the second half of the straight part.
+
+    Parameters
+    ----------
+    radius : float
+        Radius in m: positive to the left, negative to the right.
+    straight : float, default 30.0
+        Length of the straight part in m.
+    turns : float, default 1.0
+        Number of rotations.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> path = bc.manoeuvres.circle(50)
+    >>> round(path.tightest()[0])
+    50
+    """
     size = abs(radius)
     ds = 0.25
     s = np.arange(0.0, straight + 2 * np.pi * size * turns, ds)
