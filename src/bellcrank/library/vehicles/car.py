@@ -287,7 +287,7 @@ class Car:
         --------
         >>> import bellcrank as bc
         >>> car = bc.vehicles.Car.read("passenger")
-        >>> straight = {"travel": ["-80 mm", "80 mm"], "change": "0 deg", "tolerance": "0.1 deg"}
+        >>> straight = {"travel": ["-80 mm", "80 mm"], "change": "0 deg", "tolerance": "0.2 deg"}
         >>> moves = {"y": ["-30 mm", "30 mm"], "z": ["-30 mm", "30 mm"]}
         >>> new = car.fit({"points": {"tie_base": moves}, "curves": {"toe": straight}}, axle="front")
         >>> new.fitted.met
