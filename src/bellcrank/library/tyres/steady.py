@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -75,7 +76,33 @@ class SteadyTyre(ABC, Shown, Listed):
         return [heading(repr(self)), *map(paragraph, self.notes)]
 
     def _drawn(self) -> Any:
-        return draw(self)
+        return self.plot()
+
+    def plot(self, path: str | Path | None = None, *, p: float | None = None, V: float | None = None) -> Any:
+        """Plot lateral and longitudinal force, aligning torque, combined slip, camber thrust and radii.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File to write (.png, .svg, .pdf). Default: none.
+        p : float, optional
+            Inflation pressure in Pa. Default: that of the tyre.
+        V : float, optional
+            Speed in m/s. Default: that of the measurements.
+
+        Returns
+        -------
+        Figure
+            The matplotlib figure.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> figure = bc.tyres.TMeasy.of_size("205/60R15 91V").plot()
+        >>> len(figure.axes)
+        6
+        """
+        return draw(self, path, p, V)
 
     @property
     def space(self) -> bool:
