@@ -94,7 +94,7 @@ def test_largest_entries_become_one():
 def test_sizes_of_rows_are_those_of_the_parameters_that_are_known():
     """M and m are two: the value of neither is drawn, nor taken for the other."""
     M, m, u, v = Symbol("M", "parameter"), Symbol("m", "parameter"), Symbol("u", "speed"), Symbol("v", "speed")
-    row = SimpleNamespace(slopes=[(u, M), (v, m)], text="row")
+    row = SimpleNamespace(partials=[(u, M), (v, m)], text="row")
     known = Elimination((row,), (row,), (v,))
     found = drawn_scales(known, [u, v], 0, {"M": 40.0, "m": 5.0})
     assert (found.rows, found.columns) == (pytest.approx((1 / 40,)), pytest.approx((1, 8)))

@@ -73,7 +73,7 @@ def test_only_models_with_loops_have_the_functions():
     assert all(w in looped for w in words)
     assert not any(w in free for w in words)
     assert "@" not in looped + free
-    assert "out[2] = " in looped and "'pin of B and C, direction 1': slope by q(a) */" in looped
+    assert "out[2] = " in looped and "pin of B and C, direction 1: derivative by q(a) */" in looped
 
 
 def test_inputs_are_set_only_for_loops_that_use_them():

@@ -45,8 +45,8 @@ def rank(s):
     """Of the rows of the loops, at a position drawn at random."""
     k = analyse(*freeze(s.description, True))
     speeds = k.mechanism.speeds
-    slopes = [dict(row.slopes) for row in k.loops.used]
-    J = Draw(k.kinematics, 7).of(row.get(u, ZERO) for row in slopes for u in speeds)
+    partials = [dict(row.partials) for row in k.loops.used]
+    J = Draw(k.kinematics, 7).of(row.get(u, ZERO) for row in partials for u in speeds)
     return int(np.linalg.matrix_rank(np.reshape(J, (-1, len(speeds))), 1e-6))
 
 
@@ -68,7 +68,7 @@ def test_axis_given_by_parameters(joint):
     for values in ((1, 0, 0), (0.98, 0.1, -0.1), (0, 1, 0), (0, 0, 2), (1, -1, 1)):
         known = dict(zip(("a1", "a2", "a3"), values, strict=True))
         names = {x.name: 0.3 + 0.1 * i for i, row in enumerate(rows) for x in symbols(row.v)} | known
-        assert all(np.linalg.norm(evaluate(dict(row.slopes).values(), names)) > 0.05 for row in rows)
+        assert all(np.linalg.norm(evaluate(dict(row.partials).values(), names)) > 0.05 for row in rows)
 
 
 def test_points_of_a_universal_joint_meet():

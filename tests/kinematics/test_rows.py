@@ -5,7 +5,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.expr import Number
 from bellcrank.kinematics.rounding import Rounding
-from bellcrank.kinematics.rows import Row, with_slopes
+from bellcrank.kinematics.rows import Row, with_partials
 
 
 def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
@@ -95,7 +95,7 @@ def test_rows_that_follow_from_those_before_them_but_for_rounding():
     analysis = linkage().equations().analysis
     first, second = analysis.loops.rows
     mixed = first.v + 3 * second.v + 1e-14 * analysis.mechanism.speeds[0]
-    third = with_slopes(Row("mixed", mixed), analysis.mechanism.speeds)
+    third = with_partials(Row("mixed", mixed), analysis.mechanism.speeds)
     rounding = Rounding(analysis.kinematics)
     assert rounding.repeating([first, second, third]) == [third]
     assert rounding.repeating([first, third, second]) == [second]
@@ -115,3 +115,17 @@ def test_rows_of_one_name_are_all_there():
     found = sim.multipliers(0.0, *sim.assemble())
     assert list(found) == list(eom.constraint_rows) and len(found) == 6
     assert abs(sum(found.values())) == pytest.approx(2 * 9.80665) and set(eom.position_rows) <= {*found}
+
+
+def test_names_of_equations_are_plain():
+    """Keys that are typed have no quotes inside; messages quote them."""
+    s = bc.System("pendulum")
+    ball = s.add_point_mass("ball", translate=("x", "z"), joint_at=(0, 0, -1), mass=2)
+    s.add_gravity((0, 0, -1), g=10)
+    s.add_loop_joint("coupler", "distance", between=("o", ball.origin))
+    eom = s.equations()
+    assert [*eom.constraint_rows] == [*eom.position_rows] == ["rod coupler"]
+    assert [*eom.compile(backend="python").multipliers(0, [0, 0], [0, 0])] == ["rod coupler"]
+    s.add_loop_joint("stay", "distance", between=("o", ball.origin), length=2)
+    with pytest.raises(bc.ModelError, match="'rod stay' contradicts 'rod coupler'"):
+        s.equations()

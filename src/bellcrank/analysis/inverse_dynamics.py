@@ -95,7 +95,7 @@ def _tied(a: Analysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol,
     found: dict[Symbol, Expr] = {}
     for s, u in enumerate(speeds):
         if s not in reduction.free:
-            terms = [neg(mul(x, rate[speeds[r]])) for r, x in reduction.slope(s).items()]
+            terms = [neg(mul(x, rate[speeds[r]])) for r, x in reduction.partials_of(s).items()]
             found[u] = work.hold(add(rate[u], neg(reduction.drift(s)), *terms))
     return found
 

@@ -124,7 +124,7 @@ def _reduction(plant: Plant, values: Groups, slopes: Groups, chosen: set[str] | 
         return reduce_states(c, prefer, ranks)
     except Singular as error:
         raise RunError(
-            f"'{plant.name}' is in a singular configuration: the constraint {error.rows[0]} does not restrict any "
+            f"'{plant.name}' is in a singular configuration: the constraint '{error.rows[0]}' does not restrict any "
             f"movement here that others do not restrict already (pivot {error.pivot:.1e}), so the independent states "
             "are not determined"
         ) from None

@@ -32,7 +32,7 @@ def bridged_blocks(
 ) -> tuple[Block, ...]:
     """The blocks, with their usual ratio of pivots.
 
-    `G`, `J`: slopes in some positions in which loops are closed, rows (and columns of J) scaled; `rank` of a matrix.
+    `G`, `J`: Jacobians in some positions in which loops are closed, rows (and columns of J) scaled; `rank` of a matrix.
     """
     found = []
     acting, sloping = (np.max(np.abs(x), axis=0) > BRIDGES.foreign for x in (J, G))

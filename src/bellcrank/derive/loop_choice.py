@@ -65,7 +65,7 @@ class Place(Protocol):
         """Why there is no start; "" if that is not known."""
 
     def usual_sizes(self, rows: Sequence[Row], kinematics: Kinematics) -> tuple[np.ndarray, float]:
-        """Sizes that slopes of rows of their kinds have, and a length of the machine."""
+        """Sizes that partial derivatives of rows of their kinds have, and a length of the machine."""
 
     def only_here(self, rank: int) -> str:
         """A remark where a redundancy is lost with slightly other dimensions."""
@@ -123,9 +123,9 @@ def drawn_scales(
     """Sizes of rows at states drawn at random, by which a run sees that a pivot is small there; None if rows have no
     numbers. `values`: of parameters, by name; others are drawn too."""
     random = np.random.default_rng(3)
-    entries = [a for row in known.rows for _, a in row.slopes]
+    entries = [a for row in known.rows for _, a in row.partials]
     free = [s for s in symbols(*entries) if s.kind != "constant"]
-    places = [(i, list(speeds).index(u)) for i, row in enumerate(known.rows) for u, _ in row.slopes]
+    places = [(i, list(speeds).index(u)) for i, row in enumerate(known.rows) for u, _ in row.partials]
     J = []
     for _ in range(DRAWS):
         drawn: dict[Expr, float] = {s: values.get(s.name, random.uniform(0.5, 1.5)) for s in free}

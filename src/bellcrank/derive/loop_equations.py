@@ -82,9 +82,9 @@ def _correction(analysis: Analysis, loops: Loops) -> Correction | None:
     g = [row.g for row in used[:count] if row.g is not None]
     if not count == scales.rank_g == len(columns) == len(g):
         return None
-    slopes = [{x: a for x, a in zip(columns, gradient(y, columns), strict=True) if a is not ZERO} for y in g]
-    dq, _ = solve_rows(slopes, g, columns, analysis.kinematics.work.copy())
-    speeds = [dict(row.slopes) for row in used]
+    partials = [{x: a for x, a in zip(columns, gradient(y, columns), strict=True) if a is not ZERO} for y in g]
+    dq, _ = solve_rows(partials, g, columns, analysis.kinematics.work.copy())
+    speeds = [dict(row.partials) for row in used]
     du, divided = solve_rows(speeds, [row.v for row in used], pivots, analysis.kinematics.work.copy())
     dq, both = (optimise(roots) for roots in (dq, [*du, *divided]))
     sizes = tuple(scales.rows[i] * scales.columns[j] / scales.usual_order for i, j in scales.order)
@@ -111,7 +111,7 @@ def _loop_rows(analysis: Analysis) -> Loops:
     return replace(
         loop_rows(analysis.loops, analysis.mechanism.norms, q, u, M, f, gamma),
         sides=tuple(sides),
-        side_slopes=tuple(tuple(gradient(x, q)) for x in sides),
+        side_partials=tuple(tuple(gradient(x, q)) for x in sides),
         sided=tuple([*(-1 if x is None else sides.index(x) for x in side_of), *none]),
     )
 
@@ -125,16 +125,16 @@ def loop_rows(
     f: Sequence[Expr],
     gamma: Sequence[Expr],
 ) -> Loops:
-    """Rows of loops with their slopes by coordinates and speeds, next to M, f and the right sides of the rows."""
+    """Rows of loops with their partial derivatives by coordinates and speeds, next to M, f and their right sides."""
     rows = loops.rows
-    position = [*((row.text, row.g) for row in rows if row.g is not None), *norms]
+    position = [*((row.name, row.g) for row in rows if row.g is not None), *norms]
     return Loops(
-        tuple(row.text for row in rows),
+        tuple(row.name for row in rows),
         tuple(text for text, _ in position),
         tuple(g for _, g in position),
         tuple(tuple(gradient(g, q)) for _, g in position),
         tuple(row.v for row in rows),
-        tuple(tuple(slopes.get(s, ZERO) for s in u) for slopes in (dict(row.slopes) for row in rows)),
+        tuple(tuple(partials.get(s, ZERO) for s in u) for partials in (dict(row.partials) for row in rows)),
         Scales(len(position), len(loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
         tuple(tuple(row) for row in M),
         tuple(f),

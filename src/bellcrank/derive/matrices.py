@@ -34,7 +34,7 @@ def dependent_speeds(analysis: Analysis) -> tuple[Removed, ...]:
     removed: list[Removed] = []
     speeds = analysis.state_speeds
     for row, pivot in zip(loops.used, loops.pivots, strict=True):
-        solved = solve_speed_constraint(row.v, removed, speeds, pivot, row.text)
+        solved = solve_speed_constraint(row.v, removed, speeds, pivot, row.name)
         assert solved is not None
         removed.append(solved)
         speeds.remove(pivot)

@@ -73,8 +73,8 @@ def model_results(analysis: Analysis, program: Program) -> Results:
 def constraint_rows(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple[str, Expr], ...]]:
     """Rows of positions and of speeds."""
     rows = a.loops.rows if a.loops else ()
-    positions = [(row.text, row.g) for row in rows if row.g is not None]
-    return (*positions, *a.mechanism.norms), tuple((row.text, row.v) for row in rows)
+    positions = [(row.name, row.g) for row in rows if row.g is not None]
+    return (*positions, *a.mechanism.norms), tuple((row.name, row.v) for row in rows)
 
 
 def _from_program(a: Analysis, program: Program) -> Results:

@@ -239,7 +239,7 @@ def reduced_system(analysis: Analysis, shifted: bool = False, without: frozenset
     reduction = rate_rows(analysis.removed, analysis.kinematics, work)
     shift: dict[int, Expr] = {}
     for s, drift in reduction.drifts.items():
-        carried = add(*(mul(a, delta[r]) for r, a in reduction.slopes[s].items()))
+        carried = add(*(mul(a, delta[r]) for r, a in reduction.partials[s].items()))
         shift[s] = work.hold(add(drift, carried, neg(delta[s])))
     M, rhs = projected(M, rhs, reduction, shift, work)
     free = reduction.free
@@ -254,21 +254,21 @@ def projected(
     M: Matrix, rhs: dict[int, Expr], reduction: Reduction, shift: dict[int, Expr], work: Work
 ) -> tuple[Matrix, dict[int, Expr]]:
     """T^T M T and T^T (rhs - M k) with y_s = sum A_sr y_r + k_s for the removed speeds s."""
-    free, slope = reduction.free, reduction.slopes
-    everything = [*free, *slope]
+    free, partials = reduction.free, reduction.partials
+    everything = [*free, *partials]
     corrected = {
         i: work.hold(sub(rhs[i], add(*(mul(entry(M, i, s), k) for s, k in shift.items())))) for i in everything
     }
     near = neighbours(M)
     MT: dict[int, dict[int, Expr]] = {i: {} for i in everything}  # what is not zero by its pattern
     for i in everything:
-        for r in sorted({r for s in near.get(i, ()) for r in slope.get(s, (s,))}):
-            carried = (mul(entry(M, i, s), a[r]) for s, a in slope.items() if r in a)
+        for r in sorted({r for s in near.get(i, ()) for r in partials.get(s, (s,))}):
+            carried = (mul(entry(M, i, s), a[r]) for s, a in partials.items() if r in a)
             MT[i][r] = work.hold(add(entry(M, i, r), *carried))
     out: Matrix = {}
     f: dict[int, Expr] = {}
     for i in free:
-        moved = {s: a[i] for s, a in slope.items() if i in a}
+        moved = {s: a[i] for s, a in partials.items() if i in a}
         f[i] = work.hold(add(corrected[i], *(mul(a, corrected[s]) for s, a in moved.items())))
         for j in sorted({j for s in (i, *moved) for j in MT[s] if j <= i}):
             carried = (mul(a, MT[s].get(j, ZERO)) for s, a in moved.items())
@@ -325,7 +325,7 @@ def state_accelerations(analysis: Analysis, udot: dict[int, Expr], work: Work) -
         reduction = reduction_of(analysis, work)
         for s in range(len(analysis.mechanism.speeds)):
             if s not in udot:
-                terms = [mul(a, udot[r]) for r, a in reduction.slope(s).items()]
+                terms = [mul(a, udot[r]) for r, a in reduction.partials_of(s).items()]
                 udot[s] = work.hold(add(reduction.drift(s), *terms))
     return udot
 

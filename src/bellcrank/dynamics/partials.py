@@ -41,13 +41,13 @@ def by_partials(
     """
     p = _Partials(tree, loads, gravity, reduction, work)
     for s, tau in loads.tau.items():
-        for r, a in reduction.slope(s).items():
+        for r, a in reduction.partials_of(s).items():
             p.f[r].append(mul(a, tau))
     spins = [spin for link in tree.links if (spin := p.take(link)) is not None]
     for spin in _paired(spins, work) if pairs else spins:
         p.add_spin(spin)
     for s, armature in tree.armature.items():
-        own = {r: a for r, a in reduction.slope(s).items() if a is not ZERO}
+        own = {r: a for r, a in reduction.partials_of(s).items() if a is not ZERO}
         p.add_spin(Spin(armature, reduction.drift(s), own))
     lower = {key: work.hold(value) for key, value in p.M.items()}
     forces = {r: work.hold(add(*terms)) for r, terms in p.f.items()}
@@ -84,7 +84,7 @@ class _Partials:
 
     def _combine(self, parts: Partial, freedom: Freedom) -> None:
         """Adds a degree of freedom's own share to the partial velocities of its link."""
-        for r, a in self.reduction.slope(freedom.index).items():
+        for r, a in self.reduction.partials_of(freedom.index).items():
             parts[r] = self.work.hold3(plus3(parts.get(r, NULL), a, freedom.axis))
 
     def _rotate(self, link: Link) -> None:

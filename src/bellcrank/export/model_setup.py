@@ -107,8 +107,8 @@ def _about(derived: Derived) -> tuple[str, ...]:
         label = f" ({x.label})" if x.label != x.name else ""
         against = f" against {names[x.against + 1]}" if x.against >= 0 else ""
         listed.append(f"  {x.kind} {x.name}{label} on {names[x.body + 1]}{against}")
-    rows = [r.text for r in (analysis.loops.rows if analysis.loops else ())]
-    rows += [f"{r.speed.name} follows from {r.text}" for r in analysis.removed]
+    rows = [r.name for r in (analysis.loops.rows if analysis.loops else ())]
+    rows += [f"{r.speed.name} follows from {r.name}" for r in analysis.removed]
     listed += ["constraints", *(f"  {text}" for text in rows)] if rows else []
     return tuple(listed)
 

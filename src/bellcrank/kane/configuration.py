@@ -21,7 +21,7 @@ from bellcrank.kane.system import KaneSystem
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.eliminate import eliminate, usual_pivots
 from bellcrank.kinematics.results import Elimination
-from bellcrank.kinematics.rows import Row, right_side, sort_rows, with_slopes
+from bellcrank.kinematics.rows import Row, right_side, sort_rows, with_partials
 from bellcrank.program.loops import Loops
 from bellcrank.vector.work import Work
 
@@ -40,9 +40,9 @@ def closed(scalars: Scalars, positions: Sequence[Expr], motions: Sequence[Expr],
     rows = []
     for g in positions:
         position, rate = (release(x) for x in scalars.resolve((g, scalars.rate(g))))
-        rows.append(with_slopes(Row(f"'{g} = 0'", rate, position), speeds))
+        rows.append(with_partials(Row(f"{g} = 0", rate, position), speeds))
     rows += [
-        with_slopes(Row(f"'{v} = 0'", release(x)), speeds)
+        with_partials(Row(f"{v} = 0", release(x)), speeds)
         for v, x in zip(motions, scalars.resolve(motions), strict=True)
     ]
     found = sort_rows(rows)
@@ -65,8 +65,8 @@ def closed_rates(system: KaneSystem, loops: Elimination, kinematics: Kinematics,
     reduced, rhs = projected(M, f, reduction, dict(reduction.drifts), work)
     names = {i: f"the speed {u}" for i, u in enumerate(speeds)}
     udot = factored(reduced, rhs, best_order(reduced, reduction.free), names, work)
-    for s, slopes in reduction.slopes.items():
-        udot[s] = work.hold(add(reduction.drift(s), *(mul(a, udot[r]) for r, a in slopes.items())))
+    for s, partials in reduction.partials.items():
+        udot[s] = work.hold(add(reduction.drift(s), *(mul(a, udot[r]) for r, a in partials.items())))
     return udot
 
 

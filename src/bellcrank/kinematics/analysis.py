@@ -23,7 +23,7 @@ from bellcrank.kinematics.loop_joints import loop_rows
 from bellcrank.kinematics.reactions import Reactions
 from bellcrank.kinematics.results import Analysis, ConstraintForm, Elimination, Kept, Output
 from bellcrank.kinematics.rounding import Rounding
-from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
+from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_partials
 from bellcrank.kinematics.speed_constraints import Removed, not_everywhere, solve_speed_constraint, speed_values
 from bellcrank.model.formula import names_in, to_syntax
 from bellcrank.model.loads.load import MOTION, Load, LoadRecord, Motion, Point
@@ -165,10 +165,11 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
     speed: list[Row] = []
     for loop in checker.description.loops:
         with checker.collecting():
-            position += [Row(f"'{x.text}'", rate(x.g), x.g, source=x) for x in loop_rows(loop, language)]
+            position += [Row(x.text, rate(x.g), x.g, source=x) for x in loop_rows(loop, language)]
     for record in checker.description.constraints:
         shown = record.expression if isinstance(record.expression, str) else show(to_syntax(record.expression))
-        text = f"'{record.label or shown}'"
+        name = record.label or shown
+        text = f"'{name}'"
         try:
             residual = language.scalar(record.expression)
             if kept := [s.name for s in symbols(residual) if s.kind == "kept"]:
@@ -176,11 +177,11 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
                 raise ModelError(f"{jumps} cannot be in it")
             wanted = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
-                speed.append(Row(text, residual, None, wanted, source=record.expression))
+                speed.append(Row(name, residual, None, wanted, source=record.expression))
             elif own := [z.name for z in symbols(residual) if z in kinematics.mechanism.states]:
                 raise ModelError(f"positions cannot be bound to user-defined states ({', '.join(own)}); bind a speed")
             elif depends_on(residual, lambda s: s.kind == "coordinate"):
-                position.append(Row(text, rate(residual), residual, wanted))
+                position.append(Row(name, rate(residual), residual, wanted))
             else:
                 nothing = "holds neither a speed nor a coordinate, so it constrains nothing"
                 raise ModelError(f"the constraint {text} {nothing}")
@@ -205,7 +206,7 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
     complete: list[Row] = []
     for row in rows:
         with checker.collecting():
-            complete.append(with_slopes(row, speeds))
+            complete.append(with_partials(row, speeds))
     rounding = Rounding(kinematics)
     fixed = rounding.fixed(complete)
     checker.problems += [never(row) for row, holds in fixed.items() if not holds]
@@ -236,7 +237,7 @@ def _solve_rows(
     complete: list[Row] = []
     for row in rows:
         with checker.collecting():
-            complete.append(with_slopes(row, speeds))
+            complete.append(with_partials(row, speeds))
     fixed = rounding.fixed(complete)
     checker.problems += [never(row) for row, holds in fixed.items() if not holds]
     repeated = [*fixed, *rounding.repeating([row for row in complete if row not in fixed], whole=True)]
@@ -245,7 +246,7 @@ def _solve_rows(
             notes.append(ignored(row))
             continue
         with checker.collecting():
-            new = solve_speed_constraint(row.v, removed, speeds, row.eliminate, row.text, rounding.acting)
+            new = solve_speed_constraint(row.v, removed, speeds, row.eliminate, row.name, rounding.acting)
             if new is None:
                 notes.append(ignored(row))
                 continue
@@ -460,10 +461,10 @@ class Reader:
 
 def _residuals(rows: Sequence[Row]) -> list[Output]:
     """How well loops are closed: residuals of positions, and of the speeds of all constraints. A tree has none."""
-    closed = [(row.text, row.g) for row in rows if row.g is not None]
+    closed = [(row.name, row.g) for row in rows if row.g is not None]
     return [
-        *(Output(f"residual{i}", f"residual of {text}", g) for i, (text, g) in enumerate(closed, 1)),
-        *(Output(f"residual_rate{i}", f"residual of the rate of {row.text}", row.v) for i, row in enumerate(rows, 1)),
+        *(Output(f"residual{i}", f"residual of {name}", g) for i, (name, g) in enumerate(closed, 1)),
+        *(Output(f"residual_rate{i}", f"residual of the rate of {row.name}", row.v) for i, row in enumerate(rows, 1)),
     ]
 
 

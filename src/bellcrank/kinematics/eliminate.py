@@ -1,7 +1,8 @@
 """Dependent accelerations of closed loops, in symbols: J u' = gamma solved for one speed per row.
 
 The rows are eliminated once, with as many right-hand sides as there are independent speeds, and one more for gamma:
-u_s' = sum of slope[s][r] u_r' + drift[s]. Every entry is held, so nothing is differentiated that has a quotient in it.
+u_s' = sum of partials[s][r] u_r' + drift[s]. Every entry is held, so nothing is differentiated that has a quotient in
+it.
 """
 
 from __future__ import annotations
@@ -21,30 +22,30 @@ Line = tuple[dict[Any, Expr], Expr]  # coefficients by unknown, right side
 
 @dataclass(frozen=True)
 class Reduction:
-    """How every speed follows from the independent ones: u_s' = sum of slope(s)[r] u_r' + drift(s), by speed index."""
+    """How every speed follows from the independent ones, by index: u_s' = sum of partials_of(s)[r] u_r' + drift(s)."""
 
     free: list[int]
-    slopes: dict[int, dict[int, Expr]]  # of dependent speeds
+    partials: dict[int, dict[int, Expr]]  # of dependent speeds, with respect to the independent ones
     drifts: dict[int, Expr]
 
-    def slope(self, s: int) -> dict[int, Expr]:
-        return self.slopes.get(s, {s: ONE})
+    def partials_of(self, s: int) -> dict[int, Expr]:
+        return self.partials.get(s, {s: ONE})
 
     def drift(self, s: int) -> Expr:
         return self.drifts.get(s, ZERO)
 
 
 def _reduction(
-    slope: dict[Symbol, dict[Symbol, Expr]], drift: dict[Symbol, Expr], speeds: Sequence[Symbol]
+    found: dict[Symbol, dict[Symbol, Expr]], drift: dict[Symbol, Expr], speeds: Sequence[Symbol]
 ) -> Reduction:
     place = {u: i for i, u in enumerate(speeds)}
-    slopes = {place[u]: {place[s]: a for s, a in row.items()} for u, row in slope.items()}
-    return Reduction([i for u, i in place.items() if u not in slope], slopes, {place[u]: c for u, c in drift.items()})
+    partials = {place[u]: {place[s]: a for s, a in row.items()} for u, row in found.items()}
+    return Reduction([i for u, i in place.items() if u not in found], partials, {place[u]: c for u, c in drift.items()})
 
 
 def rate_rows(removed: list[Removed], k: Kinematics, work: Work) -> Reduction:
     """What speed constraints say of accelerations, built like the speeds so that everything shared stays shared."""
-    slope: dict[Symbol, dict[Symbol, Expr]] = {}
+    found: dict[Symbol, dict[Symbol, Expr]] = {}
     rest: dict[Symbol, Expr] = {}
     for r in reversed(removed):
         total: dict[Symbol, Expr] = {}
@@ -52,14 +53,14 @@ def rate_rows(removed: list[Removed], k: Kinematics, work: Work) -> Reduction:
         for u, a in r.coefficients.items():
             a = work.hold(a)
             drift.append(mul(k.drift(a), k.speed.get(u, u)))
-            if u in slope:
+            if u in found:
                 drift.append(mul(a, rest[u]))
-            for v, b in slope.get(u, {u: ONE}).items():
+            for v, b in found.get(u, {u: ONE}).items():
                 total[v] = add(total.get(v, ZERO), mul(a, b))
         held = {v: work.hold(x) for v, x in total.items()}
-        slope[r.speed] = {v: x for v, x in held.items() if x is not ZERO}
+        found[r.speed] = {v: x for v, x in held.items() if x is not ZERO}
         rest[r.speed] = work.hold(add(*drift))
-    return _reduction(slope, rest, k.mechanism.speeds)
+    return _reduction(found, rest, k.mechanism.speeds)
 
 
 def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work, acting: Acting) -> list[Symbol]:
@@ -67,11 +68,11 @@ def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work, acti
     lines: list[Line] = []
     pivots: list[Symbol] = []
     for row in rows:
-        line: Line = ({u: work.hold(a) for u, a in row.slopes}, ZERO)
+        line: Line = ({u: work.hold(a) for u, a in row.partials}, ZERO)
         for known, u in zip(lines, pivots, strict=True):
             line = _without(line, known, u, work)
         lines.append(line)
-        pivots.append(choose_speed(line[0], list(speeds), row.eliminate, row.text, acting))
+        pivots.append(choose_speed(line[0], list(speeds), row.eliminate, row.name, acting))
     return pivots
 
 
@@ -79,20 +80,20 @@ def eliminate(
     rows: Sequence[Row], right: Sequence[Expr], pivots: Sequence[Symbol], speeds: Sequence[Symbol], work: Work
 ) -> Reduction:
     """The reduction that rows, taken in order and solved for `pivots`, lead to; `right`: gamma of every row."""
-    slope: dict[Symbol, dict[Symbol, Expr]] = {}
+    found: dict[Symbol, dict[Symbol, Expr]] = {}
     drift: dict[Symbol, Expr] = {}
-    for (columns, gamma), u in _triangular([dict(row.slopes) for row in rows], right, pivots, work):
+    for (columns, gamma), u in _triangular([dict(row.partials) for row in rows], right, pivots, work):
         total: dict[Symbol, Expr] = {}
         rest = [gamma]
         for v, a in columns.items():
             if v is not u:
                 rest += [neg(mul(a, drift[v]))] if v in drift else []
-                for s, b in slope.get(v, {v: ONE}).items():
+                for s, b in found.get(v, {v: ONE}).items():
                     total[s] = sub(total.get(s, ZERO), mul(a, b))
         held = {s: work.hold(div(work.hold(x), columns[u])) for s, x in total.items()}
-        slope[u] = {s: x for s, x in held.items() if x is not ZERO}
+        found[u] = {s: x for s, x in held.items() if x is not ZERO}
         drift[u] = work.hold(div(work.hold(add(*rest)), columns[u]))
-    return _reduction(slope, drift, speeds)
+    return _reduction(found, drift, speeds)
 
 
 def _triangular(

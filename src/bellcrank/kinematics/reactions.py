@@ -20,7 +20,7 @@ from bellcrank.kinematics.integrals import spin
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
-from bellcrank.kinematics.rows import Row, with_slopes
+from bellcrank.kinematics.rows import Row, with_partials
 from bellcrank.model.joints.joint import Velocity
 from bellcrank.model.loads.load import Point
 from bellcrank.model.mechanism import Body
@@ -41,14 +41,14 @@ class Reactions:
         self.body_of = {id(frame): i for i, frame in self.k.frames.items()}
         loops = analysis.loops
         used = loops.used if loops else analysis.solved
-        self.rows = [with_slopes(r, analysis.mechanism.speeds) for r in used]
+        self.rows = [with_partials(r, analysis.mechanism.speeds) for r in used]
         self.pivots = list(loops.pivots) if loops else [r.speed for r in analysis.removed]
         self.missing = [self._missing(i) for i in range(len(self.bodies))]
         self.multipliers = self._multipliers()
         analysis.multipliers = tuple(self.multipliers)
         spare = [*analysis.spare, *((r for r in loops.rows if r not in used) if loops else ())]
         self.spare = [
-            with_slopes(r, analysis.mechanism.speeds) for r in spare if isinstance(r.source, LoopRow)
+            with_partials(r, analysis.mechanism.speeds) for r in spare if isinstance(r.source, LoopRow)
         ]  # redundant: what they carry is open
 
     def outputs(self) -> list[Output]:
@@ -60,7 +60,7 @@ class Reactions:
                   for x in _channels(joint.name, joint.words, values, open_ones)]  # fmt: skip
         for i, row in enumerate(self.rows):
             if not isinstance(row.source, LoopRow):
-                label = f"multiplier of {row.text}"
+                label = f"multiplier of {row.name}"
                 listed.append(Output(f"lambda{i + 1}", label, self.multipliers[i], self._multiplier_units(row)))
         if marked := [x.name for x in listed if INDETERMINATE in x.label]:
             note = (
@@ -73,7 +73,7 @@ class Reactions:
 
     def _multiplier_units(self, row: Row) -> str | None:
         """A torque or force where the constraint holds a speed itself, as u(crank) - W; unknown otherwise."""
-        driven = [u for u, a in row.slopes if a in (ONE, MINUS_ONE)]
+        driven = [u for u, a in row.partials if a in (ONE, MINUS_ONE)]
         found = [b.joint.turns(u) for u in driven[:1] for b in self.bodies if u in b.joint.u]
         return ("F*L" if found[0] else "F") if found else None
 
@@ -113,7 +113,7 @@ class Reactions:
 
     def _multipliers(self) -> list[Expr]:
         """J' lambda = h for the dependent speeds, rows and speeds in the order of their elimination."""
-        rows = [{i: a for i, row in enumerate(self.rows) for u, a in row.slopes if u is s} for s in self.pivots]
+        rows = [{i: a for i, row in enumerate(self.rows) for u, a in row.partials if u is s} for s in self.pivots]
         right = [self._generalized(s) for s in self.pivots]
         return solve_rows(rows, right, range(len(rows)), self.work)[0]
 
@@ -124,10 +124,10 @@ class Reactions:
             frames = self.plain.frames[b.index], self.k.frames[b.index]
             velocity = self.plain.velocity(Point("", b.index, b.cm))
             for motion, needed in zip((velocity, self.plain.w[b.index]), self.missing[b.index], strict=True):
-                slopes = [partial(x, s) for x in frames[0].coordinates(motion)]
-                if any(x is not ZERO for x in slopes):
+                partials = [partial(x, s) for x in frames[0].coordinates(motion)]
+                if any(x is not ZERO for x in partials):
                     parts = frames[1].coordinates(needed)
-                    terms += [mul(a, x) for a, x in zip(slopes, parts, strict=True)]
+                    terms += [mul(a, x) for a, x in zip(partials, parts, strict=True)]
         return self.work.hold(add(*terms)) if terms else ZERO
 
     # ---- channels
@@ -158,7 +158,7 @@ class Reactions:
     def _free(self, index: int) -> set[int]:
         """The components that a joint cannot carry, unless a constraint drives it."""
         b = self.bodies[index]
-        driven = {u for row in self.rows if row.source is None for u, _ in row.slopes}
+        driven = {u for row in self.rows if row.source is None for u, _ in row.partials}
         return b.joint.free_components if driven.isdisjoint(b.speeds) else set()
 
     def _hanging(self, index: int) -> list[int]:
@@ -293,8 +293,8 @@ class Reactions:
     def _change_of(self, row: Row, joints: Sequence[_Joint]) -> list[Expr]:
         """How all reactions change with what a redundant constraint carries, if the motion stays as it is."""
         used: list[Expr] = []
-        if own := dict(row.slopes):
-            lines = [{i: a for i, r in enumerate(self.rows) for u, a in r.slopes if u is s} for s in self.pivots]
+        if own := dict(row.partials):
+            lines = [{i: a for i, r in enumerate(self.rows) for u, a in r.partials if u is s} for s in self.pivots]
             right = [own.get(s, ZERO) for s in self.pivots]
             used = solve_rows(lines, right, range(len(lines)), self.work)[0]
         found = [x for joint in joints for x in joint.effect(row)]

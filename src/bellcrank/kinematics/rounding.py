@@ -65,7 +65,7 @@ class Draw:
 
 
 def usual_sizes(rows: Sequence[Row], kinematics: Kinematics, values: Values) -> tuple[np.ndarray, float]:
-    """The size that slopes by speeds of rotation have in rows of that kind, and a length of the machine.
+    """The size that partial derivatives by speeds of rotation have in rows of that kind, and a length of the mechanism.
 
     Zero stands for a row whose kind reports nothing.
     """
@@ -85,13 +85,14 @@ def usual_sizes(rows: Sequence[Row], kinematics: Kinematics, values: Values) -> 
 
 
 def column_sizes(kinematics: Kinematics, length: float) -> np.ndarray:
-    """What brings slopes by speeds of translation to the size of those by speeds of rotation."""
+    """What brings partial derivatives by speeds of translation to the size of those by speeds of rotation."""
     bodies = kinematics.mechanism.bodies
     return np.array([1.0 if body.joint.turns(u) else length for body in bodies for u in body.speeds])
 
 
 def vanishing(J: np.ndarray, usual: np.ndarray, length: float) -> np.ndarray:
-    """Which rows of slopes are zero but for rounding; of rows of no known kind, only what no unit could make of one."""
+    """Which rows of partial derivatives are zero but for rounding; of rows of no known kind, only what no unit could
+    make of one."""
     size = np.abs(J).max(axis=1, initial=0.0)
     return size <= np.where(usual > 0, RANKS.rounding * usual, RANKS.digits * min(1.0, length))
 
@@ -121,7 +122,7 @@ class Rounding:
         return zero[0], zero[1] & zero[2]
 
     def repeating(self, rows: Sequence[Row], whole: bool = False) -> list[Row]:
-        """The rows whose slopes, but for rounding, follow from those of the rows before them in every position;
+        """The rows whose partial derivatives, but for rounding, follow from those of the rows before in every position;
         `whole`: and what they are with all speeds zero too."""
         try:
             parts = [self._parts(rows, draw, whole) for draw in self.draws]
@@ -139,7 +140,7 @@ class Rounding:
         return found
 
     def _parts(self, rows: Sequence[Row], draw: Draw, whole: bool) -> np.ndarray:
-        """Slopes, and what is left at rest, in rows of length one."""
+        """Partial derivatives, and what is left at rest, in rows of length one."""
         _, length = usual_sizes(rows, self.kinematics, draw.of)
         _, b, J = self._numbers(rows, draw, length)
         found = np.column_stack([J, b]) if whole else J
@@ -151,18 +152,18 @@ class Rounding:
         place = {u: i for i, u in enumerate(speeds)}
         J = np.zeros((len(rows), len(speeds)))
         for row, x in zip(rows, J, strict=True):
-            x[[place[u] for u, _ in row.slopes]] = draw.of(a for _, a in row.slopes)
+            x[[place[u] for u, _ in row.partials]] = draw.of(a for _, a in row.partials)
         g = np.array([0.0 if row.g is None else draw.of([row.g])[0] for row in rows])
         b = np.array(draw.of(row.v for row in rows)) - J @ np.array(draw.of(speeds))
         if not all(np.isfinite(x).all() for x in (g, b, J)):
             raise NoValue("a row is not finite")
         return g, b, J * column_sizes(self.kinematics, length)
 
-    def acting(self, slopes: Mapping[Symbol, Expr]) -> list[Symbol]:
-        """The speeds with slopes that are more than rounding compared with the largest."""
+    def acting(self, partials: Mapping[Symbol, Expr]) -> list[Symbol]:
+        """The speeds with partial derivatives that are more than rounding compared with the largest."""
         try:
-            sizes = np.abs([draw.of(slopes.values()) for draw in self.draws])
+            sizes = np.abs([draw.of(partials.values()) for draw in self.draws])
         except NoValue:
-            return list(slopes)
+            return list(partials)
         acts = (sizes > RANKS.rounding * sizes.max(axis=1, initial=0.0)[:, None]).any(axis=0)
-        return [u for u, x in zip(slopes, acts, strict=True) if x] or list(slopes)
+        return [u for u, x in zip(partials, acts, strict=True) if x] or list(partials)

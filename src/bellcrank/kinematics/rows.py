@@ -21,27 +21,32 @@ from bellcrank.kinematics.body_motion import Kinematics
 class Row:
     """One constraint: v = 0, linear in the speeds; g = 0 behind it where it concerns positions."""
 
-    text: str
+    name: str
     v: Expr
     g: Expr | None = None
     eliminate: Symbol | None = None
-    slopes: tuple[tuple[Symbol, Expr], ...] = ()  # dv/du of the speeds that occur
+    partials: tuple[tuple[Symbol, Expr], ...] = ()  # dv/du of the speeds that occur
     source: Any = None  # a `LoopRow`, or the formula of a speed constraint
 
+    @property
+    def text(self) -> str:
+        """Its name in messages."""
+        return f"'{self.name}'"
 
-def with_slopes(row: Row, speeds: Sequence[Symbol]) -> Row:
-    """The row with its slopes; an error if it is not linear in the speeds."""
-    return replace(row, slopes=tuple(slopes_of(row.v, speeds, row.text).items()))
+
+def with_partials(row: Row, speeds: Sequence[Symbol]) -> Row:
+    """The row with its partial derivatives; an error if it is not linear in the speeds."""
+    return replace(row, partials=tuple(partials_of(row.v, speeds, row.name).items()))
 
 
-def slopes_of(v: Expr, speeds: Sequence[Symbol], text: str) -> dict[Symbol, Expr]:
-    """dv/du of the speeds that occur, in the constraint `text`."""
+def partials_of(v: Expr, speeds: Sequence[Symbol], name: str) -> dict[Symbol, Expr]:
+    """dv/du of the speeds that occur, in the constraint `name`."""
     present = {s for s in symbols(v) if s.kind == "speed"}
     found = {u: a for u in speeds if u in present and (a := partial(v, u)).fingerprint != 0}
     for u, a in found.items():
         if depends_on(a, lambda s: s.kind == "speed"):
             raise ModelError(
-                f"the constraint {text} is not linear in the speeds: its derivative with respect to {u} is {a}"
+                f"the constraint '{name}' is not linear in the speeds: its derivative with respect to {u} is {a}"
             )
     return found
 
@@ -82,7 +87,7 @@ def sort_rows(rows: Sequence[Row]) -> Sorted:
     found = Sorted()
     pivots: list[tuple[Symbol, _Reduced]] = []
     for i, row in enumerate(rows):
-        new = _Reduced({u: a.fingerprint for u, a in row.slopes}, _rest(row), {i: 1})
+        new = _Reduced({u: a.fingerprint for u, a in row.partials}, _rest(row), {i: 1})
         for u, known in pivots:
             _subtract(new, known, u)
         new.columns = {u: x for u, x in new.columns.items() if x}
@@ -111,7 +116,7 @@ def is_driven(rows: Sequence[Row]) -> bool:
 
 def _rest(row: Row) -> int:
     """b, modulo the prime."""
-    return (row.v.fingerprint - sum(a.fingerprint * u.fingerprint for u, a in row.slopes)) % PRIME
+    return (row.v.fingerprint - sum(a.fingerprint * u.fingerprint for u, a in row.partials)) % PRIME
 
 
 def _subtract(row: _Reduced, other: _Reduced, u: Symbol) -> None:

@@ -14,7 +14,7 @@ from bellcrank.expr import ZERO, Expr, Symbol, add, div, mul, neg, sub
 from bellcrank.expr.calculus import constant_part, nominal
 from bellcrank.expr.walk import substitute
 from bellcrank.kinematics.pivots import never_zero
-from bellcrank.kinematics.rows import slopes_of
+from bellcrank.kinematics.rows import partials_of
 from bellcrank.vector.work import Work
 
 Acting = Callable[[Mapping[Symbol, Expr]], list[Symbol]]
@@ -30,8 +30,13 @@ class Removed:
     speed: Symbol
     coefficients: dict[Symbol, Expr]
     rest: Expr
-    text: str
+    name: str
     pivot: Expr
+
+    @property
+    def text(self) -> str:
+        """The name of its constraint in messages."""
+        return f"'{self.name}'"
 
     @property
     def holds_everywhere(self) -> bool:
@@ -45,34 +50,34 @@ class Removed:
 
 
 def solve_speed_constraint(
-    residual: Expr, known: list[Removed], speeds: list[Symbol], wanted: Symbol | None, text: str, acting: Acting = list
+    residual: Expr, known: list[Removed], speeds: list[Symbol], wanted: Symbol | None, name: str, acting: Acting = list
 ) -> Removed | None:
     """The speed a constraint removes and its replacement; None when the constraint holds already."""
     for r in known:
         residual = substitute(residual, {r.speed: r.relation})
     if residual.fingerprint == 0:
         return None
-    coefficients = slopes_of(residual, speeds, text)
+    coefficients = partials_of(residual, speeds, name)
     if not coefficients:
-        raise ModelError(f"the constraint {text} contradicts earlier ones: it asks that {residual} = 0")
-    chosen = choose_speed(coefficients, speeds, wanted, text, acting)
+        raise ModelError(f"the constraint '{name}' contradicts earlier ones: it asks that {residual} = 0")
+    chosen = choose_speed(coefficients, speeds, wanted, name, acting)
     if wanted is None and not never_zero(coefficients[chosen]):
         chosen = max((u for u in coefficients if never_zero(coefficients[u])), key=speeds.index, default=chosen)
     coefficient = coefficients[chosen]
     rest = sub(residual, add(*(mul(a, u) for u, a in coefficients.items())))
     rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(coefficients, ZERO))
     others = {u: neg(div(a, coefficient)) for u, a in coefficients.items() if u is not chosen}
-    return Removed(chosen, others, neg(div(rest, coefficient)), text, coefficient)
+    return Removed(chosen, others, neg(div(rest, coefficient)), name, coefficient)
 
 
 def choose_speed(
-    coefficients: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str, acting: Acting
+    coefficients: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, name: str, acting: Acting
 ) -> Symbol:
     """Which speed to remove: a constant coefficient if there is one, the highest index among equals; of those `acting`,
     whose coefficients are more than rounding."""
     if wanted is not None:
         if wanted not in coefficients:
-            raise ModelError(f"the constraint {text} cannot be solved for {wanted}: it does not occur there")
+            raise ModelError(f"the constraint '{name}' cannot be solved for {wanted}: it does not occur there")
         return wanted
     order = {u: i for i, u in enumerate(speeds)}
     coefficients = {u: coefficients[u] for u in acting(coefficients)}

@@ -129,7 +129,7 @@ def _told(x: Passage) -> str:
     """A visit near a singular configuration in words."""
     if x.ratio == Passage.DIVIDED:
         return "step divided, as it needed a correction of its loops that is large against what it moves"
-    where = f" of {x.loop}" if x.loop else ""
+    where = f" of '{x.loop}'" if x.loop else ""
     near = f"pivots down to {x.ratio:.1e} of their usual size"
     if x.missed:
         gap = f" by {x.residual:.1g}" if x.residual else ""

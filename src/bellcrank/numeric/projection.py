@@ -53,11 +53,11 @@ class CannotClose(Exception):
     def __str__(self) -> str:
         if self.reverse:
             return (
-                f"the loop {self.row} closes only with its axis the other way round than it was drawn."
+                f"the loop '{self.row}' closes only with its axis the other way round than it was drawn."
                 " Give initial values nearer to the position meant, or turn the axis."
             )
         return (
-            f"the loop {self.row} cannot be assembled: a residual of {self.residual:.3g} remains."
+            f"the loop '{self.row}' cannot be assembled: a residual of {self.residual:.3g} remains."
             " Check lengths, or give initial values nearer to an assembly."
         )
 

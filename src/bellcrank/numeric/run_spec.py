@@ -241,4 +241,4 @@ def ends_of_pieces(breaks: Iterable[float], times: np.ndarray) -> tuple[float, .
 def not_closed(row: str, moved: float, residual: float) -> str:
     """What ends a run whose loops had to be moved too far to stay closed."""
     left = f", and a residual of {residual:.2g} is left" if residual > 1e-9 else ""
-    return f"the loop {row} cannot be kept closed: a correction of {moved:.2g} was needed{left}"
+    return f"the loop '{row}' cannot be kept closed: a correction of {moved:.2g} was needed{left}"

@@ -31,7 +31,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class Loops:
-    """Constraints by name: positions g with their slopes G = dg/dq, speeds v (all rows) with J = dv/du."""
+    """Constraints by name: positions g with their Jacobian G = dg/dq, speeds v (all rows) with J = dv/du."""
 
     names: tuple[str, ...]  # of the rows of v
     positions: tuple[str, ...]  # of the rows of g: loops, and the unit size of Euler parameters
@@ -43,14 +43,14 @@ class Loops:
     M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
     f: tuple[Expr, ...]
     gamma: tuple[Expr, ...]  # J u' = gamma
-    sides: tuple[Expr, ...] = ()  # 1 where a direction points as drawn, -1 where it points the other way; slopes by q:
-    side_slopes: tuple[tuple[Expr, ...], ...] = ()
+    sides: tuple[Expr, ...] = ()  # 1 where a direction points as drawn, -1 where it points the other way; and d/dq:
+    side_partials: tuple[tuple[Expr, ...], ...] = ()
     sided: tuple[int, ...] = ()  # for every row of g, the number of its side, or -1: it holds on both
     correction: Correction | None = None
 
     def flat_sides(self) -> list[Expr]:
-        """Sides, then their slopes."""
-        return [*self.sides, *(x for row in self.side_slopes for x in row)]
+        """Sides, then their partial derivatives."""
+        return [*self.sides, *(x for row in self.side_partials for x in row)]
 
     def flat(self) -> list[Expr]:
         """g, G, v, J in one list, rows after each other."""
@@ -82,9 +82,9 @@ class Loops:
         """What the numbers of `flat` are."""
         return (
             *self.positions,
-            *(f"{name}: slope by {s.name}" for name in self.positions for s in q),
+            *(f"{name}: derivative by {s.name}" for name in self.positions for s in q),
             *(f"{name}: speed" for name in self.names),
-            *(f"{name}: speed, slope by {s.name}" for name in self.names for s in u),
+            *(f"{name}: speed, derivative by {s.name}" for name in self.names for s in u),
         )
 
     def side_labels(self, q: Sequence[Symbol]) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Loops:
         names = [self.positions[self.sided.index(i)] for i in range(len(self.sides))]
         return (
             *(f"{name}: side" for name in names),
-            *(f"{name}: side, slope by {s.name}" for name in names for s in q),
+            *(f"{name}: side, derivative by {s.name}" for name in names for s in q),
         )
 
     def system_labels(self, u: Sequence[Symbol]) -> tuple[str, ...]:

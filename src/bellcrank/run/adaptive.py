@@ -228,7 +228,7 @@ class SciPyRun(AdaptiveRun, Driven):
         near = keeper.near
         self._y, state, _ = keeper.admit(self.time, self._y, h)
         if not state.residual < LOOPS.open:
-            raise ValueError(f"the loop {state.row} came open in a step of {h:g} s")
+            raise ValueError(f"the loop '{state.row}' came open in a step of {h:g} s")
         rates = self.evaluation.rates(self.time, self._y)
         keeper.accept(self.time, state)
         if self._methods[near] is not self._methods[keeper.near]:

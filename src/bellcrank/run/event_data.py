@@ -113,7 +113,7 @@ def _explained(loaded: Loaded, given: EventsGiven, watching: Watching, problem: 
         loops = loaded.program.loops
         assert loops is not None
         rows = [*loops.positions, *(f"speeds of {name}" for name in loops.names)]
-        left = f"a residual of {problem.amount:.3g} remains in {rows[problem.item]}"
+        left = f"a residual of {problem.amount:.3g} remains in '{rows[problem.item]}'"
         listed = ", ".join(x.name for x, _ in e.settings)
         return f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: {left}"
     if problem.kind == "no values":

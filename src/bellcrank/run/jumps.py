@@ -44,7 +44,7 @@ def mended(loaded: Loaded, event: EventFormula, closure: Closure | None, t: floa
             failed = failed or error
     listed = ", ".join(x.name for x, _ in event.settings)
     assert failed is not None
-    left = f"a residual of {failed.residual:.3g} remains in {failed.row}"
+    left = f"a residual of {failed.residual:.3g} remains in '{failed.row}'"
     raise RunError(f"event '{event.name}' sets {listed} against the constraints: {left}")
 
 

@@ -134,14 +134,14 @@ def _constraints(s: Subject) -> list[str]:
     parts: list[str] = []
     removed, loops = s.derived.analysis.removed, s.derived.analysis.loops
     if removed:
-        rows = [(r.text, r.speed.name, equation(math_name(r.speed.name), r.relation)) for r in removed]
+        rows = [(r.name, r.speed.name, equation(math_name(r.speed.name), r.relation)) for r in removed]
         parts.append(table(("constraint", "dependent speed", "replaced by"), map(_short, rows)))
     if loops is not None:
-        pivots = {r.text: u.name for r, u in zip(loops.used, loops.pivots, strict=True)}
+        pivots = {r.name: u.name for r, u in zip(loops.used, loops.pivots, strict=True)}
         rows = []
         for line in loops.rows:
             shown = "" if line.g is None else math_element(mathml(line.g), "<mo>=</mo>", "<mn>0</mn>")
-            rows.append((line.text, pivots.get(line.text, "follows from the others"), shown))
+            rows.append((line.name, pivots.get(line.name, "follows from the others"), shown))
         parts.append(table(("closed loop", "dependent speed", "position constraint"), map(_short, rows)))
     return parts or [paragraph("none")]
 

@@ -6,6 +6,6 @@ from bellcrank.program.program import Program
 
 
 def row_names(program: Program) -> list[str]:
-    """Names of the rows of loops: positions, then speeds."""
+    """Rows of loops as messages name them: positions, then speeds."""
     assert program.loops is not None
-    return [*program.loops.positions, *(f"speeds of {name}" for name in program.loops.names)]
+    return [*(f"'{x}'" for x in program.loops.positions), *(f"speeds of '{x}'" for x in program.loops.names)]
