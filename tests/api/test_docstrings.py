@@ -35,7 +35,7 @@ RESULTS = (
     bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium, bc.ParsFile, bc.RunError, bc.RunStatus,
     bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre, bc.metrics.Metric,
     bc.metrics.MetricKind,
-    *(x for m in (bc.manoeuvres, bc.tyres, bc.vehicles) for x in classes(m)),
+    *(x for m in (bc.kane, bc.manoeuvres, bc.tyres, bc.vehicles) for x in classes(m)),
 )  # fmt: skip
 """Classes whose methods share the example of the class."""
 MODULES = (bc, bc.gym, bc.linkage, bc.manoeuvres, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles)

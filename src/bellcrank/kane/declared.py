@@ -14,6 +14,7 @@ from bellcrank.kane.language import Language, Value
 from bellcrank.kane.motion import Motion, Point
 from bellcrank.kane.names import Names, split_names
 from bellcrank.kane.scalars import TIME, Scalars
+from bellcrank.kinds import Listed
 from bellcrank.model.records import RunRecord
 from bellcrank.vector.basis import Mat3, Vector
 
@@ -34,8 +35,10 @@ class Notes:
     run: RunRecord = field(default_factory=RunRecord)
 
 
-class Declared:
+class Declared(Listed):
     """Names and what they stand for. `Derivation` adds the steps."""
+
+    internals = ("inertia_matrix", "known_names", "lookup")
 
     def __init__(self, name: str = "hand-led derivation", autoz: bool = False, capitals: bool = True) -> None:
         self.name = name
@@ -63,26 +66,93 @@ class Declared:
     # ---- declarations
 
     def constants(self, *names: str, units: str | None = None) -> Symbols:
-        """Constants ("la lb g"): parameters of the equations, given values at run time."""
+        """Declare constants: parameters of the equations, with values at run time.
+
+        Parameters
+        ----------
+        names : str
+            Names, also several in one text: "la lb g".
+        units : str, optional
+            Units of all of them.
+
+        Returns
+        -------
+        tuple of Symbol
+            The symbols.
+        """
         return self._declare(names, "parameter", self.scalars.constants, "a constant", units)
 
     def coordinates(self, *names: str, units: str | None = None) -> Symbols:
-        """Generalized coordinates. Their rates follow with `set_rate` or `set_speeds`."""
+        """Declare generalized coordinates. `set_rate` or `set_speeds` defines their time derivatives.
+
+        Parameters
+        ----------
+        names : str
+            Names, also several in one text.
+        units : str, optional
+            Units of all of them.
+
+        Returns
+        -------
+        tuple of Symbol
+            The symbols.
+        """
         return self._declare(names, "coordinate", self.scalars.coordinates, "a coordinate", units)
 
     def speeds(self, *names: str, units: str | None = None) -> Symbols:
-        """Generalized speeds u1, u2, ..."""
+        """Declare generalized speeds.
+
+        Parameters
+        ----------
+        names : str
+            Names, also several in one text.
+        units : str, optional
+            Units of all of them.
+
+        Returns
+        -------
+        tuple of Symbol
+            The symbols.
+        """
         return self._declare(names, "speed", self.scalars.speeds, "a generalized speed", units)
 
     def inputs(self, *names: str, units: str | None = None) -> Symbols:
-        """Quantities given over time at run time (forces, torques); they may not be differentiated."""
+        """Declare inputs: quantities given over time at run time, which may not be differentiated.
+
+        Parameters
+        ----------
+        names : str
+            Names, also several in one text.
+        units : str, optional
+            Units of all of them.
+
+        Returns
+        -------
+        tuple of Symbol
+            The symbols.
+        """
         return self._declare(names, "variable", self.scalars.inputs, "an input", units)
 
     def auxiliary(self, speed: str, measures: str, units: str | None = None) -> tuple[Symbol, Symbol]:
-        """An auxiliary speed, always zero, and the constraint force or torque component it brings into evidence.
+        """Declare an auxiliary speed, which is always zero, and the constraint force or torque that it brings into
+        evidence.
 
-        The speed enters velocities, the component enters forces; the equation of that speed then gives the component
-        (Kane & Levinson 1985, section 4.9).
+        The speed enters velocities, the component enters forces; the equation of that speed gives the component (Kane &
+        Levinson 1985, section 4.9).
+
+        Parameters
+        ----------
+        speed : str
+            Name of the speed.
+        measures : str
+            Name of the force or torque component.
+        units : str, optional
+            Units of the component.
+
+        Returns
+        -------
+        tuple of Symbol
+            The speed and the component.
         """
         self.scalar_names.check([speed, measures])
         (u,) = self._declare((speed,), "speed", self.scalars.auxiliary, "an auxiliary speed", None)
@@ -90,7 +160,20 @@ class Declared:
         return u, f
 
     def define(self, name: str, value: Any) -> Symbol:
-        """A named quantity: a force law, a prescribed motion, an abbreviation. It is a channel of every run."""
+        """Name a quantity: a force law, a prescribed motion, an abbreviation. It is a channel of each run.
+
+        Parameters
+        ----------
+        name : str
+            Name.
+        value : ScalarLike
+            The quantity.
+
+        Returns
+        -------
+        Symbol
+            The symbol.
+        """
         value = self.scalar(value)
         self._free([name])
         symbol = Symbol(name, "defined")
@@ -119,17 +202,41 @@ class Declared:
         return self.scalar_names.check(names)
 
     def frames(self, *names: str) -> tuple[Frame, ...]:
-        """Reference frames without mass."""
+        """Declare reference frames without mass.
+
+        Parameters
+        ----------
+        names : str
+            Names.
+
+        Returns
+        -------
+        tuple of Frame
+            The frames.
+        """
         made = tuple(Frame(name) for name in self._free_frames(split_names(names)))
         for f in made:
             self._add_frame(f, "a frame")
         return made
 
     def body(self, name: str, mass: Any = None, inertia: Any = None, cm: str | None = None) -> Body:
-        """A rigid body: a frame with mass and central inertia, and its mass centre `body.cm`.
+        """Declare a rigid body: a frame with mass and inertia, and its mass centre `body.cm`.
 
-        Defaults: mass m<name>, inertia I<name>1, 2, 3 along its axes, mass centre <name>o. `inertia` takes 0, three
-        moments or a 3 x 3 array.
+        Parameters
+        ----------
+        name : str
+            Name.
+        mass : ScalarLike, optional
+            Mass. Default: the constant m<name>.
+        inertia : ScalarLike or sequence, optional
+            Central inertia: 0, three moments or a 3 x 3 array. Default: the constants I<name>1, I<name>2, I<name>3.
+        cm : str, optional
+            Name of the mass centre. Default: <name>o.
+
+        Returns
+        -------
+        Body
+            The body.
         """
         self._free_frames([name])
         centre = cm or f"{name}o"
@@ -170,13 +277,38 @@ class Declared:
         self.motion.frames.append(f)
 
     def points(self, *names: str) -> tuple[Point, ...]:
+        """Declare points.
+
+        Parameters
+        ----------
+        names : str
+            Names.
+
+        Returns
+        -------
+        tuple of Point
+            The points.
+        """
         made = tuple(Point(name) for name in self.point_names.check(split_names(names)))
         for p in made:
             self.point_names.take(p, "a point")
         return made
 
     def particle(self, name: str, mass: Any = None) -> Point:
-        """A point with mass (default: a constant m<name>)."""
+        """Declare a particle: a point with mass.
+
+        Parameters
+        ----------
+        name : str
+            Name.
+        mass : ScalarLike, optional
+            Mass. Default: the constant m<name>.
+
+        Returns
+        -------
+        Point
+            The point.
+        """
         self.point_names.check([name])
         value = self.constants(f"m{name}")[0] if mass is None else self.scalar(mass)
         (p,) = self.points(name)
@@ -190,11 +322,33 @@ class Declared:
         return TIME
 
     def scalar(self, given: Any) -> Expr:
-        """An expression from a number, an expression or text."""
+        """Read an expression.
+
+        Parameters
+        ----------
+        given : ScalarLike
+            A number, an expression or text.
+
+        Returns
+        -------
+        Expr
+            The expression.
+        """
         return self.language.scalar(given) if isinstance(given, str) else expression(given)
 
     def vector(self, given: Any) -> Vector:
-        """A vector from vectors or text ("la*u1*A2"); 0 is the zero vector."""
+        """Read a vector.
+
+        Parameters
+        ----------
+        given : VectorLike
+            A vector, or text such as "la*u1*A2"; 0 is the zero vector.
+
+        Returns
+        -------
+        Vector
+            The vector.
+        """
         if isinstance(given, Vector):
             return given
         if isinstance(given, str):
@@ -223,10 +377,46 @@ class Declared:
         return [*self.scalar_names, *(f"{f.name}{i}" for f in self.motion.frames for i in (1, 2, 3))]
 
     def frame(self, given: Frame | str) -> Frame:
+        """Find a frame.
+
+        Parameters
+        ----------
+        given : Frame or str
+            The frame or its name.
+
+        Returns
+        -------
+        Frame
+            The frame.
+        """
         return self.frame_names.find(given)
 
     def point(self, given: Point | str) -> Point:
+        """Find a point.
+
+        Parameters
+        ----------
+        given : Point or str
+            The point or its name.
+
+        Returns
+        -------
+        Point
+            The point.
+        """
         return self.point_names.find(given)
 
     def symbol(self, given: Symbol | str) -> Symbol:
+        """Find a symbol.
+
+        Parameters
+        ----------
+        given : Symbol or str
+            The symbol or its name.
+
+        Returns
+        -------
+        Symbol
+            The symbol.
+        """
         return self.scalar_names.find(given)

@@ -20,33 +20,101 @@ from bellcrank.names import find_name
 
 
 class Derivation(Steps):
-    """A workspace: what has been said so far, and the questions that can be asked of it."""
+    """A derivation of equations of motion by Kane's method, step by step.
+
+    Arguments take objects or their names; vectors and expressions also as text ("la*u1*A2"). The newtonian frame is
+    `d.newtonian`, N.
+
+    Parameters
+    ----------
+    name : str, default "hand-led derivation"
+        Name of the model.
+    autoz : bool, default False
+        Name intermediate results Z1, Z2, ... as they arise?
+    capitals : bool, default True
+        Do names differ by case?
+
+    Examples
+    --------
+    >>> from bellcrank.kane import Derivation
+    >>> d = Derivation("pendulum")
+    >>> N, A = d.newtonian, d.body("A", inertia=0)
+    >>> (q,), (u,), (l, g) = d.coordinates("q"), d.speeds("u"), d.constants("l g")
+    >>> table = d.rotate(N, A, 3, q)
+    >>> d.set_rate(q, u)
+    u
+    >>> (O,) = d.points("O")
+    >>> d.set_velocity(O, N, 0)
+    0
+    >>> d.set_position(O, A.cm, l * A[1])
+    l*A1
+    >>> d.v2pts(N, A, O, A.cm)
+    l*u*A2
+    >>> d.gravity(g * N[1])
+    >>> d.equations().forces
+    [-g*l*mA*sin(q)]
+    """
 
     def __repr__(self) -> str:
         u, q = len(self.scalars.independent), len(self.scalars.coordinates)
         return f"Derivation({self.name!r}: {len(self.machine.bodies)} bodies, {q} coordinates, {u} independent speeds)"
 
     def set_potential_energy(self, value: Any) -> Expr:
-        """The potential energy, for the energy channel of runs and for `check`."""
+        """Define the potential energy, for the energy channel of runs and for `check`.
+
+        Parameters
+        ----------
+        value : ScalarLike
+            The energy.
+
+        Returns
+        -------
+        Expr
+            The energy.
+        """
         self.potential_energy = self.scalar(value)
         return self.potential_energy
 
     def output(self, name: str, value: Any, units: str = "", label: str | None = None) -> None:
-        """A further channel; accelerations (u1') are allowed."""
+        """Add a channel.
+
+        Parameters
+        ----------
+        name : str
+            Name.
+        value : ScalarLike
+            The quantity; accelerations (u1') are allowed.
+        units : str, default ""
+            Units.
+        label : str, optional
+            Description.
+        """
         if name in self.notes.channels or (name in self.scalar_names and self.symbol(name).kind != "defined"):
             raise ModelError(f"the channel '{name}' exists already")
         self.notes.channels[name] = self.scalar(value)
         self.notes.channel_words[name] = (units, label or name)
 
     def add_outputs(self, *groups: str) -> None:
-        """Channels in groups: "energy" (potential too if given), "momentum" (linear p1.., central angular h1..)."""
+        """Add groups of channels.
+
+        Parameters
+        ----------
+        groups : str
+            "energy" (potential energy too if it was given), "momentum" (linear p1 ..., central angular h1 ...).
+        """
         for group in groups:
             if group not in ("energy", "momentum"):
                 raise ModelError(f"outputs '{group}' are not known.{did_you_mean(group, ('energy', 'momentum'))}")
             self.notes.groups.append(group)
 
     def set_defaults(self, **values: float) -> None:
-        """Values of constants."""
+        """Set values of constants.
+
+        Parameters
+        ----------
+        values : float
+            Values by name, in consistent units.
+        """
         listed = [s.name for s in self.scalars.constants]
         found = {name: find_name(name, listed, "constant") for name in values}
         if unknown := [name for name, known in found.items() if known is None]:
@@ -54,25 +122,68 @@ class Derivation(Steps):
         self.notes.values.update({known: float(values[name]) for name, known in found.items() if known is not None})
 
     def set_labels(self, **labels: str) -> None:
-        """Words that a person reads, for constants, coordinates, speeds and named quantities."""
+        """Describe constants, coordinates, speeds and named quantities.
+
+        Parameters
+        ----------
+        labels : str
+            Descriptions by name.
+        """
         self.notes.labels.update({self.symbol(name).name: str(text) for name, text in labels.items()})
 
     def set_units(self, **units: str) -> None:
-        """Units as a person reads them. Values are taken as they are: units must be consistent, angles in rad."""
+        """Name units. Values are not converted: units must be consistent, angles in rad.
+
+        Parameters
+        ----------
+        units : str
+            Units by name.
+        """
         self.notes.units.update({self.symbol(name).name: str(text) for name, text in units.items()})
 
     def set_run(self, **options: Any) -> None:
-        """Defaults of runs, as in System.set_run: t_end, step, method, output_every, initial, inputs."""
+        """Set defaults of runs.
+
+        Parameters
+        ----------
+        options : optional
+            As of `System.set_run`: t_end, step, method, output_every, initial, inputs.
+        """
         for name, value in options.items():
             if name not in RUN:
                 raise ModelError(f"set_run({name}=...) is not known.{did_you_mean(name, RUN)} Known: {', '.join(RUN)}.")
             setattr(self.notes.run, name, dict(value) if name in ("initial", "inputs") else value)
 
     def equations(self, solve: str = "auto", optimise: str = "default") -> KaneEquations:
-        """The equations of motion: counts, code, runs."""
+        """Derive the equations of motion.
+
+        Parameters
+        ----------
+        solve : str, default "auto"
+            As of `System.equations`.
+        optimise : str, default "default"
+            As of `System.equations`.
+
+        Returns
+        -------
+        KaneEquations
+            An `Equations` object: counts, code, runs.
+        """
         return KaneEquations(derive_by_hand(self, solve, optimise))
 
     def linearize(self, at: Mapping[Any, Any] | None = None, *, wrt: Iterable[Any] | None = None) -> Linear:
-        """Equations for small deviations from a state, in symbols. `at`: values of states and inputs, others zero;
-        `wrt`: what may deviate too, inputs and constants (default: all inputs)."""
+        """Derive equations for small deviations from a state, in symbols.
+
+        Parameters
+        ----------
+        at : mapping, optional
+            Values of states and inputs. Default: zero.
+        wrt : iterable, optional
+            Inputs and constants that may deviate, too. Default: all inputs.
+
+        Returns
+        -------
+        Linear
+            The matrices.
+        """
         return linearized(self, at or {}, wrt)

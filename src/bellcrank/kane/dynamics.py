@@ -21,14 +21,44 @@ HALF = div(ONE, Number(2))
 
 
 class Body(Frame):
-    """A rigid body: a frame with a mass centre `cm`, a mass and central inertia scalars along its own axes."""
+    """A rigid body: a frame with mass and inertia. `Derivation.body` makes one.
+
+    Attributes
+    ----------
+    name : str
+        Name.
+    cm : Point
+        Mass centre.
+    mass : Expr
+        Mass.
+    inertia : 3 x 3 tuple of Expr
+        Central inertia along its axes.
+
+    Examples
+    --------
+    >>> from bellcrank.kane import Derivation
+    >>> A = Derivation("pendulum").body("A")
+    >>> A.mass, A.cm.name
+    (mA, 'Ao')
+    """
 
     def __init__(self, name: str, cm: Point, mass: Expr, inertia: Mat3) -> None:
         super().__init__(name)
         self.cm, self.mass, self.inertia = cm, mass, inertia
 
     def spin(self, w: Vector) -> Vector:
-        """I . w, with the central inertia dyadic I."""
+        """Multiply the central inertia by a vector.
+
+        Parameters
+        ----------
+        w : Vector
+            Such as the angular velocity.
+
+        Returns
+        -------
+        Vector
+            I . w.
+        """
         return self.times(self.inertia, w)
 
 

@@ -31,7 +31,22 @@ class Axis(UnitVector):
 
 
 class Frame(basis.Frame):
-    """Three orthogonal directions: `A[1]`, `A[2]`, `A[3]`. The orientation in any other frame is given later."""
+    """Three orthogonal unit vectors `A[1]`, `A[2]`, `A[3]`. `Derivation.frames` makes them.
+
+    Attributes
+    ----------
+    name : str
+        Name.
+    parent, R, omega : optional
+        Of frames of a `System`; here the orientation is given by steps of the derivation.
+
+    Examples
+    --------
+    >>> from bellcrank.kane import Derivation
+    >>> (B,) = Derivation("top").frames("B")
+    >>> 2 * B[1] - B[3]
+    2*B1 - B3
+    """
 
     parent: Frame | None
     turn: tuple[int, Expr] | None  # axis (0..2) and angle of a simple rotation from the parent
@@ -94,7 +109,23 @@ def frames_of(*vectors: Vector) -> list[basis.Frame]:
 
 @dataclass(frozen=True, repr=False)
 class DirectionCosines(Shown):
-    """The matrix `R_AB[i][j] = a_i . b_j` of two frames, as a table."""
+    """Direction cosines `R[i][j] = a_i . b_j` of two frames, which print as a table.
+
+    Attributes
+    ----------
+    a, b : Frame
+        The frames.
+    R : 3 x 3 tuple of Expr
+        The cosines.
+
+    Examples
+    --------
+    >>> from bellcrank.kane import Derivation
+    >>> d = Derivation("top")
+    >>> (A,), (q,) = d.frames("A"), d.coordinates("q")
+    >>> d.rotate("N", A, 3, q).R[0]
+    (cos(q), -sin(q), 0)
+    """
 
     a: Frame
     b: Frame
@@ -111,6 +142,13 @@ class DirectionCosines(Shown):
         return "\n".join("  ".join(f"{x:{w}}" for x, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
     def latex(self) -> str:
+        """Write the table in LaTeX.
+
+        Returns
+        -------
+        str
+            The text, for display mode.
+        """
         return latex_matrix(self.R)
 
 

@@ -24,7 +24,25 @@ Matrix = list[list[Expr]]
 
 @dataclass(frozen=True, repr=False)
 class Linear(Shown):
-    """M du' = K dq + C du + B dw and dq' = G dq + H du + E dw, in the order of `speeds`, `coordinates`, `inputs`."""
+    """Linear equations in symbols: M du' = K dq + C du + B dw, dq' = G dq + H du + E dw.
+
+    Attributes
+    ----------
+    coordinates, speeds, inputs : tuple
+        dq, du and dw in order.
+    M, K, C, B, G, H, E : matrix of Expr
+        The matrices.
+
+    Examples
+    --------
+    >>> from bellcrank.kane import Derivation
+    >>> d = Derivation("oscillator")
+    >>> (x,), (u,), (k,), P = d.coordinates("x"), d.speeds("u"), d.constants("k"), d.particle("P")
+    >>> rate, velocity = d.set_rate(x, u), d.set_velocity(P, "N", "u*N1")
+    >>> force = d.force(P, "-k*x*N1")
+    >>> d.linearize().K
+    [[-k]]
+    """
 
     coordinates: tuple[Symbol, ...]
     speeds: tuple[Symbol, ...]
@@ -52,6 +70,14 @@ class Linear(Shown):
         return add(*(mul(a, x) for row, by in zip(slopes, columns, strict=True) for a, x in zip(row, by, strict=True)))
 
     def latex(self) -> str:
+        """Write the equations in LaTeX.
+
+        Returns
+        -------
+        str
+            The text, for display mode.
+        """
+
         def right(*matrices: Matrix) -> str:
             named = zip(matrices, ("q", "u", "w"), strict=True)
             return " + ".join(rf"{latex_matrix(m)} \, \delta {x}" for m, x in named if m and m[0])

@@ -49,7 +49,26 @@ class Need:
 
 
 class MissingError(ModelError):
-    """A step that cannot be taken yet. `needs` says what is missing."""
+    """A step that cannot be taken yet.
+
+    Parameters
+    ----------
+    needs : sequence
+        What is missing.
+    task : str
+        What was asked for.
+
+    Examples
+    --------
+    >>> from bellcrank.kane import Derivation, MissingError
+    >>> d = Derivation("pendulum")
+    >>> A = d.body("A")
+    >>> try:
+    ...     d.velocity(A.cm)
+    ... except MissingError as error:
+    ...     print(len(error.needs) > 0)
+    True
+    """
 
     def __init__(self, needs: Sequence[Need], task: str = "") -> None:
         self.needs = list(dict.fromkeys(needs))
@@ -58,7 +77,18 @@ class MissingError(ModelError):
         self.args = (needs, task)
 
     def words(self, dialect: bool = False) -> str:
-        """The message, with a way to give each quantity."""
+        """Write the message, with a way to give each quantity.
+
+        Parameters
+        ----------
+        dialect : bool, default False
+            In the language of AUTOLEV instead of Python?
+
+        Returns
+        -------
+        str
+            The message.
+        """
         hints = [f" ({n.hint} would fit what is given)" if n.hint else "" for n in self.needs]
         parts = [f"{n.what}: give {n.how(dialect)}{hint}" for n, hint in zip(self.needs, hints, strict=True)]
         return (f"{self.task} needs " if self.task else "not known yet: ") + "\n  ".join(parts)

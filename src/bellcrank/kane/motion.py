@@ -25,7 +25,19 @@ NOTHING = Vector({})
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point with a name."""
+    """A point. `Derivation.points` makes them.
+
+    Attributes
+    ----------
+    name : str
+        Name.
+
+    Examples
+    --------
+    >>> from bellcrank.kane import Derivation
+    >>> [p.name for p in Derivation("linkage").points("P", "Q")]
+    ['P', 'Q']
+    """
 
     name: str
 

@@ -30,7 +30,22 @@ class Steps(Declared):
     # ---- orientation
 
     def rotate(self, a: Frame | str, b: Frame | str, axis: int | str, angle: Any) -> DirectionCosines:
-        """B is A turned by an angle (rad) about an axis that both share: "x", "y", "z" or 1, 2, 3."""
+        """Define the orientation of B: A rotated about an axis that both share.
+
+        Parameters
+        ----------
+        a, b : Frame or str
+            The frames.
+        axis : {1, 2, 3, "x", "y", "z"}
+            The axis.
+        angle : ScalarLike
+            The angle in rad.
+
+        Returns
+        -------
+        DirectionCosines
+            The table of direction cosines.
+        """
         number = axis_number(axis)
         if number is None:
             raise ModelError(f"axis={axis!r} must be 'x', 'y', 'z' or 1, 2, 3")
@@ -38,7 +53,20 @@ class Steps(Declared):
         return self._orient(a, b, axis_rotation(number - 1, angle), (number - 1, angle))
 
     def dircos(self, a: Frame | str, b: Frame | str, matrix: Sequence[Sequence[Any]] | None = None) -> DirectionCosines:
-        """Direction cosines a_i . b_j: given as 3 x 3 array, or computed."""
+        """Define or compute direction cosines of two frames.
+
+        Parameters
+        ----------
+        a, b : Frame or str
+            The frames.
+        matrix : 3 x 3 sequence, optional
+            The cosines a_i . b_j, which define the orientation. Default: they are computed.
+
+        Returns
+        -------
+        DirectionCosines
+            The table.
+        """
         a, b = self.frame(a), self.frame(b)
         if matrix is not None:
             rows = [tuple(self.scalar(x) for x in row) for row in matrix]
@@ -50,7 +78,22 @@ class Steps(Declared):
         return DirectionCosines(a, b, cosines(a, b))
 
     def euler_parameters(self, a: Frame | str, b: Frame | str, names: Sequence[str] = ()) -> tuple[Symbol, ...]:
-        """B in A by four new coordinates (e0, e1, e2, e3), e0 = cos(half angle); `euler_rates` gives their rates."""
+        """Define the orientation of B in A by Euler parameters (e0, e1, e2, e3), e0 = cos(half angle).
+
+        `euler_rates` gives their time derivatives.
+
+        Parameters
+        ----------
+        a, b : Frame or str
+            The frames.
+        names : sequence of str, optional
+            Names of the four coordinates. Default: eB0 to eB3 for a frame B.
+
+        Returns
+        -------
+        tuple of Symbol
+            The new coordinates.
+        """
         a, b = self.frame(a), self.frame(b)
         listed = list(names or (f"e{b.name}{i}" for i in range(4)))
         self.scalar_names.check(listed)
@@ -61,7 +104,18 @@ class Steps(Declared):
         return e
 
     def euler_rates(self, a: Frame | str, b: Frame | str) -> tuple[Expr, ...]:
-        """Sets and answers the rates of the Euler parameters of B in A, whose angular velocity must be given."""
+        """Define the time derivatives of the Euler parameters of B in A by its angular velocity, which must be given.
+
+        Parameters
+        ----------
+        a, b : Frame or str
+            The frames.
+
+        Returns
+        -------
+        tuple of Expr
+            The time derivatives.
+        """
         a, b = self.frame(a), self.frame(b)
         if b not in self.euler or b.parent is not a:
             raise ModelError(f"the orientation of {b} in {a} is not given by Euler parameters")
@@ -104,7 +158,20 @@ class Steps(Declared):
     # ---- speeds
 
     def set_rate(self, q: Symbol | str, rate: Any) -> Expr:
-        """The kinematical equation q' = rate, an expression in speeds, coordinates and time."""
+        """Define a kinematical differential equation q' = rate.
+
+        Parameters
+        ----------
+        q : Symbol or str
+            The coordinate.
+        rate : ScalarLike
+            An expression in speeds, coordinates and time.
+
+        Returns
+        -------
+        Expr
+            The rate.
+        """
         q = self.symbol(q)
         if q not in self.scalars.coordinates:
             raise ModelError(f"{q} is not a coordinate, so it has no kinematical equation")
@@ -125,17 +192,42 @@ class Steps(Declared):
             raise
 
     def set_speeds(self, definitions: Mapping[Symbol | str, Any]) -> dict[Symbol, Expr]:
-        """Speeds in any combination of rates ({u1: "phi'*cos(psi)", ...}); sets and answers the rates."""
+        """Define generalized speeds by combinations of the time derivatives of coordinates.
+
+        Parameters
+        ----------
+        definitions : mapping
+            Expressions by speed, such as {u1: "phi'*cos(psi)"}.
+
+        Returns
+        -------
+        dict
+            The time derivatives of the coordinates, solved from the definitions.
+        """
         given = {self.symbol(u): self.scalar(e) for u, e in definitions.items()}
         rates = solved_rates(self.scalars, given)
         self._set_rates(rates)
         return rates
 
     def constrain(self, expression: Any, dependent: Symbol | str | None = None) -> Expr:
-        """A constraint: what must be zero. One that is linear in the speeds makes a speed dependent, whose expression
-        is the answer. Without `dependent` a speed is taken whose coefficient cannot vanish in motion; if there is none,
-        all speeds stay, and the constraint is the answer. One of coordinates and time alone holds positions: all
-        speeds stay, its rate is the answer."""
+        """Add a constraint: an expression that must be zero.
+
+        One that is linear in speeds makes a speed dependent. One of coordinates and time alone holds positions, and all
+        speeds stay.
+
+        Parameters
+        ----------
+        expression : ScalarLike
+            What must be zero.
+        dependent : Symbol or str, optional
+            The dependent speed. Default: one whose coefficient cannot vanish in motion; if there is none, all speeds
+            stay.
+
+        Returns
+        -------
+        Expr
+            The expression of the dependent speed; if all speeds stay, the constraint or its time derivative.
+        """
         residual, wanted = self.scalar(expression), None if dependent is None else self.symbol(dependent)
         (settled,) = self.scalars.resolve((residual,))
         kinds = {s.kind for s in symbols(settled)}
@@ -156,7 +248,20 @@ class Steps(Declared):
         return removed.relation
 
     def rate(self, given: Any, frame: Frame | str | None = None) -> Any:
-        """Time derivative of a scalar, or of a vector in a frame."""
+        """Differentiate with respect to time.
+
+        Parameters
+        ----------
+        given : ScalarLike or VectorLike
+            A scalar or a vector.
+        frame : Frame or str, optional
+            The frame in which a vector is differentiated.
+
+        Returns
+        -------
+        Expr or Vector
+            The time derivative.
+        """
         if isinstance(given, Vector):
             if frame is None:
                 raise ModelError("the derivative of a vector needs the frame in which it is taken")
@@ -166,66 +271,307 @@ class Steps(Declared):
     # ---- motion
 
     def set_angular_velocity(self, b: Frame | str, a: Frame | str, value: Any) -> Vector:
+        """Define the angular velocity of a frame.
+
+        Parameters
+        ----------
+        b, a : Frame or str
+            Of B in A.
+        value : VectorLike
+            The angular velocity in rad/s.
+
+        Returns
+        -------
+        Vector
+            The same.
+        """
         return self._set(self.motion.w, (self.frame(b), self.frame(a)), value, "angular velocity")
 
     def angular_velocity(self, b: Frame | str, a: Frame | str | None = None) -> Vector:
-        """Angular velocity of B in A (default N): as given, added up, or from the rates of the orientation."""
+        """Give the angular velocity of a frame: as it was defined, as a sum, or from the orientation.
+
+        Parameters
+        ----------
+        b : Frame or str
+            Frame B.
+        a : Frame or str, optional
+            Frame A. Default: N.
+
+        Returns
+        -------
+        Vector
+            The angular velocity of B in A in rad/s.
+        """
         return self.motion.angular_velocity(self.frame(b), self._in(a))
 
     def set_angular_acceleration(self, b: Frame | str, a: Frame | str, value: Any) -> Vector:
+        """Define the angular acceleration of a frame.
+
+        Parameters
+        ----------
+        b, a : Frame or str
+            Of B in A.
+        value : VectorLike
+            The angular acceleration in rad/s^2.
+
+        Returns
+        -------
+        Vector
+            The same.
+        """
         return self._set(self.motion.alf, (self.frame(b), self.frame(a)), value, "angular acceleration")
 
     def angular_acceleration(self, b: Frame | str, a: Frame | str | None = None) -> Vector:
+        """Give the angular acceleration of a frame: as it was defined, or from the angular velocity.
+
+        Parameters
+        ----------
+        b : Frame or str
+            Frame B.
+        a : Frame or str, optional
+            Frame A. Default: N.
+
+        Returns
+        -------
+        Vector
+            The angular acceleration of B in A in rad/s^2.
+        """
         return self.motion.angular_acceleration(self.frame(b), self._in(a))
 
     def set_position(self, p: Point | str, q: Point | str, value: Any) -> Vector:
-        """Position vector from P to Q."""
+        """Define the position vector from one point to another.
+
+        Parameters
+        ----------
+        p, q : Point or str
+            From P to Q.
+        value : VectorLike
+            The position vector.
+
+        Returns
+        -------
+        Vector
+            The same.
+        """
         return self._set(self.motion.p, (self.point(p), self.point(q)), value, "position")
 
     def position(self, p: Point | str, q: Point | str) -> Vector:
+        """Give the position vector from one point to another.
+
+        Parameters
+        ----------
+        p, q : Point or str
+            From P to Q.
+
+        Returns
+        -------
+        Vector
+            The position vector.
+        """
         return self.motion.position(self.point(p), self.point(q))
 
     def set_velocity(self, p: Point | str, a: Frame | str, value: Any) -> Vector:
+        """Define the velocity of a point.
+
+        Parameters
+        ----------
+        p : Point or str
+            The point.
+        a : Frame or str
+            The frame.
+        value : VectorLike
+            The velocity.
+
+        Returns
+        -------
+        Vector
+            The same.
+        """
         return self._set(self.motion.v, (self.point(p), self.frame(a)), value, "velocity")
 
     def velocity(self, p: Point | str, a: Frame | str | None = None) -> Vector:
-        """Velocity of P in A (default N): as given, or from that of another point and the position from it."""
+        """Give the velocity of a point: as it was defined, or from another point and the position from it.
+
+        Parameters
+        ----------
+        p : Point or str
+            The point.
+        a : Frame or str, optional
+            The frame. Default: N.
+
+        Returns
+        -------
+        Vector
+            The velocity.
+
+        Raises
+        ------
+        MissingError
+            If something is missing; the message lists it.
+        """
         return self.motion.velocity(self.point(p), self._in(a))
 
     def set_acceleration(self, p: Point | str, a: Frame | str, value: Any) -> Vector:
+        """Define the acceleration of a point.
+
+        Parameters
+        ----------
+        p : Point or str
+            The point.
+        a : Frame or str
+            The frame.
+        value : VectorLike
+            The acceleration.
+
+        Returns
+        -------
+        Vector
+            The same.
+        """
         return self._set(self.motion.a, (self.point(p), self.frame(a)), value, "acceleration")
 
     def acceleration(self, p: Point | str, a: Frame | str | None = None) -> Vector:
+        """Give the acceleration of a point: as it was defined, or from the velocity.
+
+        Parameters
+        ----------
+        p : Point or str
+            The point.
+        a : Frame or str, optional
+            The frame. Default: N.
+
+        Returns
+        -------
+        Vector
+            The acceleration.
+        """
         return self.motion.acceleration(self.point(p), self._in(a))
 
     def v2pts(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
-        """Velocity of Q in A from that of P, both fixed in B; it is kept."""
+        """Compute the velocity of a point Q from that of P, both fixed in a frame B, and keep it.
+
+        Parameters
+        ----------
+        a : Frame or str
+            Frame A in which the velocity is taken.
+        b : Frame or str
+            Frame B.
+        p, q : Point or str
+            The points.
+
+        Returns
+        -------
+        Vector
+            The velocity of Q in A.
+        """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
         return self._set(self.motion.v, (q, a), lambda: self.motion.two_points(a, b, p, q), "velocity")
 
     def v1pt(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
-        """Velocity of Q in A, Q moving on B, in which P is fixed; it is kept."""
+        """Compute the velocity of a point Q that moves on a frame B, in which P is fixed, and keep it.
+
+        Parameters
+        ----------
+        a : Frame or str
+            Frame A in which the velocity is taken.
+        b : Frame or str
+            Frame B.
+        p, q : Point or str
+            P, fixed in B, and Q.
+
+        Returns
+        -------
+        Vector
+            The velocity of Q in A.
+        """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
         return self._set(self.motion.v, (q, a), lambda: self.motion.one_point(a, b, p, q), "velocity")
 
     def a2pts(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
-        """Acceleration of Q in A from that of P, both fixed in B; it is kept."""
+        """Compute the acceleration of a point Q from that of P, both fixed in a frame B, and keep it.
+
+        Parameters
+        ----------
+        a : Frame or str
+            Frame A in which the acceleration is taken.
+        b : Frame or str
+            Frame B.
+        p, q : Point or str
+            The points.
+
+        Returns
+        -------
+        Vector
+            The acceleration of Q in A.
+        """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
         return self._set(self.motion.a, (q, a), lambda: self.motion.two_points_acceleration(a, b, p, q), "acceleration")
 
     def a1pt(self, a: Frame | str, b: Frame | str, p: Point | str, q: Point | str) -> Vector:
-        """Acceleration of Q in A, Q moving on B, in which P is fixed; it is kept."""
+        """Compute the acceleration of a point Q that moves on a frame B, in which P is fixed, and keep it.
+
+        Parameters
+        ----------
+        a : Frame or str
+            Frame A in which the acceleration is taken.
+        b : Frame or str
+            Frame B.
+        p, q : Point or str
+            P, fixed in B, and Q.
+
+        Returns
+        -------
+        Vector
+            The acceleration of Q in A.
+        """
         a, b, p, q = self.frame(a), self.frame(b), self.point(p), self.point(q)
         return self._set(self.motion.a, (q, a), lambda: self.motion.one_point_acceleration(a, b, p, q), "acceleration")
 
     def express(self, v: Vector | str, frame: Frame | str) -> Vector:
-        """The same vector along the axes of one frame."""
+        """Express a vector along the axes of one frame.
+
+        Parameters
+        ----------
+        v : Vector or str
+            The vector.
+        frame : Frame or str
+            The frame.
+
+        Returns
+        -------
+        Vector
+            The same vector.
+        """
         return self.motion.express(self.vector(v), self.frame(frame))
 
     def dot(self, a: Vector | str, b: Vector | str) -> Expr:
+        """Compute a dot product.
+
+        Parameters
+        ----------
+        a, b : Vector or str
+            The vectors.
+
+        Returns
+        -------
+        Expr
+            a . b.
+        """
         return self.motion.dot(self.vector(a), self.vector(b))
 
     def cross(self, a: Vector | str, b: Vector | str) -> Vector:
+        """Compute a cross product.
+
+        Parameters
+        ----------
+        a, b : Vector or str
+            The vectors.
+
+        Returns
+        -------
+        Vector
+            a x b.
+        """
         return self.motion.cross(self.vector(a), self.vector(b))
 
     def _in(self, a: Frame | str | None) -> Frame:
@@ -249,25 +595,83 @@ class Steps(Declared):
     # ---- dynamics
 
     def partial_velocities(self, p: Point | str) -> Listed:
-        """Partial velocities of a point in N, one for each independent speed."""
+        """Compute the partial velocities of a point in N.
+
+        Parameters
+        ----------
+        p : Point or str
+            The point.
+
+        Returns
+        -------
+        Listed
+            One for each independent speed.
+        """
         p = self.point(p)
         return Listed({f"v_{u}({p})": self.machine.partial_velocity(p, u) for u in self.scalars.moving})
 
     def partial_angular_velocities(self, b: Frame | str) -> Listed:
-        """Partial angular velocities of a frame in N, one for each independent speed."""
+        """Compute the partial angular velocities of a frame in N.
+
+        Parameters
+        ----------
+        b : Frame or str
+            The frame.
+
+        Returns
+        -------
+        Listed
+            One for each independent speed.
+        """
         b = self.frame(b)
         return Listed({f"w_{u}({b})": self.machine.partial_angular_velocity(b, u) for u in self.scalars.moving})
 
     def force(self, p: Point | str, value: Any, by: Point | str | None = None) -> Vector:
-        """A force on P; with `by`, the opposite acts on that point."""
+        """Apply a force to a point.
+
+        Parameters
+        ----------
+        p : Point or str
+            The point.
+        value : VectorLike
+            The force.
+        by : Point or str, optional
+            A point on which the opposite force acts. Default: none.
+
+        Returns
+        -------
+        Vector
+            The force.
+        """
         return self._load("force", self.point(p), value, None if by is None else self.point(by))
 
     def torque(self, b: Frame | str, value: Any, by: Frame | str | None = None) -> Vector:
-        """A torque on B; with `by`, the opposite acts on that frame."""
+        """Apply a torque to a frame.
+
+        Parameters
+        ----------
+        b : Frame or str
+            The frame.
+        value : VectorLike
+            The torque.
+        by : Frame or str, optional
+            A frame on which the opposite torque acts. Default: none.
+
+        Returns
+        -------
+        Vector
+            The torque.
+        """
         return self._load("torque", self.frame(b), value, None if by is None else self.frame(by))
 
     def gravity(self, g: Any) -> None:
-        """The weight of every body and particle declared so far; `g` is the vector of gravitational acceleration."""
+        """Apply the weight of each body and particle declared so far.
+
+        Parameters
+        ----------
+        g : VectorLike
+            Gravitational acceleration.
+        """
         field = self.vector(g)
         for p, mass in self.machine.heavy_points():
             self._load("force", p, field * mass, None)
@@ -280,20 +684,38 @@ class Steps(Declared):
         return self.machine.loads[-1].value
 
     def fr(self) -> Listed:
-        """Generalized active forces F_r."""
+        """Compute the generalized active forces F_r.
+
+        Returns
+        -------
+        Listed
+            One for each independent and auxiliary speed.
+        """
         if needs := self.machine.load_needs():
             raise MissingError(needs, "the generalized active forces")
         return Listed({f"F_{u}": self.machine.active(u) for u in self._all_speeds()})
 
     def frstar(self) -> Listed:
-        """Generalized inertia forces F_r*."""
+        """Compute the generalized inertia forces F_r*.
+
+        Returns
+        -------
+        Listed
+            One for each independent and auxiliary speed.
+        """
         if needs := self.machine.needs(accelerations=True):
             raise MissingError(needs, "the generalized inertia forces")
         torques = {b: self.machine.inertia_torque(b) for b in self.machine.turning_bodies()}
         return Listed({f"F*_{u}": self.machine.inertia(u, torques) for u in self._all_speeds()})
 
     def kane(self) -> KaneStatement:
-        """Kane's equations F_r + F_r* = 0, one for each independent and auxiliary speed."""
+        """Write Kane's equations F_r + F_r* = 0.
+
+        Returns
+        -------
+        KaneStatement
+            One equation for each independent and auxiliary speed.
+        """
         return KaneStatement(tuple(self._all_speeds()), self.fr().scalars(), self.frstar().scalars())
 
     def _all_speeds(self) -> list[Symbol]:
@@ -302,11 +724,36 @@ class Steps(Declared):
         return self.scalars.moving
 
     def kinetic_energy(self) -> Expr:
+        """Compute the kinetic energy of the system in N.
+
+        Returns
+        -------
+        Expr
+            The energy.
+        """
         return self.machine.kinetic_energy()
 
     def linear_momentum(self) -> Vector:
+        """Compute the linear momentum of the system in N.
+
+        Returns
+        -------
+        Vector
+            The momentum.
+        """
         return self.machine.linear_momentum()
 
     def angular_momentum(self, about: Point | str | None = None) -> Vector:
-        """Angular momentum in N about a point, by default about the mass centre of the system."""
+        """Compute the angular momentum of the system in N.
+
+        Parameters
+        ----------
+        about : Point or str, optional
+            The point. Default: the mass centre of the system.
+
+        Returns
+        -------
+        Vector
+            The angular momentum.
+        """
         return self.machine.angular_momentum(None if about is None else self.point(about))

@@ -70,15 +70,50 @@ class Frame:
         return f"Frame({self.name})"
 
     def vector(self, components: Iterable[Any]) -> Vector:
-        """The vector with the given components along this frame's axes."""
+        """Make a vector from components along the axes of this frame.
+
+        Parameters
+        ----------
+        components : iterable of ScalarLike
+            Three components.
+
+        Returns
+        -------
+        Vector
+            The vector.
+        """
         return Vector.of(zip(self.axes, map(expression, components), strict=True))
 
     def coordinates(self, v: Vector) -> Vec3:
-        """Components of v along this frame's axes."""
+        """Give the components of a vector along the axes of this frame.
+
+        Parameters
+        ----------
+        v : Vector
+            The vector.
+
+        Returns
+        -------
+        tuple of Expr
+            The components.
+        """
         return dot(self.axes[0], v), dot(self.axes[1], v), dot(self.axes[2], v)
 
     def times(self, m: Mat3, v: VectorLike) -> Vector:
-        """The product of v and a dyadic, such as an inertia, whose components along this frame's axes are m."""
+        """Multiply a vector by a dyadic, such as an inertia.
+
+        Parameters
+        ----------
+        m : 3 x 3 sequence
+            Components of the dyadic along the axes of this frame.
+        v : VectorLike
+            The vector.
+
+        Returns
+        -------
+        Vector
+            The product.
+        """
         pairs = [(i, j) for i in range(3) for j in range(3) if m[i][j] is not ZERO]
         return Vector.of((self.axes[i], mul(m[i][j], dot(self.axes[j], v))) for i, j in pairs)
 

@@ -1,4 +1,4 @@
-"""Outputs that go on from the rates: of a long model, what both compute is printed and compiled once.
+"""Outputs that continue from the rates: of a long model, what both compute is printed and compiled once.
 
 The rates leave the values that outputs need in an array; `Functions` prints who stores and who loads them.
 """

@@ -63,7 +63,7 @@ class Functions:
         return CPrinter(names, self.tables, self.calls, self.number)
 
     def texts(self, plans: Iterable[tuple[Function, Schedule]], taken: Sequence[Symbol] = ()) -> dict[str, str]:
-        """Functions by name, arranged; `taken`: the last results of the rates, from which outputs go on."""
+        """Functions by name, arranged; `taken`: the last results of the rates, from which outputs continue."""
         found, values = {}, None
         for f, plan in plans:
             if taken and f.name == "derivatives":
