@@ -1,4 +1,4 @@
-"""What stands on the ground beside a vehicle: cones, edges of lanes, and the path of a run, added to its scene."""
+"""What stands on the ground next to a vehicle: cones, edges of lanes, and the path of a run, added to its scene."""
 
 from __future__ import annotations
 
