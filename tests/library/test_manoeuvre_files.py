@@ -103,3 +103,18 @@ def test_the_command_drives_and_reports_all_before_it_fails(result, tmp_path, mo
     assert pages == [["iso7975", "iso9816"]]
     assert told.out.count("largest lateral acceleration") == 2
     assert "iso7975.json" in told.err
+
+
+def test_panels_over_time_share_their_axis():
+    """It is named once, below the last; what is seen from above has one scale, and its cones a name."""
+    t = np.linspace(0, 1, 5)
+    run = bc.Run("car", t, {"ay": t, "yaw_rate": -t}, {"ay": "m/s2", "yaw_rate": "deg/s"},
+                 {"ay": "lateral acceleration, across the path of the car", "yaw_rate": "yaw rate"}, "finished")  # fmt: skip
+    above = Curve("x, m", "y of the mass centre, m", (("car", t, t),), ((CONES, t, t + 1),))
+    result = Result("lane", "car", {}, {"run": run}, Metrics().done(), plotted=("ay", "yaw_rate"), more=(above,))
+    first, second, third = result._figure().axes
+    assert [a.get_xlabel() for a in (first, second, third)] == ["x (m)", "", "time (s)"]
+    assert third.get_shared_x_axes().joined(second, third) and not third.get_shared_x_axes().joined(first, third)
+    assert second.get_ylabel() == "lateral acceleration,\nacross the path of the\ncar (m/s²)"
+    assert first.get_aspect() == 1.0 and second.get_aspect() == "auto"
+    assert [x.get_text() for x in first.get_legend().get_texts()] == ["car", CONES] and second.get_legend() is None

@@ -15,13 +15,14 @@ from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearan
 from bellcrank.library.manoeuvres.measuring import reached, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.manoeuvres.track import cones_of
 from bellcrank.library.report import tables
 from bellcrank.library.report.charts import joined, turning_back
 from bellcrank.library.report.display import axis_shown, converted, figure_shown, number
 from bellcrank.library.report.elements import damper_force, spring_curves
 from bellcrank.library.report.handling import gg_diagram, steady_curves
 from bellcrank.library.report.key_figures import check_targets, read_targets
-from bellcrank.library.report.lane_view import Outline, cones_of, lane_picture
+from bellcrank.library.report.lane_view import Outline, lane_picture
 from bellcrank.library.report.page import car_page
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import axle_view

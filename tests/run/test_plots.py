@@ -111,3 +111,15 @@ def test_six_curves_at_most_are_drawn_unasked_and_time_has_no_margin():
     assert not axis.yaxis.get_major_formatter().get_useOffset()
     (axis,) = run.plot(others=[run], names=["a", "b"]).axes
     assert len(axis.lines) == 6
+
+
+def test_legends_have_labels_and_units_their_signs():
+    t = np.linspace(0, 1, 3)
+    labels = {"f": "force of the front axle", "r": "force of the rear axle", "a": "acceleration"}
+    run = bc.Run("car", t, {"f": t, "r": 2 * t, "a": t}, {"f": "N-m", "r": "N-m", "a": "m/s2"}, labels, "finished")
+    both, alone = run.plot("f", "r", "a").axes
+    assert [x.get_text() for x in both.get_legend().get_texts()] == [
+        "force of the front axle",
+        "force of the rear axle",
+    ]
+    assert both.get_ylabel() == "N·m" and alone.get_ylabel() == "acceleration\n(m/s²)"

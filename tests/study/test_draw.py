@@ -60,7 +60,7 @@ def test_a_map_has_the_best_of_each_pair_in_its_place():
         assert [t.get_text() for t in axis.get_xticklabels()] == ["1", "2", "3"]
         assert [t.get_text() for t in axis.get_yticklabels()] == ["10", "20"]
         assert (*axis.get_xticks(), *axis.get_yticks()) == (0, 1, 2, 0, 1)
-        assert (axis.get_xlabel(), axis.get_ylabel(), bar.get_ylabel()) == ("k (N/m)", "c", "sd (m/s^2)")
+        assert (axis.get_xlabel(), axis.get_ylabel(), bar.get_ylabel()) == ("k (N/m)", "c", "sd (m/s²)")
         told = {(t.get_position(), t.get_text(), t.get_color()) for t in axis.texts}
         middle = 25 + more
         assert told == {
@@ -70,7 +70,7 @@ def test_a_map_has_the_best_of_each_pair_in_its_place():
         }
         (mark,) = axis.lines
         assert (mark.get_xdata()[0], mark.get_ydata()[0]) == frame
-        assert axis.get_title() == "made up"
+        assert axis.get_title() == f"made up, {best} over kind"
 
 
 def test_a_large_map_has_no_figures_and_turns_its_labels():
@@ -98,7 +98,7 @@ def test_lines_over_one_name():
     assert twenty.get_ydata() == pytest.approx([np.nan, 21, 41], nan_ok=True)
     assert [line.get_label() for line in axis.lines] == ["c = 10", "c = 20"]
     assert [to_rgba(line.get_color()) for line in axis.lines] == [to_rgba("C0"), to_rgba("C1")]
-    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_title()) == ("k (N/m)", "sd (m/s^2)", "made up, kind = b")
+    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_title()) == ("k (N/m)", "sd (m/s²)", "made up, kind = b")
     (only,) = draw(result, PlotSpec("l.png", "sd", "c", best="max", title="T")).axes[0].lines
     assert ([*only.get_xdata()], [*only.get_ydata()]) == ([10, 20], [31, 41])
     assert draw(result, PlotSpec("l.png", "n", "c")).axes[0].get_ylabel() == "n"  # a number without a unit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from bellcrank.choices import CurveStyle, choices_of
 from bellcrank.errors import RunError
 from bellcrank.files.picture import finished, new_figure, plain
+from bellcrank.run.draw import WRAP
 from bellcrank.run.interactive import axis_label
+from bellcrank.unit_notation import typeset_unit
 
 STYLES = choices_of(CurveStyle)
 BANDS = ((5, 95), (25, 75))  # percentiles of runs between which a band lies
@@ -52,10 +55,11 @@ def draw(
             axis.plot(many.time, shown.T, color="C0", linewidth=0.6, alpha=max(0.05, min(1.0, 20 / len(shown))))
         else:
             _bands(axis, many.time, x)
-        unit, label = plain(many.units.get(name, "")), plain(axis_label(many, name))
+        unit, label = plain(typeset_unit(many.units.get(name, ""))), fill(plain(axis_label(many, name)), WRAP)
         axis.set_ylabel(f"{label}\n({unit})" if unit else label, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
     axes[-1].set_xlabel("time (s)")
+    figure.align_ylabels(axes)
     figure.suptitle(plain(title or f"{many.name}, {len(x)} runs"), fontsize=11)
     return finished(figure, path)
 

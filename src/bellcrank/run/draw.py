@@ -14,6 +14,7 @@ from bellcrank.files.whole import write_text
 from bellcrank.names import find_name
 from bellcrank.run.interactive import History, axis_label, plot_page, x_label
 from bellcrank.run.shown import MOST, default_channels, panels
+from bellcrank.unit_notation import typeset_unit
 
 WRAP = 34  # letters of an axis label in a line
 PADS = {"w_pad": 0.12, "h_pad": 0.06}  # inches around panels
@@ -75,10 +76,10 @@ def _figure(
     for axis, (unit, names) in zip(axes, groups.items(), strict=True):
         for run, who in zip(runs, told, strict=True):
             for name in names:
-                label = plain(name if len(runs) == 1 else f"{name}, {who}")
+                label = fill(plain(", ".join([axis_label(run, name), who][: 1 + (len(runs) > 1)])), WRAP)
                 axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
         single = fill(plain(axis_label(runs[0], names[0])), WRAP) if len(names) == 1 else ""
-        unit = plain(unit)
+        unit = plain(typeset_unit(unit))
         axis.ticklabel_format(useOffset=False)
         axis.margins(x=0.05 if against else 0)
         axis.set_ylabel(f"{single}\n({unit})" if single and unit else single or unit, fontsize=9)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.files.template import filled, template
+from bellcrank.unit_notation import typeset_unit
 
 
 class History(Protocol):
@@ -70,7 +71,7 @@ def x_label(run: History, against: str | None) -> str:
     """What stands below the horizontal axis."""
     if against is None:
         return "time (s)"
-    unit = run.units.get(against, "")
+    unit = typeset_unit(run.units.get(against, ""))
     return f"{axis_label(run, against)}{f' ({unit})' if unit else ''}"
 
 

@@ -13,6 +13,7 @@ from bellcrank.study.pivot import best_of, chosen, grouped, shown
 from bellcrank.study.records import PlotSpec
 from bellcrank.study.rows import Row, Rows
 from bellcrank.study.sampling import Part
+from bellcrank.unit_notation import typeset_unit
 
 MOST = 12  # pictures that are drawn unasked
 
@@ -62,15 +63,26 @@ def draw(result: Rows, spec: PlotSpec, path: Path | None = None) -> Any:
     axis.set_xlabel(_label(result, spec.x))
     if spec.y is None:
         axis.grid(True, linewidth=0.4, alpha=0.6)
-    where = ", ".join(f"{n} = {shown(v)}" for n, v in spec.where.items())
-    words = spec.title or ", ".join(x for x in (result.name, spec.part or "", where) if x)
+    where = [f"{n} = {shown(v)}" for n, v in spec.where.items()]
+    words = spec.title or ", ".join(x for x in (result.name, spec.part or "", *where, *_best(rows, spec)) if x)
     axis.set_title(plain(words), fontsize=11)
     return finished(figure, path)
 
 
+def _best(rows: list[Row], spec: PlotSpec) -> list[str]:
+    """Names of a grid that no axis shows: each point has the best over them."""
+    if not spec.best:
+        return []
+    shown_ones = (spec.x, spec.y, spec.lines, *spec.where)
+    names = dict.fromkeys(n for r in rows for n in r.values if n not in shown_ones)
+    several = [n for n in names if len({r.values.get(n) for r in rows}) > 1]
+    return [f"{spec.best} over {', '.join(several)}"] if several else []
+
+
 def _label(result: Rows, name: str) -> str:
-    unit = result.columns[name].unit
-    return plain(f"{name} ({unit})" if unit and unit != "1" else name)
+    column = result.columns[name]
+    words, unit = column.label or name, typeset_unit(column.unit)
+    return plain(f"{words} ({unit})" if unit and unit not in ("1", "-") else words)
 
 
 def _sampled(result: Rows, spec: PlotSpec) -> bool:

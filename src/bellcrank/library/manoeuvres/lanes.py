@@ -146,7 +146,7 @@ def _from_above(run: Run, lanes: list[Lane]) -> Curve:
     gap = [np.nan]
     x = np.concatenate([[a.begin, a.end, *gap, a.begin, a.end, *gap] for a in lanes])
     y = np.concatenate([[a.right, a.right, *gap, a.left, a.left, *gap] for a in lanes])
-    return Curve("x, m", "y of the mass centre, m", (("way", run["x"], run["y"]),), ((CONES, x, y),))
+    return Curve("x, m", "y of the mass centre, m", (("car", run["x"], run["y"]),), ((CONES, x, y),))
 
 
 def middle_of(at_rest: Stand, data: CarData) -> tuple[float, float]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -24,10 +26,12 @@ from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.run.result import Run
 from bellcrank.scene.track import with_track
+from bellcrank.unit_notation import typeset_unit
 
 Array = np.ndarray[Any, Any]
 Line = tuple[str, Array, Array]  # name, x, y
 ANY_WHEEL = "*."
+PANEL, WRAP = 1.5, 24  # height of a panel in inches, letters of its label in a line
 ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
 
 
@@ -109,6 +113,13 @@ class Manoeuvre:
     source: str = ""
     first: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What it is called in reports: "Braking in a turn (ISO 7975)"."""
+        words = re.split(r"[,:]", self.words, maxsplit=1)[0]
+        standard = re.match(r"iso(\d+(?:-\d+)?)", self.name)
+        return words[:1].upper() + words[1:] + (f" (ISO {standard[1]})" if standard else "")
 
 
 @dataclass(frozen=True)
@@ -277,22 +288,35 @@ class Result:
         Path
             The file.
         """
+        finished(self._figure(), path)
+        return Path(path)
+
+    def _figure(self) -> Any:
+        """Panels over one axis share it; those from above have one scale."""
         drawn = self.curves()
-        figure = new_figure(8, 2.2 * len(drawn) + 0.6)
+        figure = new_figure(8, PANEL * len(drawn) + 0.8)
         axes = figure.subplots(len(drawn), 1, squeeze=False)[:, 0]
-        for ax, curve in zip(axes, drawn, strict=True):
+        for i, (ax, curve) in enumerate(zip(axes, drawn, strict=True)):
             for label, x, y in curve.lines:
                 ax.plot(x, y, label=plain(label))
-            for _, x, y in curve.fixed:
-                ax.plot(x, y, color="black")
-            ax.set_ylabel(plain(curve.y), fontsize=8)
-            ax.set_xlabel(plain(curve.x), fontsize=8)
+            for label, x, y in curve.fixed:
+                ax.plot(x, y, color="black", label=plain(label))
+            ax.set_ylabel(_wrapped(curve.y), fontsize=8)
+            ax.tick_params(labelsize=8)
             ax.grid(alpha=0.3)
-            if len(curve.lines) > 1:
-                ax.legend(fontsize=8)
-        axes[0].set_title(plain(f"{self.car}: {self.manoeuvre}"))
-        finished(figure, path)
-        return Path(path)
+            if i and drawn[i - 1].x == curve.x:  # one axis for all of them, named below the last
+                ax.sharex(axes[i - 1])
+            if i + 1 < len(drawn) and drawn[i + 1].x == curve.x:
+                ax.tick_params(labelbottom=False)
+            else:
+                ax.set_xlabel(_named(curve.x), fontsize=8)
+            if len(curve.lines) + len(curve.fixed) > 1:
+                ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            if curve.fixed and curve.x == "x, m":
+                ax.set_aspect("equal", adjustable="datalim")
+        figure.align_ylabels(axes)
+        figure.suptitle(plain(f"{self.car}: {self.manoeuvre}"), fontsize=11)
+        return figure
 
     def animate(
         self,
@@ -366,3 +390,14 @@ class Metrics(dict[str, Figure]):
 
     def done(self) -> Figures:
         return Figures(self)
+
+
+def _named(words: str) -> str:
+    """The words of an axis, "label, unit", with the unit as it is printed."""
+    label, _, unit = words.rpartition(", ")
+    shown = typeset_unit(unit) if unit not in ("", "-", "1") else ""
+    return plain(f"{label} ({shown})" if shown else label or words)
+
+
+def _wrapped(words: str) -> str:
+    return fill(_named(words), WRAP)

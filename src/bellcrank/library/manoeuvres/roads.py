@@ -122,7 +122,7 @@ def _from_above(run: Run, path: Path, length: float, road: Road) -> Curve:
     x, y, heading = (np.array(c)[there] for c in (path.x, path.y, path.heading))
     edges = [(x - far * np.sin(heading), y + far * np.cos(heading)) for far in (road.right, road.left)]
     ex, ey = (np.concatenate([edges[0][k], [np.nan], edges[1][k]]) for k in (0, 1))
-    return Curve("x, m", "y of the mass centre, m", (("way", run["x"], run["y"]),), (("edges", ex, ey),))
+    return Curve("x, m", "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
 
 
 ROAD = Manoeuvre(

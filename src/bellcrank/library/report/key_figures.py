@@ -109,7 +109,7 @@ def key_figures(
         wanted[name] = (*known[name].first, *limits[name])
     rows: dict[bool, list[tuple[object, ...]]] = {True: [], False: []}
     for name, keys in wanted.items():
-        linked: object = link(name)
+        linked: object = link(name, known[name].title if name in known else "Car")
         for key in dict.fromkeys((*keys, *targets.get(name, {}))):
             limit = targets.get(name, {}).get(key) or limits.get(name, {}).get(key) or Limit()
             row = _row(key, [d.get(key) for d in details[name]], limit)
@@ -121,7 +121,7 @@ def key_figures(
     yield table(head, rows[True], right=right)
     if rows[False]:
         yield folded("Further results", table(head, rows[False], right=right), False)
-    yield from _criteria(cars, names)
+    yield from _criteria(cars, names, known)
 
 
 def _row(key: str, found: Sequence[Figure | None], limit: Limit) -> tuple[object, ...] | None:
@@ -144,15 +144,19 @@ def _limit_shown(limit: Limit, factor: float, unit: str) -> Raw:
     return Raw(f'<span class="narrow">{both}</span> <span class="note">{" ".join(filter(None, (aim, source)))}</span>')
 
 
-def _criteria(cars: Sequence[Driven], names: Sequence[str]) -> Iterator[str]:
+def _criteria(cars: Sequence[Driven], names: Sequence[str], known: Mapping[str, Manoeuvre]) -> Iterator[str]:
     rows: list[Sequence[object]] = []
     for name in names:
         for c in cars:
             result = c.results.get(name)
             if result is not None:
-                rows += [(link(name), *whose(cars, c), mark(x.passed), x.words) for x in result.criteria]
+                rows += [
+                    (link(name, known[name].title), *whose(cars, c), mark(x.passed), x.words) for x in result.criteria
+                ]
             if name in c.failures:
-                rows.append((link(name), *whose(cars, c), mark(False, "not driven"), c.failures[name]))
+                rows.append(
+                    (link(name, known[name].title), *whose(cars, c), mark(False, "not driven"), c.failures[name])
+                )
     if rows:
         yield "<h3>Criteria</h3>"
         yield table(("manoeuvre", *(["car"] if len(cars) > 1 else []), "", "criterion"), rows)

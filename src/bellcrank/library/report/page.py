@@ -46,7 +46,7 @@ def car_page(
         Section("car", "Car" if len(cars) == 1 else "Cars", [*_car(cars)]),
         Section("kinematics", "Kinematics", [*_kinematics(cars)]),
         Section("handling", "Handling", [*handling(cars)]),
-        *(Section(n, f"{n}: {known[n].words}", [*_manoeuvre(cars, n, known[n])]) for n in names),
+        *(Section(n, known[n].title, [*_manoeuvre(cars, n, known[n])]) for n in names),
     ]
     return document(title, provenance(cars, author, date or datetime.now()), [s for s in sections if s.parts])
 
@@ -116,6 +116,7 @@ def _manoeuvre(cars: Sequence[Driven], name: str, manoeuvre: Manoeuvre) -> Itera
             yield Raw(f'<p class="failed">{shown(f"{c.label}: not driven. {c.failures[name]}")}</p>')
     if not there:
         return
+    yield Raw(f'<p class="note"><code>{shown(name)}</code>: {shown(manoeuvre.words)}</p>')
     results = [c.results[name] for c in there]
     for c, r in zip(there, results, strict=True):
         for x in r.criteria:

@@ -72,9 +72,9 @@ def whose(cars: Sequence[Driven], car: Driven) -> list[str]:
     return [car.label] if len(cars) > 1 else []
 
 
-def link(name: str) -> Raw:
-    """A link to the section of a manoeuvre."""
-    return Raw(f'<a class="narrow" href="#{shown(name)}">{shown(name)}</a>')
+def link(name: str, title: str = "") -> Raw:
+    """A link to the section of a manoeuvre, by its title."""
+    return Raw(f'<a href="#{shown(name)}">{shown(title or name)}</a>')
 
 
 def mark(passed: bool, failed: str = "failed") -> Raw:

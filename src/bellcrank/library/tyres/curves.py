@@ -84,16 +84,25 @@ def draw(tyre: Steady, path: str | Path | None = None, p: float | None = None, V
         axis.set_ylabel(y, fontsize=9)
         axis.tick_params(labelsize=8)
         axis.grid(True, linewidth=0.4, alpha=0.6)
-    axes[0].legend(fontsize=8)
+    for axis in (*axes[:3], axes[4]):
+        axis.legend(fontsize=8)
     axes[3].set_aspect("equal", adjustable="datalim")
-    figure.suptitle(plain(type(tyre).__name__ if _coefficients(tyre) is None else repr(tyre)), fontsize=11)
+    figure.suptitle(plain(_title(tyre)), fontsize=11)
     return finished(figure, path)
+
+
+def _title(tyre: Any) -> str:
+    """Name and kind of a tyre."""
+    kind = type(tyre).__name__
+    words = "".join(f" {c}" if c.isupper() and i and not kind[i - 1].isupper() else c for i, c in enumerate(kind))
+    version = getattr(tyre, "version", "")
+    return ": ".join(x for x in (getattr(tyre, "name", ""), f"{words} {version}".strip()) if x)
 
 
 _WORDS = (
     ("side force", "aligning moment", "longitudinal force", "combined slip", "camber thrust", "radii"),
     ("slip angle (deg)", "slip angle (deg)", "slip", "Fy (kN)", "inclination (deg)", "load (kN)"),
-    ("Fy (kN)", "Mz (N m)", "Fx (kN)", "Fx (kN)", "Fy (kN)", "m"),
+    ("Fy (kN)", "Mz (N·m)", "Fx (kN)", "Fx (kN)", "Fy (kN)", "radius (m)"),
 )
 
 
@@ -102,7 +111,10 @@ def _envelope(axis: Any, tyre: Steady, Fz: float, far: Mapping[str, float], give
     for share in (0.1, 0.25, 0.5, 0.75, 1.0):
         for sign in (-1, 1):
             found = tyre.forces(Fz, slip, sign * share * far["alpha"], **given)
-            axis.plot(found.Fy / 1000, found.Fx / 1000, color="C0", linewidth=1, alpha=0.3 + 0.6 * share)
+            label = f"{math.degrees(share * far['alpha']):.3g} deg" if sign > 0 else None
+            look = {"color": "C0", "linewidth": 1, "alpha": 0.3 + 0.6 * share, "label": label}
+            axis.plot(found.Fy / 1000, found.Fx / 1000, **look)
+    axis.legend(title=f"slip angle, {Fz / 1000:g} kN", fontsize=7, title_fontsize=7, loc="center")
 
 
 def _radii(axis: Any, tyre: Steady, most: float, given: Mapping[str, Any]) -> None:
