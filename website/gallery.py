@@ -31,6 +31,7 @@ GROUPS = {  # by what stands in the name or the source of an example; the first 
     "Kane by hand": r"bellcrank\.kane",
     "Other machines": "",
 }
+HIDDEN = ("stanford_arm",)  # uncontrolled, it falls out of its slide: the controlled one is shown
 SCRIPTS = "Programs"  # examples that are no model
 
 
@@ -113,7 +114,8 @@ def write_gallery(pages: Path, made: Iterable[tuple[Made, Path]]) -> list[Any]:
     folder.mkdir(parents=True, exist_ok=True)
     groups: dict[str, list[Made]] = {title: [] for title in [*GROUPS, SCRIPTS]}
     for x, files in made:
-        groups[x.group].append(x)
+        if x.name not in HIDDEN:
+            groups[x.group].append(x)
         for has, name in ((x.live, PAGE), (x.picture, PICTURE)):
             if has:
                 shutil.copy(files / name, folder / f"{x.name}_{name}")

@@ -5,61 +5,27 @@ A car in a double lane change and a four-bar linkage as animations, and a chart 
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.transforms import Affine2D
-from PIL import Image
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres.lanes import iso3888_1
-from website.shown import DOCS, as_gif, small_animation
+from website.shown import DOCS, small_animation
 
 FOLDER = DOCS / "images" / "readme"
 HEAD = "| | Bellcrank |"  # of the table that is drawn
 
 
 def lane_change() -> None:
-    """The passenger car in the double lane change of ISO 3888-1, from above, with its lateral acceleration."""
-    car = bc.vehicles.Car.read("passenger")
-    run = bc.manoeuvres.run(car, "iso3888-1", speed=80).run
-    length, width = car.data.sections.body.length, car.data.sections.body.width
-    offset = bc.manoeuvres.known()["iso3888-1"].settings["offset"].default
-    cones = [(x, y) for lane in iso3888_1(width, offset) for x in range(int(lane.begin), int(lane.end) + 1, 5)
-             for y in (lane.right, lane.left)]  # fmt: skip
-    figure = Figure(figsize=(4.8, 1.9), dpi=100)
-    above, below = figure.subplots(2, 1, height_ratios=(2, 1))
-
-    def draw(t: float) -> None:
-        x, y, yaw = (float(np.interp(t, run.time, run[name])) for name in ("x", "y", "yaw"))
-        above.clear()
-        above.set(xlim=(x - 22, x + 28), ylim=(-3, 7), aspect="equal", facecolor="#e8e8e8", xticks=[], yticks=[])
-        above.plot(*zip(*cones, strict=True), "o", color="tab:orange", markersize=3)
-        above.plot(run["x"][run.time <= t], run["y"][run.time <= t], color="tab:blue", linewidth=1)
-        turned = Affine2D().rotate_deg(yaw).translate(x, y) + above.transData
-        above.add_patch(Rectangle((-length / 2, -width / 2), length, width, color="#2f5d8a", transform=turned))
-        above.add_patch(Rectangle((0.3, -width / 2.6), 0.7, width / 1.3, color="white", transform=turned))
-        below.clear()
-        below.plot(run.time, run["ay"], color="lightgrey")
-        below.plot(run.time[run.time <= t], run["ay"][run.time <= t], color="tab:blue")
-        below.set(xlim=(0, run.time[-1]), xticks=[])
-        below.set_ylabel("ay\nm/s²", fontsize=7)
-        below.tick_params(labelsize=6)
-
-    frames = []
-    for t in np.arange(0.5, run.time[-1], 0.15):
-        draw(t)
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png")
-        frames.append(Image.open(picture).convert("RGB"))
-    (FOLDER / "lane_change.gif").write_bytes(as_gif(frames, 100))
+    """The passenger car in the double lane change of ISO 3888-1, as `bellcrank drive --animate` draws it."""
+    result = bc.manoeuvres.run(bc.vehicles.Car.read("passenger"), "iso3888-1", speed=80)
+    with TemporaryDirectory() as folder:
+        path = result.animate(Path(folder, "lane_change.gif"), fps=8, title="")
+        (FOLDER / "lane_change.gif").write_bytes(small_animation(path))
 
 
 def four_bar() -> None:

@@ -12,6 +12,7 @@ from PIL import Image
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.scene.animate import film_frames
+from bellcrank.scene.browser import kept_columns
 from tests.browser import needs_chromium
 from tests.models import pendulum
 
@@ -108,6 +109,24 @@ def test_commands(tmp_path, capsys, monkeypatch):
     assert (tmp_path / "rod.png").exists() and "<svg" in (tmp_path / "new" / "b.svg").read_text()
     assert cli.main(["picture", "rod.py", "--at", "9"]) == 1
     assert "lies outside the run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("rows", "digits"), [(50, 2e-7), (2000, 4e-5)])
+def test_numbers_of_a_recorded_run_are_kept_to_a_fraction_of_their_range(rows, digits):
+    """Read as `film.js` reads them; a constant and what is not finite among them."""
+    t = np.linspace(0, 1, rows)
+    columns = np.stack([np.sin((k + 1) * t) * 10.0 ** (k - 20) for k in range(40)] + [0 * t, 0 * t + 7.25])
+    columns[-2, 3] = np.nan
+    data, size = kept_columns(columns)
+    count, n = columns.shape
+    low, step = np.frombuffer(data[: 8 * count], "<f4").reshape(2, count)
+    planes = np.frombuffer(data[8 * count :], np.uint8).reshape(size, count, n).astype(int)
+    folded = sum(p * 256 ** (size - 1 - k) for k, p in enumerate(planes))
+    whole = np.cumsum(np.where(folded % 2, -(folded + 1) // 2, folded // 2), axis=1)
+    found = low[:, None] + step[:, None].astype(float) * whole
+    given = np.nan_to_num(columns)
+    off = np.abs(found - given).max(axis=1)
+    assert (off <= digits * np.abs(given).max(axis=1) + 1e-37).all() and len(data) == size * columns.size + 8 * count
 
 
 def test_a_page_that_plays_a_run_is_alone(run, tmp_path):

@@ -104,7 +104,8 @@ def _gif(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Pat
 
     every = [Image.fromarray(image) for image in frames]
     some = np.concatenate([np.asarray(every[k]) for k in {0, len(every) // 2, len(every) - 1}])
-    palette = Image.fromarray(some).quantize(COLOURS, dither=Image.Dither.NONE)  # one for all, so that nothing flickers
+    how = Image.Quantize.MAXCOVERAGE  # small things in rare colours keep them; one palette for all: nothing flickers
+    palette = Image.fromarray(some).quantize(COLOURS, how)
     pictures = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in every]
     last = max(20, 10 * round(100 / fps))  # ms, of which readers of the format take whole tens
     pictures[0].save(beside, "GIF", save_all=True, append_images=pictures[1:], duration=last, loop=0, optimize=False)

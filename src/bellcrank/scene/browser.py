@@ -16,6 +16,8 @@ from bellcrank.unit_notation import typeset_unit
 PACES = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)  # speeds that a page offers, of real time
 MOST = 1000  # rows of a recorded run that a page keeps
 LARGEST = 1e30  # number in it
+FINE = 60_000  # numbers of a recorded run up to which a page has them to seven digits, else to four
+FEWER = 300  # rows of a run with more
 
 
 def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
@@ -74,9 +76,30 @@ def pace_of(span: float) -> float:
     return max((p for p in PACES if p <= wanted), default=PACES[0])
 
 
-def kept_rows(count: int) -> np.ndarray:
-    """The rows of a run that a page plays."""
-    return np.unique(np.linspace(0, count - 1, min(count, MOST)).round().astype(int))
+def kept_rows(count: int, columns: int = 0) -> np.ndarray:
+    """The rows of a run that a page plays; fewer where each has many numbers."""
+    most = MOST if columns * min(count, MOST) < 5 * FINE else FEWER
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+def kept_columns(columns: np.ndarray) -> tuple[bytes, int]:
+    """Numbers over time (columns, rows) as pages play them, and how many bytes each has: 3, or 2 where there are many.
+
+    Each is a step within the range of its column; what stands there is by how much it differs from that before, so that
+    a smooth motion packs well: first all lows and steps as 32-bit numbers, then the highest bytes of all, and so on.
+    """
+    size = 3 if columns.size < FINE else 2
+    finite = np.clip(np.where(np.isfinite(columns), columns, 0.0), -LARGEST, LARGEST)
+    low = finite.min(axis=1).astype("<f4")
+    low = np.where(low > finite.min(axis=1), np.nextafter(low, np.float32(-np.inf)), low).astype("<f4")
+    most = 256**size / 2 - 1
+    step = ((finite.max(axis=1) - low) / most).astype("<f4")
+    step = np.nextafter(np.where(step > 0, step, np.float32(1e-37)), np.float32(np.inf)).astype("<f4")
+    whole = np.rint((finite - low[:, None]) / step[:, None].astype(float)).astype(np.int64)
+    change = np.diff(whole, axis=1, prepend=0)
+    folded = np.where(change < 0, -2 * change - 1, 2 * change)
+    planes = [(folded >> 8 * k & 255).astype(np.uint8).tobytes() for k in reversed(range(size))]
+    return b"".join([low.tobytes(), step.tobytes(), *planes]), size
 
 
 def small_numbers(values: np.ndarray) -> bytes:

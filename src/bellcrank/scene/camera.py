@@ -77,8 +77,9 @@ def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
     least, most = (on_it[..., :2] - wide).min(axis=1), (on_it[..., :2] + wide).max(axis=1)
     (left, lower), (right, upper) = least[usual].min(axis=0), most[usual].max(axis=0)
     more = MARGIN * max(right - left, upper - lower, 1e-12)
-    more += 0.0 if scene.view is None else (scene.view.room - 1) * (right - left + upper - lower) / 4
     edges = (float(left - more), float(right + more), float(lower - more), float(upper + more))
+    if scene.view is not None:
+        edges = _roomy(edges, scene.view.room)
     widths = np.ones(len(poses))
     widths[shown] = _widths(edges, least, most)
     return Camera(axes, distance, middle + moved, edges, widths)
@@ -122,6 +123,13 @@ def _usual(lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
     found = (size <= room) & (away <= USUAL * room)
     found[0] = True
     return np.asarray(found)
+
+
+def _roomy(edges: tuple[float, float, float, float], room: float) -> tuple[float, float, float, float]:
+    """Edges that show more, most of all to both sides."""
+    left, right, lower, upper = edges
+    aside, above = (room - 1) * (right - left) * 0.75, (room - 1) * (upper - lower) * 0.4
+    return left - aside, right + aside, lower - above, upper + above
 
 
 def _widths(edges: tuple[float, float, float, float], least: np.ndarray, most: np.ndarray) -> np.ndarray:

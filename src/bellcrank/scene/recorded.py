@@ -18,11 +18,11 @@ from bellcrank.scene.browser import (
     PACES,
     browser_scene,
     few_digits,
+    kept_columns,
     kept_rows,
     pace_of,
     scene_scripts,
     shown_words,
-    small_numbers,
 )
 from bellcrank.scene.camera import camera_of
 from bellcrank.scene.scene import Scene
@@ -42,13 +42,15 @@ def recorded_page(
 ) -> str:
     """The page. `channels`: name, label and unit, and values over time; `plots`: those that are plotted, by panel;
     `least`: the least range of the axis of each."""
-    rows = kept_rows(len(time))
-    numbers = small_numbers(np.concatenate([poses[rows].ravel(), *(x[rows] for _, x in channels)]))
+    every = poses.reshape(len(time), -1)
+    rows = kept_rows(len(time), every.shape[1] + len(channels))
+    numbers, size = kept_columns(np.concatenate([every[rows].T, *(x[None, rows] for _, x in channels)]))
     span = max(float(time[-1] - time[0]), 1e-9)
     facts: dict[str, Any] = {
         "title": plain(scene.name if title is None else title),
         "time": few_digits(time[rows], 9),
         "bodies": poses.shape[1],
+        "bytes": size,
         "places": few_digits([x for m in scene.marks for x in m.at]),
         "window": span,
         "paces": PACES,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -93,7 +93,8 @@ def _placed(item: Item, at: np.ndarray, R: np.ndarray, reach: float) -> Iterator
         length = float(np.linalg.norm(at[1] - at[0]))
         if length > 0:
             wide = min(size[0], length / 2)
-            yield coil(), (at[0] + at[1]) / 2, across(at[1] - at[0]) * [wide, wide, length]
+            wire = coil(round(size[1] / wide, 2), round(size[1] / length, 3))
+            yield wire, (at[0] + at[1]) / 2, across(at[1] - at[0]) * [wide, wide, length]
     else:
         thick = size[0] / 2 if item.kind == "line" else size[0]
         for start, end in pairwise(at):
@@ -221,24 +222,19 @@ def box() -> Solid:
     return Solid(faces[:, pick].reshape(-1, 3, 3), normals[:, pick].reshape(-1, 3, 3))
 
 
-@cache
-def coil() -> Solid:
-    """A spring of radius and length one with straight ends, about its middle."""
+@lru_cache(200)
+def coil(thick: float = 0.16, along: float = 0.02) -> Solid:
+    """A spring of radius and length one with straight ends, about its middle; radii of its wire across and along it."""
     angle = np.linspace(0, 2 * np.pi * TURNS, TURNS * PER_TURN + 1)
     wound = np.stack([np.cos(angle), np.sin(angle), np.linspace(-0.38, 0.38, len(angle))], axis=1)
     ends = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, -0.39]])
     line = np.concatenate([ends, wound, ends[::-1] * [1, 1, -1]])
     turn = np.linspace(0, 2 * np.pi, WIRE + 1)
-    points, normals = [], []
-    for x, y, z in line:  # about the wire, which at the ends lies on the axis
-        on_axis = x == 0 and y == 0
-        out = np.array([1.0, 0.0, 0.0]) if on_axis else np.array([x, y, 0.0])
-        other = np.array([0.0, 1.0, 0.0]) if on_axis else np.array([0.0, 0.0, 1.0])
-        ring = np.cos(turn)[:, None] * out + np.sin(turn)[:, None] * other
-        thick = np.array([1.0, 1.0, 1.0]) * 0.12 if on_axis else np.array([0.12, 0.12, 0.018])
-        points.append(np.array([x, y, z]) + ring * thick)
-        normals.append(ring)
-    solid = _grid(np.array(points), np.array(normals))
+    on_axis = (line[:, :2] == 0).all(axis=1)[:, None]  # the wire lies there at the ends
+    out = np.where(on_axis, [1.0, 0.0, 0.0], line * [1, 1, 0])
+    other = np.where(on_axis, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
+    ring = np.cos(turn)[:, None] * out[:, None] + np.sin(turn)[:, None] * other[:, None]
+    solid = _grid(line[:, None] + ring * [thick, thick, along], ring)
     return Solid(solid.corners, solid.normals, closed=False)
 
 

@@ -29,8 +29,9 @@ class Track:
 
 
 def with_track(scene: Scene, track: Track) -> Scene:
-    """The scene with what stands on its ground, which lies at height zero, seen from behind."""
-    marks, items = list(scene.marks), list(scene.items)
+    """The scene with what stands on its ground, which lies at height zero, seen from behind; shells hide what is in
+    them."""
+    marks, items = list(scene.marks), [replace(item, opacity=1.0) for item in scene.items]
 
     def add(kind: str, at: Iterable[Triple], size: tuple[float, ...], color: str, label: str, **more: object) -> None:
         first = len(marks)
