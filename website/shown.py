@@ -16,11 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bellcrank.scene.animate import palette_of
+
 DOCS = Path(__file__).parents[1] / "docs"
 FOLDERS = ("concepts", "howto", "tutorials")
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<text>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
-WIDEST, COLOURS = 400, 32  # of animations
+WIDEST, COLOURS = 400, 64  # of animations
 
 
 def shown_pages() -> list[Path]:
@@ -77,7 +79,7 @@ def as_gif(frames: list[Any], duration: float) -> bytes:
     """Frames of one palette; `duration` of each in ms."""
     from PIL import Image
 
-    palette = frames[len(frames) // 2].quantize(COLOURS, Image.Quantize.MAXCOVERAGE)
+    palette = palette_of(frames, COLOURS)
     drawn = [f.quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
     result = io.BytesIO()
     drawn[0].save(result, "GIF", save_all=True, append_images=drawn[1:], duration=duration, loop=0, optimize=True)

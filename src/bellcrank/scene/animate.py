@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -103,12 +104,25 @@ def _gif(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Pat
     from PIL import Image
 
     every = [Image.fromarray(image) for image in frames]
-    some = np.concatenate([np.asarray(every[k]) for k in {0, len(every) // 2, len(every) - 1}])
-    how = Image.Quantize.MAXCOVERAGE  # small things in rare colours keep them; one palette for all: nothing flickers
-    palette = Image.fromarray(some).quantize(COLOURS, how)
+    palette = palette_of(every, COLOURS)
     pictures = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in every]
     last = max(20, 10 * round(100 / fps))  # ms, of which readers of the format take whole tens
     pictures[0].save(beside, "GIF", save_all=True, append_images=pictures[1:], duration=last, loop=0, optimize=False)
+
+
+def palette_of(images: Sequence[Any], colours: int) -> Any:
+    """One palette for all images, so that nothing flickers: half of it for what there is most of, half for small things
+    in rare colours."""
+    from PIL import Image
+
+    some = np.concatenate([np.asarray(images[k]) for k in sorted({0, len(images) // 2, len(images) - 1})])
+    halves = []
+    for method in (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE):
+        found = Image.fromarray(some).quantize(colours // 2, method).getpalette() or []
+        halves += found[: 3 * (colours // 2)]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(halves)
+    return palette
 
 
 def _film(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Path) -> None:

@@ -19,7 +19,7 @@ from bellcrank.vector.basis import IDENTITY, NULL, Vec3, neg3
 PALETTE = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8a6bb1", "#c98b2b", "#3d8f95", "#a94f7a", "#6f6a3f")
 GREY, DARK, PALE, STEEL = "#8b8f94", "#2f3338", "#b9bec4", "#5f6a75"
 ROD, BALL, PIN, RAIL, THIN = 0.016, 0.034, 0.024, 0.007, 0.004  # sizes as fractions of the reach
-COIL = (0.03, 0.005)
+COIL = (0.03, 0.008)
 TYRE = "#24272b"
 
 
