@@ -11,14 +11,18 @@ import pytest
 import bellcrank as bc
 from bellcrank.analysis.equilibrium import Equilibrium
 from bellcrank.analysis.inverse import InverseDynamics
+from bellcrank.analysis.jacobian import Slopes
 from bellcrank.analysis.linear import LinearModel
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import Mode, Modes
 from bellcrank.analysis.response import Response, Spectrum
 from bellcrank.analysis.sensitivity import Sensitivity
+from bellcrank.export.page.page import Page
 from bellcrank.library.tyres.fitting import Fit
 from bellcrank.loading import KINDS
+from bellcrank.many.steppers import Steppers
 from bellcrank.model.formula import SCALAR
+from bellcrank.run.stepper import Stepper
 from tests.models import needs_compiler
 
 
@@ -31,13 +35,14 @@ def classes(module):
 CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an example of its own
 RESULTS = (
     Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
-    StabilityChart, Fit, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae, bc.ExpressionError, bc.InternalError,
-    bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium, bc.ParsFile, bc.RunError, bc.RunStatus,
-    bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre, bc.metrics.Metric,
-    bc.metrics.MetricKind,
+    StabilityChart, Fit, Page, Slopes, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
+    bc.ExpressionError, bc.InternalError, bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium,
+    bc.ParsFile, bc.RunError, bc.RunStatus, bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre,
+    bc.metrics.Metric, bc.metrics.MetricKind,
     *(x for m in (bc.kane, bc.manoeuvres, bc.tyres, bc.vehicles) for x in classes(m)),
 )  # fmt: skip
 """Classes whose methods share the example of the class."""
+MADE = (Stepper, Steppers)  # by calls of a simulation alone
 MODULES = (bc, bc.gym, bc.linkage, bc.manoeuvres, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles)
 READ = [getattr(import_module(k.module), k.reader) for k in KINDS]  # whose classmethod `read` is looked at
 
@@ -78,8 +83,10 @@ def missing(item):
     text = inspect.getdoc(item) or ""
     described = {x for line in re.findall(r"^([*\w, ]+) : ", text, re.M) for x in line.replace("*", "").split(", ")}
     hidden = {"self", *getattr(item, "internals", ())}
-    if inspect.isclass(item) and issubclass(item, BaseException | Enum) and "__init__" not in vars(item):
-        return []  # made by Python
+    if item in MADE or (
+        inspect.isclass(item) and issubclass(item, BaseException | Enum) and "__init__" not in vars(item)
+    ):
+        return []
     return [x for x in inspect.signature(item).parameters if x not in described | hidden]
 
 

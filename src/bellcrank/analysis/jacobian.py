@@ -49,9 +49,34 @@ WRITERS: dict[str, tuple[str, Callable[[Program], str]]] = {
 
 @dataclass(frozen=True)
 class Slopes:
-    """Values of rows and their slopes by columns: outputs of `program` are the values, then the slopes at `entries`.
+    """A Jacobian or gradient as a program, as `Equations.jacobian` and `Equations.gradient` return it.
 
-    Along a direction (`rates` not empty) there is one column, and the rates of all `columns` are inputs of the program.
+    Attributes
+    ----------
+    program : Program
+        Its outputs are the values of the rows, then the derivatives at `entries`.
+    rows : tuple of str
+        What is differentiated.
+    columns : tuple of Symbol
+        With respect to what.
+    entries : tuple
+        Row and column of each derivative that is not zero.
+    rates : tuple of Symbol
+        Of a derivative along a direction: inputs of the program with the direction. There is then one column.
+    notes : tuple of str
+        Remarks.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+    >>> found = s.equations().jacobian(wrt=["k", mass.q[1]])
+    >>> found.entries
+    ((1, 0), (1, 1))
+    >>> found.operation_count()["total"] > 0
+    True
     """
 
     program: Program
@@ -69,11 +94,28 @@ class Slopes:
         return count_section(wanted.statements, wanted.results)
 
     def operation_count(self) -> dict[str, Any]:
-        """Operations of one evaluation of all slopes: add, multiply, divide, function, total, classic."""
+        """Count the operations of one evaluation of all derivatives.
+
+        Returns
+        -------
+        dict
+            "add", "multiply", "divide", "function", "total" and "classic", as of `Equations.operation_count`.
+        """
         return self.count.as_dict()
 
     def dense(self, numbers: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        """Values and matrix from what the program's outputs returned."""
+        """Arrange what the outputs of the program returned.
+
+        Parameters
+        ----------
+        numbers : sequence of float
+            Values of the outputs.
+
+        Returns
+        -------
+        tuple of ndarray
+            Values of the rows, and the matrix.
+        """
         values = np.array(numbers[: len(self.rows)])
         matrix = np.zeros((len(self.rows), 1 if self.rates else len(self.columns)))
         matrix[self._places] = numbers[len(self.rows) :]
@@ -86,7 +128,27 @@ class Slopes:
         return rows, columns
 
     def export(self, format: DerivativeFormat, directory: str | Path) -> Path:
-        """Writes source in "c" or "python": slopes.c or slopes.py."""
+        """Write the source of the program: slopes.c or slopes.py.
+
+        Parameters
+        ----------
+        format : {"c", "python"}
+            Language.
+        directory : str or Path
+            Folder of the file; it is made if necessary.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ModelError
+            If the format is not known.
+        BuildError
+            If the file cannot be written.
+        """
         if format not in WRITERS:
             known = ", ".join(f"'{x}'" for x in WRITERS)
             raise ModelError(f"export: format {format!r} is not known; it is one of {known}", self.program.name)

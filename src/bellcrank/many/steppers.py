@@ -30,10 +30,21 @@ BLOCK_SECONDS = 0.1  # between two looks at the keyboard
 
 
 class Steppers:
-    """Runs of a model that continue together, with a fixed step; values are in user units, those of all runs in arrays.
+    """Runs of a model that advance together with a fixed step, as `Simulation.steppers` returns them.
 
-    A run that fails leaves the others alone: `problems` reports why, and its state stays the last good one. For one
-    thread at a time.
+    Values are arrays over runs in user units. A run that fails does not affect others: `problems` has the reason, and
+    its state stays the last good one.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> steppers = s.equations().compile().steppers(step=0.5, initial={"u(mass)": [1, 2, 3]})
+    >>> steppers.step(2)
+    >>> steppers.reset([0])
+    >>> steppers.state["q(mass)"].tolist()
+    [0.0, 2.0, 3.0]
     """
 
     def __init__(self, loaded: Loaded, given: Given, step: float | None, method: str | None, t_start: float | None):
@@ -61,7 +72,13 @@ class Steppers:
         return len(self._members)
 
     def step(self, n: int = 1) -> None:
-        """Takes n steps of every run that has not failed."""
+        """Take steps of all runs that have not failed.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of steps.
+        """
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise ModelError(f"step({n!r}): how many steps must be a whole number", self._loaded.name)
         if self._all is None:
@@ -75,7 +92,15 @@ class Steppers:
             left -= block
 
     def set(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
-        """Sets inputs from now on: a number for all runs, or an array with one for each."""
+        """Set inputs from now on.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            Inputs by name: a number for all runs, or an array with one for each.
+        named : float or array
+            The same as keywords.
+        """
         named = {**{str(k): v for k, v in mapping(values, "set()").items()}, **named}
         spelled = input_names(self._loaded.interface, named)
         columns = {spelled[name]: self._numbers(value, f"set({name}=...)") for name, value in named.items()}
@@ -92,7 +117,15 @@ class Steppers:
         self._settled = False
 
     def set_parameter(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
-        """Sets parameters from now on: a number for all runs, or an array with one for each."""
+        """Set parameters from now on.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            Parameters by name: a number for all runs, or an array with one for each.
+        named : float or array
+            The same as keywords.
+        """
         named = {**mapping(values, "set_parameter()"), **named}
         columns = {name: self._numbers(value, f"set_parameter({name}=...)") for name, value in named.items()}
         with self._members_changed():
@@ -107,8 +140,15 @@ class Steppers:
         parameters: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
-        """Lets some runs begin again, or all; with other values, each a number or an array with one for each of
-        them."""
+        """Restart runs, with other values if they are given.
+
+        Parameters
+        ----------
+        which : iterable of int, optional
+            Numbers of the runs. Default: all.
+        initial, parameters, inputs : mapping, optional
+            Values by name: a number, or an array with one for each of these runs. Default: those of the start.
+        """
         chosen = list(range(len(self))) if which is None else [self._number(i) for i in which]
         groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
         given = read_given(self._loaded.interface, len(chosen), groups, "random", 0) if chosen else None
@@ -118,12 +158,24 @@ class Steppers:
                 self._members[i].reset(**{name: values or None for name, values in v.items()})
 
     def save(self) -> list[Checkpoint]:
-        """All that the steps to come follow from, of each run."""
+        """Save the present states, with all that the next steps depend on.
+
+        Returns
+        -------
+        list of Checkpoint
+            One for each run, for `restore`.
+        """
         self._synchronise()
         return [member.save() for member in self._members]
 
     def restore(self, saved: list[Checkpoint]) -> None:
-        """Goes back, or on, to what `save` has returned."""
+        """Return to saved states.
+
+        Parameters
+        ----------
+        saved : list of Checkpoint
+            What `save` returned.
+        """
         if not isinstance(saved, list | tuple) or len(saved) != len(self):
             raise ModelError(f"restore(): it takes what save() of {len(self)} runs has returned", self._loaded.name)
         with self._members_changed():
@@ -156,7 +208,18 @@ class Steppers:
         return self._members[0].h
 
     def images(self, width: int = 640, height: int = 400) -> list[np.ndarray]:
-        """The mechanism in the present state of every run, as `Stepper.image` draws it."""
+        """Draw the mechanism in the present state of each run.
+
+        Parameters
+        ----------
+        width, height : int, default 640 and 400
+            Size of an image in pixels.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            As of `Stepper.image`.
+        """
         self._row()
         self._synchronise()
         return [member.image(width, height) for member in self._members]

@@ -66,8 +66,23 @@ class Rhs:
         return out
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
-        """df/dx, rows by columns, in equation units: exact, but by central differences for states that act through
-        routines without known slopes, in very large models, and near singular configurations of closed loops."""
+        """Compute df/dx in equation units.
+
+        Derivatives are exact, except by central differences for user functions without derivatives, in very large
+        models, and near singular configurations of closed loops.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        x : array
+            State [q, u] in equation units.
+
+        Returns
+        -------
+        ndarray
+            Rows of x' by columns of x.
+        """
         time, state = number(t, "t"), self._state(x)
         here, context = self._at(time, state), self._loaded.context()
         found = np.full((len(state), len(state)), np.nan)

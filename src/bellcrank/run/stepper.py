@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.backend.c_steps import SHORT, CSteps
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.interface.interface import DECLARED, PARAMETERS, STATES, Interface
+from bellcrank.kinds import Listed
 from bellcrank.names import find_name, one_each
 from bellcrank.numeric.events import Event
 from bellcrank.numeric.run_spec import Checkpoint
@@ -35,13 +36,50 @@ NO_LIMIT = 2**53
 NOT_FINISHED = "the last step was not finished: use restore() or reset()"
 
 
-class Stepper:
-    """A model that runs step by step, with a fixed step. Times in s, values in user units.
+class Stepper(Listed):
+    """A model that runs step by step with a fixed step, as `Simulation.stepper` returns it.
 
-    `t` is the time reached, `state` and `outputs` hold the values there by name. A stepper is for one thread at a time;
-    any number of them, of one model or several, may continue at once.
+    A stepper is for one thread at a time; several may run at once.
 
-    For those that take several together: `held` are the values of inputs that are constant, `places` where these stand.
+    Attributes
+    ----------
+    t, h : float
+        Time reached and step in s.
+    state, outputs : mapping
+        Values by name in user units.
+    inputs : dict
+        The signal of each input.
+    method : str
+        Method of integration.
+    x : ndarray
+        The state [q, u] in equation units, as of `Simulation.rhs`.
+    events : list of Event
+        Events that occurred.
+    status, problem : RunStatus, str
+        How the run stands, and why it cannot continue.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("cart")
+    >>> cart = s.add_body("cart", translate="x", mass="m", inertia=0)
+    >>> s.set_defaults(m=2)
+    >>> push = s.add_input("push", units="N", default=0)
+    >>> motor = s.add_force("motor", magnitude=push, direction=s.inertial.x, at=cart.origin)
+    >>> stepper = s.equations().compile(backend="python").stepper(0.5)
+    >>> stepper.set(push=4)
+    >>> stepper.step(2)
+    >>> saved = stepper.save()
+    >>> stepper.set_parameter(m=4)
+    >>> stepper.step(2)
+    >>> stepper.t, stepper.state["u(cart)"]
+    (2.0, 3.0)
+    >>> stepper.restore(saved)
+    >>> stepper.t, stepper.state["u(cart)"]
+    (1.0, 2.0)
+    >>> stepper.reset()
+    >>> stepper.t
+    0.0
     """
 
     _session: Session
@@ -49,6 +87,9 @@ class Stepper:
     _problem: str
     held: dict[str, float]
     places: dict[str, list[int]]
+
+    # for those that take several together: `held` are values of inputs that are constant, `places` where these stand
+    internals = ("held", "note", "places", "row", "set_numbers", "steps_in_c")
 
     def __init__(self, loaded: Loaded, conditions: InitialConditions, step: float | None, method: str | None) -> None:
         self._loaded, self._begun_with = loaded, (conditions, step, method)
@@ -65,7 +106,18 @@ class Stepper:
     # ---- what a user does
 
     def step(self, n: int = 1) -> None:
-        """Takes n steps."""
+        """Take steps.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of steps.
+
+        Raises
+        ------
+        RunError
+            If the run cannot continue.
+        """
         if self._quick and type(n) is int and 0 < n <= SHORT:
             if self._steps.call(self._at, n):
                 self._fail()
@@ -73,8 +125,15 @@ class Stepper:
             self._take(n)
 
     def set(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
-        """Sets inputs from now on: numbers, or all that `inputs=` takes. A value that an input has already changes
-        nothing."""
+        """Set inputs from now on.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            Inputs by name: numbers in user units, or all that `inputs=` of `simulate` accepts.
+        named : float or signal
+            The same as keywords.
+        """
         if values is not None:
             named = {**{str(k): v for k, v in mapping(values, "set()").items()}, **named}
         held = self.held
@@ -97,8 +156,17 @@ class Stepper:
                 self._set_constant(name, value)
 
     def set_parameter(self, name: str | None = None, value: float | None = None, /, **named: float) -> None:
-        """Sets parameters from now on, by name and value or by keywords. Closed loops that no longer fit are closed
-        again, as in a run that continues from another with other parameters."""
+        """Set parameters from now on. Loops that no longer fit are closed again.
+
+        Parameters
+        ----------
+        name : str, optional
+            A parameter.
+        value : float, optional
+            Its value in user units.
+        named : float
+            Parameters as keywords.
+        """
         given: dict[str, Any] = {**({} if name is None else {name: value}), **named}
         interface, used = self._loaded.interface, self._session.events.used
         checked = [k for k in given if (x := interface.get(k, DECLARED)) is None or x.key not in used]
@@ -110,14 +178,36 @@ class Stepper:
             self._go(step_by_step(self._loaded, _onward(here)._replace(parameters=parameters)))
 
     def save(self) -> Checkpoint:
-        """All that the steps to come follow from, to be handed to `restore`."""
+        """Save the present state, with all that the next steps depend on.
+
+        Returns
+        -------
+        Checkpoint
+            For `restore`.
+
+        Raises
+        ------
+        RunError
+            If the run has failed.
+        """
         self._row()
         if self._problem and self.status is not RunStatus.STOPPED_BY_EVENT:
             raise RunError(f"there is nothing to save: {self._problem}")
         return self._session.save(self._signals_now())
 
     def restore(self, saved: Checkpoint) -> None:
-        """Goes back, or on, to what `save` of this stepper, or of another one of the same model, has returned."""
+        """Return to a saved state of this stepper or of another one of the same model.
+
+        Parameters
+        ----------
+        saved : Checkpoint
+            What `save` returned.
+
+        Raises
+        ------
+        ModelError
+            If it was saved by another model or backend.
+        """
         if not isinstance(saved, Checkpoint):
             raise ModelError(f"restore({saved!r}): it takes what save() has returned", self._loaded.name)
         if saved.source != self._loaded.model.source:
@@ -138,7 +228,13 @@ class Stepper:
         parameters: Mapping[str, float | str] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
-        """Begins again as the stepper began, with what is given in place of what it began with."""
+        """Restart as the stepper started, with other values if they are given.
+
+        Parameters
+        ----------
+        initial, parameters, inputs : mapping, optional
+            As of `simulate`. Default: those of the start.
+        """
         conditions, step, method = self._begun_with
         if conditions.saved is not None and (initial is not None or parameters or inputs):
             why = "this stepper continues from a run: reset() takes nothing else"

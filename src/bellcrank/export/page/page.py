@@ -37,14 +37,50 @@ ASKED = {
 
 @dataclass(frozen=True)
 class Page:
-    """A live page: its text, and the file it was written to."""
+    """A live page, as `Equations.export("page")` returns it. A notebook shows it.
+
+    Attributes
+    ----------
+    title : str
+        Title.
+    text : str
+        The page, in HTML.
+    path : Path or None
+        The file, if it was written.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> s.set_run(t_end=1, step=0.1)
+    >>> page = s.equations().export("page")
+    >>> page.title, page.path
+    ('mass', None)
+    """
 
     title: str
     text: str
     path: Path | None = None
 
     def save(self, path: str | Path) -> Page:
-        """Writes the page to a file; the same page with its path."""
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Page
+            The same page with its path.
+
+        Raises
+        ------
+        BuildError
+            If the file cannot be written.
+        """
         try:
             write_text(Path(path), self.text)
         except OSError as error:
