@@ -90,7 +90,7 @@ def test_fmus(folder, monkeypatch, capsys):
 @pytest.mark.campaign
 def test_pictures(folder):
     names = executed("pictures")
-    assert len(blocks("pictures")) == 5
+    assert len(blocks("pictures")) == 6
     assert names["motion"].poses.shape == (201, 1, 12) and names["R"].shape == (3, 3)
     written = {p.name for p in folder.iterdir()}
     assert {"four_bar.png", "other.png", "clock.png", "strip.png", "clock.gif", "clock.html"} <= written
