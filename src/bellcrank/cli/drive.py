@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.codes import CHECK_FAILED, FINE
+from bellcrank.cli.experiment import show_experiment, varied
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MANY, SPELLED, argument, given, real, shared
+from bellcrank.cli.options import MANY, SPELLED, argument, given, positive, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
@@ -39,7 +40,12 @@ def options(parser: CommandParser) -> None:
     add("--setup", **MANY, metavar="FILE", help=setup)
     add("--speed", type=real, metavar="KM/H", help="speed of manoeuvres that have one (default: that of the manoeuvre)")
     add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="setting of the manoeuvre (may be repeated)")
+    add("--vary", **MANY, type=varied, metavar="KEY=LOW:HIGH:N", help="values of a key of the car file, with a unit "
+        "behind or in that of its section; all combinations are driven (may be repeated)")  # fmt: skip
+    add("--samples", type=positive, metavar="N", help="samples of a Latin hypercube over the ranges of --vary")
+    add("--sort", metavar="METRIC", help="metric by which set-ups are sorted (default: the first of the manoeuvre)")
     add = parser.group("run")
+    add("--cores", type=positive, metavar="N", help="processes of --vary (default: all cores)")
     add("--method", type=_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
@@ -63,6 +69,9 @@ def command(args: Namespace) -> int:
         _list(args)
         return FINE
     files, names = cars_and_manoeuvres(args.words)
+    if args.vary:
+        show_experiment(args, files, names, _settings(args, names[0], len(names)))
+        return FINE
     cars = labelled(with_setups(files, args.setup))
     for option in ("plot", "animate"):
         if getattr(args, option) and len(names) * len(cars) > 1:

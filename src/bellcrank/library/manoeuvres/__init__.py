@@ -21,6 +21,7 @@ from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
+from bellcrank.library.manoeuvres.experiments import Experiment, experiment_of
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.linear import handling_of
 from bellcrank.library.manoeuvres.posts import FOUR_POST
@@ -40,8 +41,8 @@ from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
 from bellcrank.run.values import method_name
 
 __all__ = [
-    "Change", "Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "handling", "known",
-    "lane_change", "report", "run",
+    "Change", "Criterion", "Driver", "Experiment", "Manoeuvre", "Path", "Result", "Setting", "circle", "experiment",
+    "handling", "known", "lane_change", "report", "run",
 ]  # fmt: skip
 
 COMMON = {
@@ -156,6 +157,55 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     given["method"] = method_name(given["method"])
     result: Result = manoeuvre.drive(car_of(car), given)
     return result
+
+
+def experiment(
+    car: Any,
+    name: ManoeuvreName,
+    vary: Mapping[str, Any],
+    *,
+    samples: int | None = None,
+    seed: int = 0,
+    cores: int | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    **settings: Any,
+) -> Experiment:
+    """Drive a manoeuvre with many set-ups of a car: a design of experiments.
+
+    Parameters
+    ----------
+    car : Car, CarSystem, str or Path
+        A car, or the path or name of a car file.
+    name : str
+        Manoeuvre, as of `run`.
+    vary : mapping
+        Values of keys of the car file: "LOW:HIGH:N" or "a, b, c", with or without a unit behind, or a list of numbers.
+        Numbers without a unit are in the unit of their section.
+    samples : int, optional
+        Number of samples of a Latin hypercube between the ends of the ranges. Default: all combinations of the values.
+    seed : int, default 0
+        Seed of the Latin hypercube.
+    cores : int, optional
+        Number of processes. Default: all cores.
+    progress : callable, optional
+        Called with the fraction that is done and a text.
+    **settings : Any
+        Settings of the manoeuvre, as of `run`.
+
+    Returns
+    -------
+    Experiment
+        Set-ups with their metrics, `effects(metric)` and `surface(metric)`; `save` writes CSV, `page` HTML.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> springs = {"front.spring.stiffness": "45:60:2 N/mm"}
+    >>> found = bc.manoeuvres.experiment("passenger", "iso3888-1", springs, cores=1)
+    >>> len(found["clearance"])
+    2
+    """
+    return experiment_of(car_of(car), run, name, vary, settings, samples, seed, cores, progress)
 
 
 def _positive(values: Any) -> bool:

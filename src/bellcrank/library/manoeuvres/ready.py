@@ -62,7 +62,8 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """A compiled car; `more`: initial values of what it was `extended` by, at SPEED."""
+    """A compiled car; `more`: initial values of what it was `extended` by, at SPEED; `values`: parameters that differ
+    from those of the compiled model."""
 
     data: CarData
     at_rest: Stand
@@ -72,6 +73,7 @@ class Ready:
     more: Mapping[str, float] = field(default_factory=dict)
     method: Method = METHOD
     gear: float | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
 
     @cached_property
@@ -101,7 +103,7 @@ class Ready:
         """The same state, with a driver who follows a path from there on with the parameters `how`: the steering wheel
         does not move as he takes over."""
         speed = float(start.get("u(chassis, 1)", 0.0))
-        return SteadyMotion(self.sim).looking(start, {"speed_set": speed}, how)
+        return SteadyMotion(self.sim).looking(start, {"speed_set": speed}, {**self.values, **how})
 
     def _steady(self, speed: float, curvature: float, at: float, parameters: Mapping[str, float]) -> dict[str, float]:
         key = (speed, curvature, at, *sorted(parameters.items()))
@@ -119,7 +121,7 @@ class Ready:
         self, start: dict[str, float], speed: float, curvature: float, parameters: Mapping[str, float]
     ) -> dict[str, float]:
         """Newton's method from the car as it stands, tighter from circle to circle."""
-        motion, how = SteadyMotion(self.sim), {**self._in_gear(start), **parameters, "k_turn": K_TURN}
+        motion, how = SteadyMotion(self.sim), {**self._parameters(start), **parameters, "k_turn": K_TURN}
         if how.get("gear_held", 0) > 0:
             start[GEAR] = how["gear_held"]
         circles = max(1, math.ceil(abs(curvature) * max(speed**2 / TIGHTER, WIDEST)))
@@ -167,7 +169,7 @@ class Ready:
         straight ahead, the steering wheel turned further from circle to circle."""
         motion = SteadyMotion(self.sim, held=("driver.turn",))
         start = self.settled(speed)
-        how, inputs = self._in_gear(start), {"speed_set": speed}
+        how, inputs = self._parameters(start), {"speed_set": speed}
         begin, stride = start["driver.turn"], math.radians(self.linear_angle(speed, CIRCLES))
         angles, found = [0.0], [0.0]
         state, least, ended = start, stride / 16, ""
@@ -210,7 +212,8 @@ class Ready:
 
     def torque(self, start: Mapping[str, float]) -> float:
         """Drive torque of the driver in a steady motion, N m."""
-        reach = next(float(p.default or 0.0) for p in self.sim.interface.parameters if p.name == "driver_reach")
+        usual = next(float(p.default or 0.0) for p in self.sim.interface.parameters if p.name == "driver_reach")
+        reach = self.values.get("driver_reach", usual)
         return float(reach * self.driver.i_speed * start["driver.sum"])
 
     @property
@@ -226,6 +229,9 @@ class Ready:
         if self.gear is not None or len(drive.gears or ()) < 2:
             return self
         return replace(self, gear=gear_up_to(drive, speed / self.radius), kept={})
+
+    def _parameters(self, start: Mapping[str, float]) -> dict[str, float]:
+        return {**self.values, **self._in_gear(start)}
 
     def _in_gear(self, start: Mapping[str, float]) -> dict[str, float]:
         """The parameter that holds the gear: the one that was asked for, or that with which a motion begins."""
@@ -245,7 +251,7 @@ class Ready:
         events = {} if until is None else {"end": until}
         run = self.sim.simulate(
             t_end=t_end, step=STEP, method=self.method, output_every=EVERY, initial=dict(start), inputs=dict(inputs),
-            parameters=self._in_gear(start) | dict(parameters or {}), events=events or None, stop=tuple(events),
+            parameters=self._parameters(start) | dict(parameters or {}), events=events or None, stop=tuple(events),
         )  # fmt: skip
         if len(run.time) < 2:
             raise RunError(f"the run did not begin: {run.ended}")
@@ -281,7 +287,7 @@ def abs_of(car: Car) -> str:
     return "no anti-lock system" if car.data.sections.brakes.abs is None else "with its anti-lock system"
 
 
-def _system(car: Car, driver: Driver, terrain: Any) -> CarSystem:
+def system_of(car: Car, driver: Driver, terrain: Any) -> CarSystem:
     """The model of a car for a manoeuvre, with what a class of the user's adds to it."""
     options = {"speed": SPEED, "driver": driver, "terrain": terrain, "posts": terrain is not None}
     try:
@@ -312,13 +318,15 @@ def ready(
 ) -> Ready:
     """The car compiled with a driver on the ground that `ground` makes, with posts below the wheels, or on flat ground
     that stays; kept as long as the car is, for an equal driver and ground. States are found anew for each method."""
+    if car.like is not None:
+        return replace(ready(car.like[0], driver, ground, method, gear), values=car.like[1], kept={})
     kept = _kept.setdefault(car, {})
     gears = len(car.data.sections.drive.gears or ())
     if gear is not None and gear not in range(1, gears + 1):
         has = f"its gears are 1 to {gears}" if gears > 1 else "it has no gears (drive.gears of its file)"
         raise ModelError(f"gear={gear:g} of a manoeuvre: {car.name} cannot hold it, {has}")
     if (driver, ground) not in kept:
-        system = _system(car, driver, None if ground is None else ground())
+        system = system_of(car, driver, None if ground is None else ground())
         sim = system.equations().compile()
         plain = Ready(car.data, car.stand, sim, driver)
         own = plain.rolling(SPEED)

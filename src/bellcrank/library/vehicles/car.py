@@ -64,6 +64,7 @@ class Car:
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
         self.folder, self.given = Path(folder), dict(sections)
         self.extensions: tuple[Extension, ...] = ()
+        self.like: tuple[Car, Mapping[str, float]] | None = None  # the car whose model it shares, other parameters
         self.fitted: Fit | None = None  # how its hard points were found, if `fit` did
         self.source: Path | None = None  # the file, if it is as there
         self.data: CarData = set_up(make_data(self.given, self.folder))
@@ -133,6 +134,30 @@ class Car:
         """
         car = type(self)(folder=self.folder, **_merged(self.given, sections))
         car.extensions = self.extensions
+        return car
+
+    def with_parameters(self, values: Mapping[str, float]) -> Car:
+        """The same car, whose manoeuvres run by the same compiled model with other values of parameters.
+
+        Parameters
+        ----------
+        values : mapping
+            Values of model parameters (docs/car.md, "Parameters of a run"), in the units of the model.
+
+        Returns
+        -------
+        Car
+            Another car. Its data and metrics by formulas are those of this one; what it does in manoeuvres differs.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> stiffer = bc.vehicles.Car.read("passenger").with_parameters({"k_front": 60000})
+        >>> stiffer.like[1]
+        {'k_front': 60000}
+        """
+        car = copy.copy(self)
+        car.like = (self, dict(values)) if self.like is None else (self.like[0], {**self.like[1], **values})
         return car
 
     def setup(self, **asked: Any) -> Car:

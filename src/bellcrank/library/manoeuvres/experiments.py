@@ -1,0 +1,398 @@
+"""Design of experiments: a manoeuvre of many set-ups of a car by one compiled model; effects and response surfaces.
+
+A set-up that differs from the car in parameters of its model alone needs no model of its own: the values of a factor
+are described once, and runs are given the parameters that they change. What several factors change by statics, such as
+the loads of standing wheels, is the sum of their changes, compared with three set-ups. Where that differs, or factors
+change more than parameters (hard points, masses that the driver counts on), every set-up is a car of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations_with_replacement, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.derive.content import content_of, data_of, digest_of
+from bellcrank.derive.portable import NotPortable
+from bellcrank.errors import BellcrankError, ModelError, did_you_mean
+from bellcrank.files.html import Raw, paragraph, section, table
+from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
+from bellcrank.library.manoeuvres.ready import USUAL, system_of
+from bellcrank.library.manoeuvres.result import Result
+from bellcrank.library.vehicles.car import Car
+from bellcrank.units import WITH_UNIT
+
+Array = np.ndarray[Any, Any]
+Tell = Callable[[float, str], None]
+Drive = Callable[..., Result]
+MOST = 20000  # set-ups
+FEW = 5  # values of a factor that are described each; of more, three and a parabola
+SAME = 1e-6  # relative, by which sums of what factors change may differ from the parameters of the set-up itself
+RESTING = 1e-2  # the same of what holds standing wheels, which moving cars do not feel
+LEVERS = {"x_lift_front": 1e-4, "x_lift_rear": 1e-4, "z_air": 1e-4, "wheelbase": 1e-4}  # m, of points on the ground
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A key of a car file and the values that it takes; `unit`: of the values, empty for that of the section."""
+
+    key: str
+    values: tuple[float, ...]
+    unit: str = ""
+
+    @classmethod
+    def read(cls, key: str, given: Any) -> Factor:
+        """From "LOW:HIGH:N", "a, b, c" with or without a unit behind, or a list of numbers."""
+        unit = ""
+        if isinstance(given, str):
+            words = given.strip().split(None, 1)
+            span, unit = (given, "") if "," in given else (words[0] if words else "", words[1] if words[1:] else "")
+            found = WITH_UNIT.fullmatch(given.split(",")[-1].strip()) if "," in given else None
+            if found is not None:
+                span, unit = given[: len(given.rstrip()) - len(found[2])], found[2]
+            try:
+                values = _span(span)
+            except ValueError:
+                raise ModelError(
+                    f"vary {key}={given!r:.60}: give LOW:HIGH:N, or values separated by commas, and a unit behind"
+                ) from None
+        else:
+            values = tuple(float(x) for x in given)
+        if len(set(values)) < 2 or not np.isfinite(values).all():
+            raise ModelError(f"vary {key}: give at least two different finite values")
+        return cls(key, values, unit)
+
+    @property
+    def low(self) -> float:
+        return min(self.values)
+
+    @property
+    def high(self) -> float:
+        return max(self.values)
+
+    def sections(self, value: float) -> dict[str, Any]:
+        """The value as sections of a car file."""
+        found: Any = f"{value!r} {self.unit}" if self.unit else value
+        for part in reversed(self.key.split(".")):
+            found = {part: found}
+        return dict(found)
+
+
+def _span(text: str) -> tuple[float, ...]:
+    if ":" not in text:
+        return tuple(float(x) for x in text.split(","))
+    parts = text.split(":")
+    count = int(parts[2]) if len(parts) == 3 else 2
+    if len(parts) > 3 or not 2 <= count <= MOST:
+        raise ValueError
+    return tuple(float(x) for x in np.linspace(float(parts[0]), float(parts[1]), count))
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A polynomial of second order in the factors, each from -1 to 1 over its range, fitted to a metric by least
+    squares; of first order where the set-ups do not determine more. `r2`: fraction of the variance that it explains."""
+
+    factors: tuple[Factor, ...]
+    terms: tuple[tuple[int, ...], ...]  # of the factors that are multiplied
+    coefficients: Array
+    r2: float
+
+    def __call__(self, values: Mapping[str, float]) -> float:
+        """The metric at values of the factors, by key, in the units of the factors."""
+        missing = [f.key for f in self.factors if f.key not in values]
+        if missing:
+            raise ModelError(f"a response surface needs values of all factors; {', '.join(missing)} is missing")
+        x = np.array([[values[f.key] for f in self.factors]])
+        return float((_columns(_coded(self.factors, x), self.terms) @ self.coefficients)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Set-ups (one row each, columns as `factors`) and their metrics, NaN where a run failed; `failures`: why, by row.
+
+    `models`: how many models were described; `shared`: whether all set-ups ran by the parameters of one model."""
+
+    car: str
+    manoeuvre: str
+    factors: tuple[Factor, ...]
+    setups: Array
+    metrics: Mapping[str, Array]
+    units: Mapping[str, str]
+    labels: Mapping[str, str]
+    failures: Mapping[int, str] = field(default_factory=dict)
+    shared: bool = True
+
+    def __getitem__(self, metric: str) -> Array:
+        if metric not in self.metrics:
+            guess = did_you_mean(metric, self.metrics)
+            raise ModelError(f"there is no metric '{metric}'.{guess} There are: {', '.join(self.metrics)}.")
+        return self.metrics[metric]
+
+    def effects(self, metric: str) -> dict[str, float]:
+        """Change of a metric from the lowest to the highest value of each factor, by a polynomial of first order."""
+        fitted = self._fitted(metric, 1)
+        return {f.key: float(2 * c) for f, c in zip(self.factors, fitted.coefficients[1:], strict=True)}
+
+    def surface(self, metric: str) -> Surface:
+        """The response surface of a metric."""
+        return self._fitted(metric, 2)
+
+    def _fitted(self, metric: str, order: int) -> Surface:
+        y = self[metric]
+        good = np.isfinite(y)
+        x = _coded(self.factors, self.setups[good])
+        for n in range(order, 0, -1):
+            terms = tuple(t for k in range(n + 1) for t in combinations_with_replacement(range(len(self.factors)), k))
+            A = _columns(x, terms)
+            if np.linalg.matrix_rank(A) == len(terms):
+                found = np.linalg.lstsq(A, y[good], rcond=None)[0]
+                rest, spread = y[good] - A @ found, y[good] - y[good].mean()
+                explained = 1.0 if not spread.any() else 1.0 - float(rest @ rest) / float(spread @ spread)
+                return Surface(self.factors, terms, found, explained)
+        raise ModelError(f"{int(good.sum())} set-ups with a value of '{metric}' do not determine its effects")
+
+    @cached_property
+    def varying(self) -> list[str]:
+        """Metrics that the factors change."""
+        return [n for n, y in self.metrics.items() if np.isfinite(y).sum() > 1 and np.nanstd(y) > 0]
+
+    def order(self, metric: str) -> Array:
+        """Rows from the lowest to the highest value of a metric; failed runs last."""
+        return np.argsort(self[metric], kind="stable")
+
+    def save(self, path: str | Path) -> Path:
+        """Write a CSV file: factors and metrics, units, then one row for each set-up."""
+        names, columns = [*(f.key for f in self.factors), *self.metrics], [*self.setups.T, *self.metrics.values()]
+        lines = [",".join(names), ",".join([*(f.unit or "-" for f in self.factors), *self.units.values()])]
+        lines += [",".join(repr(float(x)) for x in row) for row in zip(*columns, strict=True)]
+        guarded("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
+        return Path(path)
+
+    def page(self, path: str | Path) -> Path:
+        """Write an HTML page: effects, and all set-ups in a table that a click on a column sorts."""
+        keys = [f.key for f in self.factors]
+        effects = [(n, *self.effects(n).values(), self.surface(n).r2) for n in self.varying]
+        rows = [(*map(float, s), *(float(self.metrics[n][i]) for n in self.metrics)) for i, s in enumerate(self.setups)]
+        heads = [*keys, *(f"{n} ({self.units[n]})" for n in self.metrics)]
+        parts = [
+            section("effects", "Effects", paragraph("Change of each metric from the lowest to the highest value of a "
+                    "factor, and fraction of its variance that the response surface explains."),
+                    table(["metric", *keys, "R2"], effects, range(1, len(keys) + 2))),
+            section("setups", "Set-ups", paragraph("A click on a column sorts by it."),
+                    table(heads, rows, range(len(heads)))),
+        ]  # fmt: skip
+        title = Raw(table(["car", "manoeuvre", "set-ups"], [(self.car, self.manoeuvre, str(len(self.setups)))]))
+        text = PAGE.replace("CONTENT", "\n".join([title, *parts]))
+        guarded("write", Path(path), lambda: write_text(path, text))
+        return Path(path)
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Design of experiments</title>
+<style>body{font-family:sans-serif;margin:2em}table{border-collapse:collapse}
+td,th{border:1px solid #ccc;padding:2px 8px}#setups th{cursor:pointer}td{text-align:right}</style></head><body>
+<h1>Design of experiments</h1>
+CONTENT
+<script>
+document.querySelectorAll("#setups th").forEach((head, column) => head.addEventListener("click", () => {
+  const body = head.closest("table").querySelector("tbody") || head.closest("table");
+  const rows = [...body.rows].filter(row => row.querySelector("td"));
+  const value = row => { const x = parseFloat(row.cells[column].textContent); return isNaN(x) ? Infinity : x; };
+  const sign = head.dataset.up === "1" ? -1 : 1;
+  head.dataset.up = sign === 1 ? "1" : "0";
+  rows.sort((a, b) => sign * (value(a) - value(b))).forEach(row => body.append(row));
+}));
+</script></body></html>
+"""
+
+
+def _coded(factors: Sequence[Factor], x: Array) -> Array:
+    low, high = (np.array([getattr(f, end) for f in factors]) for end in ("low", "high"))
+    return (2 * x - low - high) / (high - low)
+
+
+def _columns(x: Array, terms: Sequence[Sequence[int]]) -> Array:
+    return np.column_stack([np.prod(x[:, list(t)], axis=1) if t else np.ones(len(x)) for t in terms])
+
+
+# ---- set-ups by parameters of one model
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Parameters of the car, and what each value of each factor adds to them, in the units of the model."""
+
+    usual: Mapping[str, float]
+    added: tuple[tuple[Array, Mapping[str, Array]], ...]  # of each factor: values, and additions at them by parameter
+
+    def at(self, setup: Array) -> dict[str, float]:
+        """Parameters that differ from those of the car; what several factors change is the sum of their changes."""
+        found: dict[str, float] = {}
+        for (values, added), x in zip(self.added, setup, strict=True):
+            share = np.array([np.prod([(x - o) / (v - o) for o in values if o != v]) for v in values])
+            near = np.flatnonzero(values == x)
+            for name, y in added.items():
+                change = float(y[near[0]] if len(near) else share @ y)
+                if change:
+                    found[name] = found.get(name, self.usual[name]) + change
+        return found
+
+
+def _described(car: Car) -> tuple[str, dict[str, float]]:
+    """What a model consists of besides its parameters, and their values."""
+    frozen = system_of(car, USUAL, None).description.snapshot()
+    values = {p.name: float(p.value) for p in frozen.parameters.values() if p.value is not None}
+    tables = {k: v for k, v in data_of(frozen).items() if k != "ranges"}
+    return content_of(frozen) + digest_of(tables), values
+
+
+def _levels(car: Car, factors: Sequence[Factor], setups: Array) -> _Levels | None:
+    """None where set-ups differ from the car in more than parameters."""
+    try:
+        same, usual = _described(car)
+        found = []
+        for i, f in enumerate(factors):
+            values = np.unique(setups[:, i])
+            if len(values) > FEW:
+                values = np.array([f.low, (f.low + f.high) / 2, f.high])
+            described = [_described(car.changed(**f.sections(float(x)))) for x in values]
+            if any(content != same or own.keys() != usual.keys() for content, own in described):
+                return None
+            added = {n: np.array([own[n] - x for _, own in described]) for n, x in usual.items()}
+            found.append((values, {n: y for n, y in added.items() if y.any()}))
+        levels = _Levels(usual, tuple(found))
+        for setup in setups[[0, len(setups) // 2, -1]]:  # all factors at once
+            content, own = _described(_changed(car, factors, setup))
+            merged = usual | levels.at(setup)
+            if content != same or not all(_alike(n, own[n], x) for n, x in merged.items()):
+                return None
+    except NotPortable:
+        return None
+    return levels
+
+
+def _alike(name: str, own: float, sum_of: float) -> bool:
+    share = RESTING if name.startswith(("k_rest_", "l_rest_")) else SAME
+    return abs(own - sum_of) <= LEVERS.get(name, share * abs(own) + 1e-12)
+
+
+def _changed(car: Car, factors: Sequence[Factor], setup: Array) -> Car:
+    for f, value in zip(factors, setup, strict=True):
+        car = car.changed(**f.sections(float(value)))
+    return car
+
+
+class _Driver:
+    """Drives set-ups of a car by `drive`; in another process, of a car made there from its sections."""
+
+    def __init__(
+        self,
+        car: Car,
+        drive: Drive,
+        name: str,
+        settings: Mapping[str, Any],
+        factors: Sequence[Factor],
+        levels: _Levels | None,
+    ) -> None:
+        self.car, self.drive, self.name, self.settings = car, drive, name, settings
+        self.factors, self.levels = factors, levels
+
+    def __call__(self, setup: Array) -> dict[str, tuple[float, str, str]] | str:
+        try:
+            if self.levels is None:
+                car = _changed(self.car, self.factors, setup)
+            else:
+                car = self.car.with_parameters(self.levels.at(setup))
+            result = self.drive(car, self.name, **self.settings)
+        except BellcrankError as error:
+            return str(error)
+        return {n: (float(f.value), f.unit, f.label) for n, f in result.metrics.details.items() if _number(f.value)}
+
+
+def _number(x: Any) -> bool:
+    return isinstance(x, int | float | np.floating)
+
+
+_worker: _Driver | None = None
+
+
+def _begin(given: Mapping[str, Any], folder: Path, *rest: Any) -> None:
+    global _worker
+    _worker = _Driver(Car(folder=folder, **given), *rest)
+
+
+def _drive(setup: Array) -> Any:
+    assert _worker is not None
+    return _worker(setup)
+
+
+def set_ups(factors: Sequence[Factor], samples: int | None, seed: int) -> Array:
+    """All combinations of the values, or a Latin hypercube of so many samples between the ends of the ranges."""
+    if samples is None:
+        count = int(np.prod([len(f.values) for f in factors]))
+        if count > MOST:
+            raise ModelError(f"{count} combinations are more than {MOST}; give samples= for a Latin hypercube")
+        return np.array(list(product(*(f.values for f in factors))))
+    if not 2 <= samples <= MOST:
+        raise ModelError(f"samples={samples} must lie between 2 and {MOST}")
+    from scipy.stats import qmc
+
+    unit = qmc.LatinHypercube(len(factors), seed=seed).random(samples)
+    return np.asarray(qmc.scale(unit, [f.low for f in factors], [f.high for f in factors]))
+
+
+def experiment_of(
+    car: Car,
+    drive: Drive,
+    name: str,
+    vary: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    samples: int | None = None,
+    seed: int = 0,
+    cores: int | None = None,
+    tell: Tell | None = None,
+) -> Experiment:
+    """Drives all set-ups; see `bellcrank.manoeuvres.experiment`."""
+    factors = tuple(Factor.read(key, given) for key, given in vary.items())
+    if not factors:
+        raise ModelError("an experiment needs a factor: vary={'front.spring.stiffness': '25:45:5 N/mm'}")
+    setups = set_ups(factors, samples, seed)
+    levels = _levels(car, factors, setups)
+    driver = _Driver(car, drive, name, settings, factors, levels)
+    found = list(_results(driver, setups, cores, tell))
+    first = next((r for r in found if not isinstance(r, str)), None)
+    if first is None:
+        raise ModelError(f"{name} was driven with no set-up: {found[0]}")
+    metrics = {n: np.array([np.nan if isinstance(r, str) else r.get(n, (np.nan,))[0] for r in found]) for n in first}
+    failures = {i: r for i, r in enumerate(found) if isinstance(r, str)}
+    units, labels = ({n: str(x[k]) for n, x in first.items()} for k in (1, 2))
+    return Experiment(car.name, name, factors, setups, metrics, units, labels, failures, levels is not None)
+
+
+def _results(driver: _Driver, setups: Array, cores: int | None, tell: Tell | None) -> Iterable[Any]:
+    count = min(len(setups), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    count = count if cores is None else min(cores, len(setups))
+    if count <= 1 or driver.car.is_extended:
+        found: Iterable[Any] = map(driver, setups)
+        yield from _told(found, len(setups), tell)
+        return
+    yield driver(setups[0])  # the model is compiled once, before others ask for it
+    rest = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
+    with ProcessPoolExecutor(count, initializer=_begin, initargs=(driver.car.given, driver.car.folder, *rest)) as pool:
+        yield from _told(pool.map(_drive, setups[1:]), len(setups), tell, 1)
+
+
+def _told(found: Iterable[Any], count: int, tell: Tell | None, done: int = 0) -> Iterable[Any]:
+    for i, result in enumerate(found, done + 1):
+        if tell is not None:
+            tell(i / count, f"{i} of {count} set-ups")
+        yield result
