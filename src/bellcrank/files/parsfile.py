@@ -21,6 +21,7 @@ from pathlib import Path
 
 from bellcrank.errors import RunError
 from bellcrank.files.text import one_line, read_text
+from bellcrank.kinds import checked
 from bellcrank.signals import KINDS
 
 DEEPEST = 20  # files within files
@@ -74,6 +75,7 @@ class ParsFile:
     entries: tuple[Entry, ...]
 
     @classmethod
+    @checked
     def read(cls, path: str | Path) -> ParsFile:
         """Read a parameter file and those it names.
 

@@ -21,6 +21,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from bellcrank.emit.kernel_function import KernelFunction, digest_of
 from bellcrank.errors import ModelError
+from bellcrank.kinds import checked
 from bellcrank.library.friction import Grip, grips
 from bellcrank.library.road_line import MOST
 from bellcrank.library.surface_files import read_points, steps_of
@@ -94,6 +95,7 @@ class Surface:
             raise ModelError(f"terrain '{self.name}': " + "; ".join(problems))
 
     @classmethod
+    @checked
     def read(
         cls,
         path: str | Path,

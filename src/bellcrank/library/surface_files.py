@@ -22,6 +22,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.files.text import most_unpacked, not_a_pipe, read_text
 from bellcrank.library.road_line import RoadLine, spread
+from bellcrank.numeric.real import displayed
 
 ODD = (
     RuntimeError,
@@ -124,16 +125,17 @@ def steps_of(where: str, spacing: float | tuple[float, float] | None) -> tuple[f
     if spacing is None:
         return None
     both = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
-    dx, dy = (finite(d, where, "spacing", positive=True) for d in both)
-    return dx, dy
+    if len(both) != 2:
+        raise ModelError(f"terrain {where}: spacing={spacing!r:.60} must be a number or two of them")
+    return finite(both[0], where, "spacing", positive=True), finite(both[1], where, "spacing", positive=True)
 
 
 def finite(value: Any, where: str, what: str, positive: bool = False) -> float:
     """A number that a caller gives; `where` and `what` name it."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise ModelError(f"terrain {where}: {what}={value!r} is not a number") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"terrain {where}: {what}={displayed(value)} is not a number") from None
     if not math.isfinite(number) or (positive and not number > 0):
         raise ModelError(f"terrain {where}: {what}={value!r} must be {'positive' if positive else 'a finite number'}")
     return number

@@ -21,6 +21,7 @@ import numpy as np
 
 from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
+from bellcrank.kinds import checked
 from bellcrank.library.friction import Grip, grips
 from bellcrank.library.ground import Ground
 from bellcrank.library.surface import Surface
@@ -564,6 +565,7 @@ class Road:
     left: float
 
     @classmethod
+    @checked
     def read(cls, path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
         """Read a road of OpenCRG text, to be driven along.
 

@@ -16,6 +16,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.record import guarded
 from bellcrank.files.text import json_of, read_text
 from bellcrank.files.whole import write_text
+from bellcrank.kinds import checked
 from bellcrank.linkage.chain import Chain, HardPoint, Input, Joint, Rod, Strut
 from bellcrank.linkage.interpolate import SCHEMES, Pieces, ThreeRotations, interpolant
 from bellcrank.linkage.pose import ONE_INPUT, POLAR, TWO_INPUTS, Pose, attach, mirrored
@@ -65,6 +66,7 @@ class Table:
     errors: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
+    @checked
     def read(cls, path: str | Path) -> Table:
         """Read a table of a linkage that `Table.save` wrote.
 

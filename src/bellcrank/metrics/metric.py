@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, RunError
+from bellcrank.numeric.real import displayed, real
 
 NEAR = 1e-9  # s by which a sample may lie outside the times of a metric
 
@@ -188,20 +189,20 @@ class MetricKind:
         names = (channels,) if isinstance(channels, str) else channels
         if not isinstance(names, Sequence) or not names or not all(isinstance(x, str) for x in names):
             raise ModelError(f"{self!r}: channels={channels!r:.60} must be the name of a channel or a list of names")
-        if not (start < end and math.isfinite(start)):
-            raise ModelError(f"{self!r}: start={start!r} s must lie before end={end!r} s")
-        return Metric(self, tuple(names), self.checked(number, repr(self)), float(start), float(end))
+        first, last = real(start), real(end)
+        if first is None or last is None or not (first < last and math.isfinite(first)):
+            raise ModelError(f"{self!r}: start={displayed(start)} s must lie before end={displayed(end)} s")
+        return Metric(self, tuple(names), self.checked(number, repr(self)), first, last)
 
     def checked(self, number: float | None, what: str) -> float | None:
         """The number given, or the usual one; an error begins with `what`."""
         if not self.number:
             if number is not None:
-                raise ModelError(f"{what} takes no number, given {number!r:.40}")
+                raise ModelError(f"{what} takes no number, given {displayed(number)}")
             return None
-        try:
-            found = self.usual if number is None else float(number)
-        except (TypeError, ValueError):
-            raise ModelError(f"{what}: {self.number}={number!r:.40} is not a number") from None
+        found = self.usual if number is None else real(number)
+        if found is None:
+            raise ModelError(f"{what}: {self.number}={displayed(number)} is not a number")
         if not math.isfinite(found):
             raise ModelError(f"{what}: {found:g} is not a finite number")
         if self.number == "percent" and not 0 <= found <= 100:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
+from bellcrank.kinds import checked
 from bellcrank.library.labels import plain_labels
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
 from bellcrank.library.vehicles.data import CORNER_WORDS, CarData, make_data
@@ -70,6 +71,7 @@ class Car:
         self.data: CarData = set_up(make_data(self.given, self.folder))
 
     @classmethod
+    @checked
     def read(cls, path: str | Path) -> Car:
         """Read a car from a file.
 
