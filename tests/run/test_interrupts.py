@@ -283,6 +283,6 @@ def test_compilers_end_with_the_command(number, code, last, tmp_path):
     assert process.returncode == code
     assert told.splitlines()[-1:] == last
     ends(int(pids.read_text()))
-    if number != signal.SIGKILL:
-        assert os.listdir(tmp_path / "cache") == []
+    if number != signal.SIGKILL:  # equations that were derived are kept; of the library nothing is left
+        assert [name for name in os.listdir(tmp_path / "cache") if not name.startswith("model-")] == []
     assert {p.name for p in tmp_path.iterdir()} == {"pids", "slow-cc", "cache"}
