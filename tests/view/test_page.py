@@ -429,6 +429,31 @@ def test_page_in_a_browser(either, tmp_path):
         assert pixels(browser.screenshot())[area].std() > 2
 
 
+@needs_chromium
+@pytest.mark.campaign
+def test_a_page_shows_wheels_ground_and_shadow_as_the_picture_does(tmp_path):
+    """Nothing is complained about; a dark tyre, ground with a shadow, and fog above; x makes shells transparent."""
+    from tests.chromium import Chromium
+
+    eom = example("driven_car")
+    eom.export("page", tmp_path / "car.html")
+    with Chromium(tmp_path / "profile") as browser:
+        opened(browser, tmp_path / "car.html", "#t=0.1")
+        area = (slice(62, 400), slice(18, 725))
+        shot = pixels(browser.screenshot())[area]
+        assert not browser.complaints
+        grey = np.ptp(shot, axis=2) < 12
+        level = shot.mean(axis=2)
+        assert ((level < 60) & grey).mean() > 0.005 and (grey & (level > 215) & (level < 230)).mean() > 0.2
+        assert (grey & (level > 100) & (level < 200)).mean() > 0.01  # shadow and rims
+        paint = (shot[..., 2] > shot[..., 0] + 40).mean()
+        assert paint > 0.05
+        browser.value("view.onkeydown({key: 'x', preventDefault() {}})")
+        browser.until("true")
+        through = pixels(browser.screenshot())[area]
+        assert (np.abs(through - shot).max(axis=2) > 30).mean() > 0.05 and not browser.complaints
+
+
 def pixels(png):
     import io
 
