@@ -63,6 +63,10 @@ class Chromium(Page):
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self._call("Emulation.setDeviceMetricsOverride", **size)
 
+    def slow(self, times):
+        """A processor that is slower."""
+        self._call("Emulation.setCPUThrottlingRate", rate=times)
+
     def value(self, script):
         """The value of an expression in the page, awaited where it is a promise."""
         found = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)

@@ -56,4 +56,4 @@ def words_of(interface: Interface) -> Words:
     inputs = (x for x in interface.inputs if not x.rate)
     named = {x.name: x for x in (*interface.parameters, *interface.entered, *inputs, *interface.kept)}
     named |= {x.name: x for x in interface.states} | {output_key(x.name): x for x in interface.outputs}
-    return Words({k: x.wording for k, x in named.items()}, {k: x.unit.text for k, x in named.items()})
+    return Words({k: x.label for k, x in named.items()}, {k: x.unit.text for k, x in named.items()})

@@ -80,7 +80,7 @@ class Quantity:
     base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the user function that gives it
     place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
     range: tuple[float, float] | None = None  # usual values of a parameter or input, in user units, if they are given
-    wording: str = ""  # label of parameter files and written programs: as given, else a phrase as AUTOSIM printed it
+    wording: str = ""  # label of parameter files: as given, else a phrase as AUTOSIM printed it
 
     def __post_init__(self) -> None:
         """Words for people are one line each, wherever they are written."""

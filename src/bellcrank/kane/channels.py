@@ -34,7 +34,7 @@ def channels_of(d: Steps, system: KaneSystem) -> list[Output]:
     taken = {q.name for q in (*s.coordinates, *s.independent)}
     for u in s.speeds:
         if u in s.definitions and u.name not in taken:
-            listed.append((u.name, u, notes.units.get(u.name, ""), "dependent speed"))
+            listed.append((u.name, u, notes.units.get(u.name, ""), f"dependent speed {u.name}"))
     values = s.resolve(value for _, value, _, _ in listed)
     known: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
     values = [substitute(v, known) if known else v for v in values]

@@ -16,6 +16,7 @@ from bellcrank.units import ANGLE
 WEIGHT = 9.81  # m/s2
 SHARE = 0.1  # of what the machine as a whole would take: of its weight as a force, of its reach as a length
 TURN = 0.5  # rad
+MARGIN = 1.2
 TIMES = 4.0  # of masses, inertias, lengths and stiffnesses, and one over it
 
 
@@ -67,6 +68,18 @@ class Ends:
     low: float
     high: float
     log: bool = False
+
+    @property
+    def both(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
+    def outside(self) -> tuple[float, float]:
+        """Values a bit outside, with which a model shall still run."""
+        if not self.log:
+            return self.both
+        more = (1 / MARGIN, MARGIN) if self.high > 0 else (MARGIN, 1 / MARGIN)
+        return self.low * more[0], self.high * more[1]
 
     def nearer(self, value: float, low: bool, high: bool) -> Ends:
         """With ends that are half as far from a value, by ratio where it is logarithmic."""

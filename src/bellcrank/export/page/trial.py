@@ -27,6 +27,7 @@ from bellcrank.run.session import Session
 from bellcrank.run.simulate import simulate
 from bellcrank.run.status import OF_CODE, RunStatus
 from bellcrank.run.tolerances import tolerances_of
+from bellcrank.units import ANGLE
 
 MOST = 100_000  # steps
 WORK = 3e7  # steps of a run with another value, times the bytes of a program
@@ -34,6 +35,7 @@ FEWEST, IN_PYTHON = 200, 200  # steps
 ROWS = 600  # that are looked at
 EVENLY = 5  # poses over the run
 FOLLOWED = 6  # coordinates whose extremes are in the view
+TURNED = 0.6  # rad that a body may start from its usual angle when loops are closed with another value
 HALVINGS = 8  # of the distance from a value to an end of its slider
 
 
@@ -44,6 +46,7 @@ class Trial:
     loaded: Loaded
     setup: Setup
     steps: int  # of runs with other values
+    most: int  # of the whole run
     run: Run | None
 
     def poses(self) -> list[list[float]]:
@@ -60,8 +63,8 @@ class Trial:
         rows = sorted({*even.tolist(), *few.argmin(axis=1).tolist(), *few.argmax(axis=1).tolist()})
         return values[:, rows].T.tolist()
 
-    def runs_with(self, x: Quantity, value: float) -> bool:
-        """Does it run with another value of a parameter?"""
+    def runs_with(self, x: Quantity, value: float, steps: int) -> bool:
+        """Does it run so many steps with another value of a parameter?"""
         if x.positive and not value > 0:
             return False
         loaded, s = self.loaded, self.setup
@@ -69,7 +72,7 @@ class Trial:
             warnings.simplefilter("ignore")
             try:
                 begun = initial_conditions(loaded, None, None, None, {x.name: value}, None)
-                spec = begun.spec(loaded, self.steps * s.step, s.step, s.method, self.steps)
+                spec = begun.spec(loaded, steps * s.step, s.step, s.method, steps)
                 events = read_events(loaded.interface, None, (), begun.parameters)
                 tolerances = tolerances_of(loaded.interface, spec.method, None, None, begun.tolerances)
                 session = Session(loaded, begun, spec, events, begun.dae, tolerances)
@@ -77,17 +80,28 @@ class Trial:
             except BellcrankError:
                 return False
         ended = session.watch.stopped is not None or OF_CODE[session.run.status] is RunStatus.FINISHED
-        return ended and bool(np.isfinite(rows).all())
+        return ended and bool(np.isfinite(rows).all()) and not self._elsewhere(rows[0])
+
+    def _elsewhere(self, row: np.ndarray) -> bool:
+        """Are loops closed in another configuration? A page, which follows a slider, does not find it."""
+        if self.loaded.program.loops is None or self.run is None:
+            return False
+        angles = [x for x in self.loaded.interface.coordinates if x.unit.dimension == ANGLE]
+        turned = [abs(row[x.column] - self.run[x.name][0] * x.unit.factor) for x in angles]
+        return max(turned, default=0.0) > TURNED
 
     def bearable(self, x: Quantity, ends: Ends) -> Ends:
         """Ends of a slider between which the model runs."""
         if self.run is None or x.kind != "parameter" or x.default is None:
             return ends
+        loops = self.loaded.program.loops is not None
+        value, steps = float(x.default), self.most if loops else self.steps
         for _ in range(HALVINGS):
-            wrong = [end != x.default and not self.runs_with(x, end) for end in (ends.low, ends.high)]
+            at = [{end, more} if loops else {end} for end, more in zip(ends.both, ends.outside, strict=True)]
+            wrong = [value not in each and not all(self.runs_with(x, v, steps) for v in each) for each in at]
             if not any(wrong):
                 break
-            ends = ends.nearer(float(x.default), *wrong)
+            ends, steps = ends.nearer(value, *wrong), self.most  # near its limits a model is looked at for longer
         return ends
 
 
@@ -99,7 +113,7 @@ def trial_of(derived: Derived, setup: Setup, size: int) -> Trial:
     total = max(1, round(setup.t_end / setup.step))
     most = min(total, MOST if quick else IN_PYTHON)
     steps = min(most, max(FEWEST, int(WORK / max(size, 1))))
-    return Trial(loaded, setup, steps, _run(loaded, setup, most))
+    return Trial(loaded, setup, steps, min(most, 20 * steps), _run(loaded, setup, most))
 
 
 def _run(loaded: Loaded, setup: Setup, steps: int) -> Run | None:

@@ -33,7 +33,7 @@ function controls(me, place, changed) {
     return box;
   };
   if (F.signals.length) place.append(make("h2", {textContent: "Inputs"}));
-  const boxes = F.signals.map((q, s) => {
+  const of_parts = [], boxes = F.signals.map((q, s) => {
     const box = q.held === null ? make("input", {type: "checkbox", checked: true}) : null;
     const mark = box ? [make("label", {}, box, " as the model has it")] : [];
     const read = () => me.held[s] ?? me.signal(s), write = v => {
@@ -44,9 +44,12 @@ function controls(me, place, changed) {
       me.held[s] = box.checked ? null : read();
       changed("");
     };
-    place.append(control(q, read, write, () => q.held ?? (me.held[s] === null ? read() : NaN), mark));
+    const shown = control(q, read, write, () => q.held ?? (me.held[s] === null ? read() : NaN), mark);
+    if (q.name.includes(".") && F.signals.length > 6) of_parts.push(shown);
+    else place.append(shown);
     return box;
   });
+  if (of_parts.length) place.append(make("details", {}, make("summary", {textContent: "inputs of parts"}), ...of_parts));
   const slider = q => {
     const i = F.parameters.indexOf(q), write = v => { me.p[i] = v === q.value ? q.value*q.factor : v*q.factor; };
     return control(q, () => me.p[i] === q.value*q.factor ? q.value : me.p[i]/q.factor, write, () => q.value);

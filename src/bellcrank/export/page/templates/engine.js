@@ -36,7 +36,7 @@ function runner(F, kernel, e, m, whole) {
   const inputs = m.slice(A.inputs/8, A.signals/8), fresh = m.slice(A.job/8, A.job_end/8);  // as the page came with them
   const real = name => (A.job + F.job[name])/8, place = Object.fromEntries(Object.keys(F.job).map(x => [x, real(x)]));
   const me = {F, e, m, p, y, row, held, problem: ""};
-  let h = F.step, breaks = [], until = Infinity;
+  let h = F.step, breaks = [], until = Infinity, closed = [];  // closed: parameters with which loops were
   Object.defineProperty(me, "t", {get: () => m[place.t]});
   Object.defineProperty(me, "i", {get: () => whole[2*place.reached]});
   const call = (name, to = A[name]) => e[name](me.t, A.y, A.y + 8*F.n_q, A.p, A.c, A.w, to, A.externals);
@@ -67,6 +67,21 @@ function runner(F, kernel, e, m, whole) {
     }) ? "the loops cannot be closed with these values" : "";
     if (me.problem) y.set(given);
   };
+  // Closes the loops with changed parameters; if they are far from those with which they were closed, in small steps.
+  const follow = from => {
+    const want = p.slice(), given = y.slice(), parts = 32;
+    me.assemble();
+    for (let k = 1; k <= parts && (k === 1 ? me.problem : !me.problem); k++) {
+      for (let i = 0; i < p.length; i++) p[i] = k === parts ? want[i] : from[i] + (want[i] - from[i])*k/parts;
+      call("constants", A.c);
+      me.assemble();
+    }
+    if (me.problem) {
+      p.set(want);
+      y.set(given);
+      call("constants", A.c);
+    } else closed = want;
+  };
   // Parameters and the state as the page came with them, or as they are given.
   me.take = (values = {}) => {
     F.parameters.forEach((q, i) => { p[i] = (Object.hasOwn(values, q.name) ? values[q.name] : q.value)*q.factor; });
@@ -79,7 +94,9 @@ function runner(F, kernel, e, m, whole) {
     if (me.events) me.events.undo();
     set(0, 0);
     me.problem = "";
-    if (F.parameters.some((q, i) => p[i] !== q.value*q.factor)) me.assemble();
+    const own = Float64Array.from(F.parameters, q => q.value*q.factor);
+    closed = own;
+    if (own.some((x, i) => p[i] !== x)) follow(own);
   };
   const begin = () => {
     if (me.problem) return me.outputs();
@@ -97,7 +114,7 @@ function runner(F, kernel, e, m, whole) {
   // Parameters or inputs were changed: what follows from them is found again, and loops are closed.
   me.changed = () => {
     set(me.t, 2);
-    me.assemble();
+    follow(closed);
     begin();
   };
   // Takes n steps, up to the end of a run if it is given; false if it cannot, which `problem` tells.

@@ -274,5 +274,5 @@ function scene(canvas, S, poses, marks) {
     draw_items(glass, lit, tone);
     g.disable(g.BLEND);
   };
-  return {fit, draw, seen};
+  return {fit, draw, seen, get view() { return [...centre, ...half, follows]; }};
 }
