@@ -49,7 +49,8 @@ function controls(me, place, changed) {
     else place.append(shown);
     return box;
   });
-  if (of_parts.length) place.append(make("details", {}, make("summary", {textContent: "inputs of parts"}), ...of_parts));
+  const parts = make("details", {}, make("summary", {textContent: "inputs of parts"}), ...of_parts);
+  if (of_parts.length) place.append(parts);
   const slider = q => {
     const i = F.parameters.indexOf(q), write = v => { me.p[i] = v === q.value ? q.value*q.factor : v*q.factor; };
     return control(q, () => me.p[i] === q.value*q.factor ? q.value : me.p[i]/q.factor, write, () => q.value);

@@ -62,8 +62,9 @@ function player(F, sources, view, drawn, asked = () => {}) {
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
   choose(0);
-  const to = () => {
-    const said = location.hash.slice(1).split("&").filter(x => /^[^=]+=[-+.0-9e]+$/i.test(x)).map(x => x.split("="));
+  const to = address => {  // as it was asked for: a changed value may have replaced it since
+    const listed = address.slice(address.indexOf("#") + 1).split("&");
+    const said = listed.filter(x => /^[^=]+=[-+.0-9e]+$/i.test(x)).map(x => x.split("="));
     let time = null;
     for (const [name, number] of said) {
       if (name !== "t") asked(decodeURIComponent(name), Number(number));
@@ -71,8 +72,8 @@ function player(F, sources, view, drawn, asked = () => {}) {
     }
     if (time !== null) go(time);
   };
-  to();
-  addEventListener("hashchange", to);
+  to(location.href);
+  addEventListener("hashchange", event => to(event.newURL));
   show();
   requestAnimationFrame(frame);
   return {pause, choose, show, go, get source() { return source; }, get running() { return running; }};

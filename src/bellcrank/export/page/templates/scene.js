@@ -181,7 +181,8 @@ function scene(canvas, S, poses, marks) {
     }
   });
   let shells = true;  // what one sees through, or else what usually hides the rest
-  const clear = ({opacity = 1, own, marks: [k]}) => shells ? opacity : opacity < 1 ? 1 : own && S.marks[k] >= 0 ? 0.3 : 1;
+  const clear = ({opacity = 1, own, marks: [k]}) =>
+    shells ? opacity : opacity < 1 ? 1 : own && S.marks[k] >= 0 ? 0.3 : 1;
   const sun = [0, 1, 2].map(i => -0.35*first[0][i] + 0.55*first[1][i] + 0.76*first[2][i]);
   begin();
   const turn = (x, y) => {
