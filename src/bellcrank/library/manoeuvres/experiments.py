@@ -117,9 +117,33 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Set-ups (one row each, columns as `factors`) and their metrics, NaN where a run failed; `failures`: why, by row.
+    """A manoeuvre driven with many set-ups of a car, made by `bc.manoeuvres.experiment`.
 
-    `models`: how many models were described; `shared`: whether all set-ups ran by the parameters of one model."""
+    Parameters
+    ----------
+    car, manoeuvre : str
+        Names of the car and of the manoeuvre.
+    factors : tuple of Factor
+        Keys of the car file with their values.
+    setups : ndarray
+        Values of the factors: one row for each set-up, columns as `factors`.
+    metrics : mapping
+        Values of each metric, by name; NaN where a run failed.
+    units, labels : mapping
+        Unit and label of each metric.
+    failures : mapping, optional
+        Why runs failed, by row.
+    shared : bool, default True
+        Whether all set-ups ran by the parameters of one model.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> springs = {"front.spring.stiffness": "45:60:2 N/mm"}
+    >>> found = bc.manoeuvres.experiment("passenger", "iso3888-1", springs, cores=1)
+    >>> found.effects("roll_max")["front.spring.stiffness"] < 0  # stiffer springs, less roll
+    True
+    """
 
     car: str
     manoeuvre: str
@@ -138,12 +162,34 @@ class Experiment:
         return self.metrics[metric]
 
     def effects(self, metric: str) -> dict[str, float]:
-        """Change of a metric from the lowest to the highest value of each factor, by a polynomial of first order."""
+        """Change of a metric from the lowest to the highest value of each factor, by a polynomial of first order.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric of the manoeuvre.
+
+        Returns
+        -------
+        dict
+            The change by key of the car file, in the unit of the metric.
+        """
         fitted = self._fitted(metric, 1)
         return {f.key: float(2 * c) for f, c in zip(self.factors, fitted.coefficients[1:], strict=True)}
 
     def surface(self, metric: str) -> Surface:
-        """The response surface of a metric."""
+        """The response surface of a metric.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric of the manoeuvre.
+
+        Returns
+        -------
+        Surface
+            Called with values of the factors by key, it returns the metric; `r2` says how well it fits.
+        """
         return self._fitted(metric, 2)
 
     def _fitted(self, metric: str, order: int) -> Surface:
@@ -166,11 +212,33 @@ class Experiment:
         return [n for n, y in self.metrics.items() if np.isfinite(y).sum() > 1 and np.nanstd(y) > 0]
 
     def order(self, metric: str) -> Array:
-        """Rows from the lowest to the highest value of a metric; failed runs last."""
+        """Rows from the lowest to the highest value of a metric; failed runs last.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric of the manoeuvre.
+
+        Returns
+        -------
+        ndarray
+            Row numbers of `setups`.
+        """
         return np.argsort(self[metric], kind="stable")
 
     def save(self, path: str | Path) -> Path:
-        """Write a CSV file: factors and metrics, units, then one row for each set-up."""
+        """Write a CSV file: factors and metrics, units, then one row for each set-up.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file that was written.
+        """
         names, columns = [*(f.key for f in self.factors), *self.metrics], [*self.setups.T, *self.metrics.values()]
         lines = [",".join(names), ",".join([*(f.unit or "-" for f in self.factors), *self.units.values()])]
         lines += [",".join(repr(float(x)) for x in row) for row in zip(*columns, strict=True)]
@@ -178,7 +246,18 @@ class Experiment:
         return Path(path)
 
     def page(self, path: str | Path) -> Path:
-        """Write an HTML page: effects, and all set-ups in a table that a click on a column sorts."""
+        """Write an HTML page: effects, and all set-ups in a table that a click on a column sorts.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file that was written.
+        """
         keys = [f.key for f in self.factors]
         effects = [(n, *self.effects(n).values(), self.surface(n).r2) for n in self.varying]
         rows = [(*map(float, s), *(float(self.metrics[n][i]) for n in self.metrics)) for i, s in enumerate(self.setups)]
