@@ -207,7 +207,7 @@ def test_a_command_that_is_misspelled(capsys):
     assert bellcrank("analyze", QUARTER_CAR) == 2
     assert "'analyze' is not a command. Did you mean 'analyse'?" in capsys.readouterr().err
     assert bellcrank("fly") == 2
-    assert "Commands: describe, count," in capsys.readouterr().err
+    assert "Commands: examples, describe, count," in capsys.readouterr().err
 
 
 def test_help_lists_all_commands_in_groups(capsys):
