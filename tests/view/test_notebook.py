@@ -149,3 +149,43 @@ def test_a_notebook_shows_picture_equations_plot_and_live_page(tmp_path):
     assert text.count('class="bellcrank"') == 3 and text.count('src="data:image/png;base64,') == 3
     assert len(re.findall(r'<iframe[^>]*sandbox="allow-scripts"', text)) == 1
     assert text.count("<math") > 20 and "four-bar linkage" in text
+
+
+def test_checks_cars_and_metrics_are_tables(machine):
+    """Of a few words in a terminal, and of rows with units in a notebook."""
+    found = bc.check(machine, states=3)
+    assert repr(found).startswith("Report(") and "rod" in repr(found) and "\n" not in repr(found)
+    assert seen(found).tags.count("tr") == 1 + len(found.lines)
+    car = bc.vehicles.Car.read("passenger")
+    shown = seen(car)
+    assert "svg" in shown.tags and "wheelbase" in shown.words and shown.tags.count("tr") == 1 + len(car.metrics)
+    assert seen(car.metrics).tags.count("tr") == 1 + len(car.metrics)
+
+
+def test_kinematics_are_a_table_and_a_plot():
+    m = bc.vehicles.Car.read("passenger").kinematics("front", [-0.05, 0.0, 0.05])
+    assert "\n" not in repr(m) and "3 positions" in repr(m)
+    shown = seen(m)
+    assert "img" in shown.tags and shown.tags.count("tr") == 1 + len(m.columns) and "track change" in shown.words
+    alone = seen(bc.vehicles.Car.read("passenger").kinematics("front", 0.0))
+    assert "img" not in alone.tags
+
+
+def test_modes_are_a_table_and_equations_are_folded(machine):
+    modes = machine.equations().compile(backend="python").modes()
+    shown = seen(modes)
+    assert shown.tags.count("tr") == 2 and "img" not in shown.tags and "pre" not in shown.tags  # one mode is a line
+    assert "details" in seen(machine.equations()).tags
+
+
+def test_manoeuvres_are_tables():
+    from bellcrank.library.manoeuvres.result import Criterion, Metrics, Result
+
+    t = np.linspace(0, 1, 5)
+    run = bc.Run("car", t, {"ay": t}, {"ay": "m/s2"}, {"ay": HOSTILE}, "finished")
+    found = Metrics()
+    found.add("ay_max", 8.0, "m/s2", HOSTILE)
+    result = Result("iso7975", HOSTILE, {}, {"run": run}, found.done(), [Criterion(HOSTILE, False)], plotted=("ay",))
+    assert "FAILED" in repr(result) and "\n" not in repr(result)
+    shown = seen(result)
+    assert "img" in shown.tags and "m/s²" in shown.words and "FAILED" in shown.words

@@ -11,6 +11,8 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_modes
 from bellcrank.analysis.tables import motion_line, table, write_csv
+from bellcrank.files.html import heading, paragraph
+from bellcrank.files.html import table as html_table
 from bellcrank.files.notebook import Shown
 
 REAL = 1e-9  # imaginary part below this fraction of the largest eigenvalue: rounding
@@ -193,8 +195,25 @@ class Modes(Sequence[Mode], Shown):
         ]
         return write_csv(path, head, rows)
 
+    def _told(self) -> list[str]:
+        rows = [
+            (
+                i,
+                eigenvalue_text(m.eigenvalue, 6, 4, " "),
+                f"{m.natural_frequency:.4g}" if m.oscillates else "-",
+                f"{m.damping:.4g}" if m.oscillates else "-",
+                f"{m.time_constant:.4g}" if np.isfinite(m.time_constant) else "-",
+                m.words(),
+            )
+            for i, m in enumerate(self._modes, 1)
+        ]
+        head = ("", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation")
+        words = "; ".join(x for x in (self.motion, self.stability if rows else "") if x)
+        told = [heading(f"{self.name}: modes"), *([paragraph(words)] if words else [])]
+        return [*told, html_table(head, rows, right=range(5))]
+
     def _drawn(self) -> Any:
-        return self.plot()
+        return self.plot() if len(self) > 1 else None  # one mode is a line of the table
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the eigenvalues and the participation of all states.

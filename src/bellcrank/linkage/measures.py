@@ -28,6 +28,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.html import heading, table
+from bellcrank.files.notebook import Shown
 from bellcrank.files.picture import finished, new_figure
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
@@ -50,8 +52,8 @@ STEERING_AXIS = {  # lower and upper point on it, by kind
 }
 
 
-@dataclass
-class Measures:
+@dataclass(repr=False)
+class Measures(Shown):
     """Columns by name, with units and labels; `notes` report what could not be given and why. A label begins with the
     title of the measure, which tables, plots and reports use; signs and meaning follow after a comma."""
 
@@ -73,6 +75,22 @@ class Measures:
 
     def add(self, name: str, values: Array, unit: str, label: str) -> None:
         self.columns[name], self.units[name], self.labels[name] = values, unit, label
+
+    def __repr__(self) -> str:
+        return f"Measures({self.name!r}: {len(self.columns)} measures at {self['travel'].size} positions, {self.mode})"
+
+    def _told(self) -> list[str]:
+        """Measures where the wheel is nearest to zero, and over which range they go."""
+        i, rows = int(np.argmin(np.abs(self["travel"]))), []
+        for name in self.columns:
+            values, unit = self.displayed(name)
+            ends = f"{values.min():.4g} to {values.max():.4g}" if np.isfinite(values).all() else ""
+            rows.append((self.title(name), f"{values[i]:.4g}", ends, unit, name))
+        head = f"{self.name}: {self.mode} motion; values at a travel of {1000 * self['travel'][i]:.4g} mm"
+        return [heading(head), table(("measure", "value", "range", "unit", "name"), rows, right=(1, 2))]
+
+    def _drawn(self) -> Any:
+        return draw([self]) if self["travel"].size > 1 else None
 
     def title(self, name: str) -> str:
         """What a measure is called."""

@@ -6,6 +6,9 @@ import json
 import math
 from dataclasses import dataclass, field
 
+from bellcrank.files.html import Raw, heading, table
+from bellcrank.files.notebook import Shown
+
 
 @dataclass(frozen=True)
 class Line:
@@ -24,8 +27,8 @@ class Line:
         return bool(self.value >= self.limit if self.at_least else self.value <= self.limit)  # nan passes neither
 
 
-@dataclass
-class Report:
+@dataclass(repr=False)
+class Report(Shown):
     """What a check found."""
 
     model: str
@@ -47,6 +50,22 @@ class Report:
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """Mark, property, value, limit and note of every line, in words."""
         return [(_mark(line), line.name, _shown(line.value), _limit(line), line.note) for line in self.lines]
+
+    def __repr__(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        return f"Report({self.model!r}: {verdict}, {len(self.lines)} properties, {self.states} states)"
+
+    def _told(self) -> list[str]:
+        head = f"{self.model}: {'passed' if self.passed else 'FAILED'}"
+        colors = {"ok": "#1a7f37", "FAILED": "#c62828"}
+        rows = [
+            (Raw(f'<span style="color:{colors[mark]}">{mark}</span>') if mark else "", *rest)
+            for mark, *rest in self.rows()
+        ]
+        return [
+            heading(f"{head} ({self.states} random states, seed {self.seed})"),
+            table(("", "property", "value", "limit", "note"), rows, right=(2,)),
+        ]
 
     def __str__(self) -> str:
         rows = self.rows()

@@ -6,7 +6,7 @@ from html import escape
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.summary import summary
-from bellcrank.files.html import Raw, heading, paragraph, table, verbatim
+from bellcrank.files.html import Raw, folded, heading, paragraph, table, verbatim
 from bellcrank.files.notebook import card
 from bellcrank.view.equations import program_equations
 from bellcrank.view.image import model_image
@@ -31,5 +31,6 @@ def broken_html(name: str, problem: str) -> str:
 def equations_html(derived: Derived) -> str:
     """Equations of motion: how they were derived, then all of them."""
     style = "<style>.bellcrank .equation { overflow-x: auto; padding: .2em 0 }</style>"
-    told = [Raw(style), heading(derived.name), verbatim(summary(derived)), *program_equations(derived.program)]
+    listed = "\n".join(program_equations(derived.program))
+    told = [Raw(style), heading(derived.name), verbatim(summary(derived)), folded("Equations", listed, False)]
     return card(told, lambda: None, escape(derived.name))

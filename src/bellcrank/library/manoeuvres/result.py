@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
+from bellcrank.files.html import heading, paragraph, table
 from bellcrank.files.names import file_names
+from bellcrank.files.notebook import Shown
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
@@ -133,8 +135,8 @@ class Curve:
     fixed: tuple[Line, ...] = ()
 
 
-@dataclass
-class Result:
+@dataclass(repr=False)
+class Result(Shown):
     """A manoeuvre that was driven, as `bc.manoeuvres.run` returns it: `result["ay_max"]` is a metric.
 
     Attributes
@@ -188,6 +190,19 @@ class Result:
 
     def __getitem__(self, name: str) -> float:
         return self.metrics[name]
+
+    def __repr__(self) -> str:
+        verdict = {None: "", True: ", passed", False: ", FAILED"}[self.passed]
+        return f"Result({self.manoeuvre!r} of {self.car!r}: {len(self.metrics)} metrics{verdict})"
+
+    def _told(self) -> list[str]:
+        verdicts = [(("passed" if c.passed else "FAILED"), c.words) for c in self.criteria]
+        told = [heading(f"{self.car}: {self.manoeuvre}"), *self.metrics._told()]
+        told += [table(("", "criterion"), verdicts)] if verdicts else []
+        return [*told, *(paragraph(f"Note: {n}") for n in self.notes)]
+
+    def _drawn(self) -> Any:
+        return self._figure() if self.curves() else None
 
     def __str__(self) -> str:
         lines = [f"{self.car}: {self.manoeuvre}", str(self.metrics)]

@@ -18,11 +18,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.html import table
+from bellcrank.files.notebook import Shown
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.library.vehicles.records import Compliance
 from bellcrank.library.vehicles.rest import Stand, along, corner, push_of, roll_centre, up_of
+from bellcrank.unit_notation import typeset_unit
 
 G = GRAVITY
 DAMPED = "damping ratio of a quarter car at 0.1 m/s of the wheel, {}"
@@ -43,7 +46,7 @@ class Figure:
         return self.usual is not None and not self.usual[0] <= self.value <= self.usual[1]
 
 
-class Figures(Mapping[str, float]):
+class Figures(Mapping[str, float], Shown):
     """Numbers by name; `details` has units and words; prints as a table."""
 
     def __init__(self, details: Mapping[str, Figure]) -> None:
@@ -59,6 +62,13 @@ class Figures(Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self.details)
+
+    def _told(self) -> list[str]:
+        rows = [
+            (f.label, f"{f.value:.4g}", typeset_unit(f.unit), "unusual" if f.odd else "", name)
+            for name, f in self.details.items()
+        ]
+        return [table(("", "value", "unit", "", "name"), rows, right=(1,))]
 
     def __repr__(self) -> str:
         wide = max(map(len, self.details), default=0)
