@@ -17,7 +17,19 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 TESTS = ("tests/analysis", "tests/api", "tests/expr", "tests/files", "tests/numeric", "tests/run", "tests/view")
-TOOLS = ("pytest", "pytest-xdist", "hypothesis", "pandas", "pyarrow", "xarray", "sympy", "control", "gymnasium")
+TOOLS = (
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "pandas",
+    "pyarrow",
+    "xarray",
+    "sympy",
+    "control",
+    "gymnasium",
+    "psutil",
+    "wasmtime",
+)
 
 
 def declared() -> dict[str, str]:

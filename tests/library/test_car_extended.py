@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.ready import _system, car_of, ready
+from bellcrank.library.manoeuvres.ready import car_of, ready, system_of
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.vehicles.driver import Driver
 
@@ -81,7 +81,7 @@ def test_models_changed_by_hand_and_classes_that_cannot_be_called_are_refused(ex
 
     for kind, words in ((Short, r"Short.system\(\) cannot be called by manoeuvres.*\*\*options"), (Other, "NoneType")):
         with pytest.raises(ModelError, match=words):
-            _system(kind(folder=car.folder, **car.given), Driver(), None)
+            system_of(kind(folder=car.folder, **car.given), Driver(), None)
 
 
 @pytest.mark.campaign
