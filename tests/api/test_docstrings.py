@@ -116,7 +116,11 @@ def test_every_call_has_an_example():
 COMPILED = {"bellcrank.compile_linkage"}  # in C alone
 
 
-LONG = {"Result", *(f"bellcrank.library.manoeuvres.{x}" for x in ("handling", "report", "run"))}  # cars are compiled
+LONG = {
+    "Result",
+    "Experiment",
+    *(f"bellcrank.library.manoeuvres.{x}" for x in ("experiment", "handling", "report", "run")),
+}  # cars are compiled
 
 
 def marks(name):
