@@ -235,6 +235,7 @@ def test_a_span_may_begin_with_a_minus(capsys):
         assert columns["travel"] == pytest.approx([-0.04, 0.0, 0.04])
 
 
+@pytest.mark.campaign
 def test_one_name_for_a_measure(capsys):
     """In tables, plots and reports: the beginning of its label, which no other measure has."""
     car = bc.vehicles.Car.read("passenger")

@@ -162,6 +162,7 @@ def test_checks_cars_and_metrics_are_tables(machine):
     assert seen(car.metrics).tags.count("tr") == 1 + len(car.metrics)
 
 
+@pytest.mark.campaign
 def test_kinematics_are_a_table_and_a_plot():
     m = bc.vehicles.Car.read("passenger").kinematics("front", [-0.05, 0.0, 0.05])
     assert "\n" not in repr(m) and "3 positions" in repr(m)
