@@ -32,11 +32,14 @@ IN_SDIST = (
 
 
 def package_files() -> set[str]:
-    """Files of the package that git knows, as a wheel names them."""
+    """Files of the package and its examples that git knows."""
     command = ["git", "ls-files", "src", "examples"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    inside = (line.removeprefix("src/") for line in listed.splitlines())
-    return {f"bellcrank/files/{name}" if name.startswith("examples/") else name for name in inside}
+    return {*subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()}
+
+
+def in_wheel(name: str) -> str:
+    """The name that a file has in a wheel."""
+    return f"bellcrank/files/{name}" if name.startswith("examples/") else name.removeprefix("src/")
 
 
 def differences(wheel: Path, sdist: Path) -> list[str]:
@@ -45,10 +48,11 @@ def differences(wheel: Path, sdist: Path) -> list[str]:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
     with tarfile.open(sdist) as archive:
         source = {name.partition("/")[2] for name in archive.getnames()}
-    known = package_files()
+    files = package_files()
+    known = {in_wheel(name) for name in files}
     missing = [f"missing in the wheel: {name}" for name in sorted(known - inside)]
     missing += [f"in the wheel, but not in git: {name}" for name in sorted(inside - known)]
-    wanted = {*IN_SDIST, *(f"src/{name}" for name in known)}
+    wanted = {*IN_SDIST, *files}
     return missing + [f"missing in the sdist: {name}" for name in sorted(wanted - source)]
 
 
