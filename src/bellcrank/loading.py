@@ -179,9 +179,9 @@ def load(
     sample = Sample(place)
     found = next((kind for kind in KINDS if kind.is_one(sample)), None)
     if found is None:
-        told = f" Its top-level keys are {', '.join(sample.keys)}." if sample.keys else ""
+        shown = f" Its top-level keys are {', '.join(sample.keys)}." if sample.keys else ""
         known = "\n".join(f"  {kind.name}: {kind.known_by}" for kind in KINDS)
-        raise ModelError(f"load: {place} is none of the files that are known.{told} Looked for:\n{known}")
+        raise ModelError(f"load: {place} is none of the files that are known.{shown} Looked for:\n{known}")
     return found.read(place, options)
 
 
@@ -204,5 +204,5 @@ def _shipped(name: Path) -> Kind | None:
     names = [*listed["car"], *listed["linkage"], *examples.names()]
     near = [p.name for p in name.parent.iterdir()] if name.parent.is_dir() else []
     guess = did_you_mean(name.name, [*near, *names])
-    told = "" if name.suffix else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."
-    raise ModelError(f"load: no file {name}.{guess}{told}")
+    listing = "" if name.suffix else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."
+    raise ModelError(f"load: no file {name}.{guess}{listing}")

@@ -143,9 +143,9 @@ def _film(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Pa
             for image in chain([first], frames):
                 process.stdin.write(image.tobytes())
             process.stdin.close()
-        told = process.stdout.read().decode(errors="replace").strip().splitlines()
+        message = process.stdout.read().decode(errors="replace").strip().splitlines()
     if process.returncode:
-        raise RunError(f"cannot write {path}: ffmpeg says {told[-1] if told else f'code {process.returncode}'}")
+        raise RunError(f"cannot write {path}: ffmpeg says {message[-1] if message else f'code {process.returncode}'}")
 
 
 def _ffmpeg() -> str | None:
