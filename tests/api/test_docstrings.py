@@ -19,9 +19,11 @@ from bellcrank.analysis.response import Response, Spectrum
 from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.export.page.page import Page
 from bellcrank.library.tyres.fitting import Fit
+from bellcrank.library.tyres.steady import Forces
 from bellcrank.loading import KINDS
 from bellcrank.many.steppers import Steppers
 from bellcrank.model.formula import SCALAR
+from bellcrank.run.rhs import Rhs
 from bellcrank.run.stepper import Stepper
 from tests.models import needs_compiler
 
@@ -35,14 +37,14 @@ def classes(module):
 CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an example of its own
 RESULTS = (
     Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
-    StabilityChart, Fit, Page, Slopes, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
+    StabilityChart, Fit, Page, Slopes, Rhs, Forces, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
     bc.ExpressionError, bc.InternalError, bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium,
     bc.ParsFile, bc.RunError, bc.RunStatus, bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre,
     bc.metrics.Metric, bc.metrics.MetricKind,
     *(x for m in (bc.kane, bc.manoeuvres, bc.tyres, bc.vehicles) for x in classes(m)),
 )  # fmt: skip
 """Classes whose methods share the example of the class."""
-MADE = (Stepper, Steppers)  # by calls of a simulation alone
+MADE = (Stepper, Steppers, Rhs, Forces)  # by calls alone
 MODULES = (bc, bc.gym, bc.linkage, bc.manoeuvres, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles)
 READ = [getattr(import_module(k.module), k.reader) for k in KINDS]  # whose classmethod `read` is looked at
 
@@ -118,6 +120,7 @@ COMPILED = {"bellcrank.compile_linkage"}  # in C alone
 
 LONG = {
     "Result",
+    "Result.animate",
     "Experiment",
     *(f"bellcrank.library.manoeuvres.{x}" for x in ("experiment", "handling", "report", "run")),
 }  # cars are compiled

@@ -207,8 +207,17 @@ class StabilityChart(Shown):
 
 @dataclass(frozen=True)
 class Fold:
-    """Where a branch of equilibria turns back: the value of what is varied, the state there, and the next one found
-    on another branch (None: there is none), all in user units."""
+    """Turning point of a branch of equilibria, in user units.
+
+    Attributes
+    ----------
+    value : float
+        Value of the varied quantity.
+    at : dict
+        State at the turning point, by name.
+    to : dict or None
+        First state on the branch that was found next. None: no other branch was found.
+    """
 
     value: float
     at: dict[str, float]

@@ -27,19 +27,38 @@ _FLOAT = np.dtype(float)
 
 
 class Rhs:
-    """x' = f(t, x): rates of all states x = [q, u] in the order of `state_names`, user-defined states among the
-    coordinates q.
+    """State derivatives x' = f(t, x) with x = [q, u], in equation units: rad, s and the consistent units of the model.
 
-    All in equation units: rad, and the consistent units of the model (`units` lists those of x, for x' per s), t in s.
-    `f(t, x, out)` leaves the rates in `out`, an array of floats, and returns it. States of closed loops are taken as
-    they are: rates are those of a run where x lies on the constraints, and near singular configurations those of the
-    redundant equations, as of `Simulation.derivatives`.
+    `f(t, x)` returns a new array, `f(t, x, out)` fills and returns `out`. User-defined states are among the coordinates
+    q. States of closed loops are taken as they are. On the constraints f equals the derivatives of a run; near singular
+    configurations it returns those of the redundant equations, as `Simulation.derivatives` does. Any number of threads
+    may call f.
 
-    Any number of threads may call. `address` is that of a compiled function for programs in C and others,
-    `int f(double t, const double *x, double *xdot, void *user_data)`, which returns 0 if it has found the rates;
-    `user_data` is what it takes last. It has no state, so any number of threads may call it as well; where inputs or
-    user functions are functions of Python it calls these, and returns another number if one raises an error. Both
-    are valid as long as this object lives.
+    Attributes
+    ----------
+    state_names : tuple of str
+        Names of the states, in the order of x.
+    units : tuple of str
+        Equation units of x; those of x' are per s.
+    address : int
+        Address of the compiled function `int f(double t, const double *x, double *xdot, void *user_data)`, for
+        solvers in C and other languages. It returns 0 if it found the derivatives, another number if an input or user
+        function in Python raised an error. Any number of threads may call it while this object lives.
+    user_data : int
+        Address to pass as its last argument.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass="m")
+    >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+    >>> s.set_defaults(m=2, k=8)
+    >>> f = s.equations().compile().rhs()
+    >>> f.state_names
+    ('q(mass)', 'u(mass)')
+    >>> f(0.0, [0.5, 1.0]).tolist()
+    [1.0, -2.0]
     """
 
     def __init__(self, evaluation: Evaluation, bound: Bound | None) -> None:

@@ -367,6 +367,13 @@ class Result(Shown):
         ------
         RunError
             If the animation cannot be written.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> result = bc.manoeuvres.run("passenger", "braking", speed=50)
+        >>> result.animate("braking.html").name
+        'braking.html'
         """
         run, motion = copy(self.run), self.run.motion
         edges = next(((x, y) for c in self.more for name, x, y in c.fixed if name == CONES), None)

@@ -29,11 +29,33 @@ TURNS = 30  # of the iteration that finds the spin: each takes away at least a p
 
 
 class Forces(Mapping[str, Any]):
-    """Forces, moments and what belongs to them, by name: `f.Fx` or `f["Fx"]`; arrays as the inputs were.
+    """Forces and moments of a tyre by name: `f.Fx` or `f["Fx"]`, numbers or arrays as the inputs were.
 
-    Fx, Fy, Fz (N), Mx, My, Mz (N m) act on the wheel at the contact centre, in axes x forward, y to the left, z up.
-    mux, muy: friction; Kxk (N), Kya (N/rad): slip and cornering stiffness; trail (m); Re, Rl: effective rolling and
-    loaded radius; rho: deflection; sigma_x, sigma_y: relaxation lengths (m). `notes` reports what was limited.
+    Forces and moments act on the wheel at the contact centre, in axes x forward, y to the left, z up.
+
+    Attributes
+    ----------
+    Fx, Fy, Fz : float or ndarray
+        Forces in N.
+    Mx, My, Mz : float or ndarray
+        Moments in N m.
+    mux, muy : float or ndarray
+        Coefficients of friction.
+    Kxk, Kya : float or ndarray
+        Slip stiffness in N, cornering stiffness in N/rad.
+    trail, Re, Rl, rho : float or ndarray
+        Pneumatic trail, effective rolling radius, loaded radius and deflection in m.
+    sigma_x, sigma_y : float or ndarray
+        Relaxation lengths in m.
+    notes : tuple of str
+        Inputs that were limited to the range of the tyre.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> f = bc.tyres.TMeasy.of_size("205/60R15 91V").forces(Fz=4000, alpha=0.0, kappa=0.05)
+    >>> bool(f.Fx > 0 and f.Fx == f["Fx"])
+    True
     """
 
     def __init__(self, values: Mapping[str, Any], notes: tuple[str, ...] = ()) -> None:
