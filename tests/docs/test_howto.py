@@ -144,8 +144,39 @@ def fit_hard_points(n):
     assert abs(after["camber"] - after["camber"][16] + 18 * travel).max() < 0.5
 
 
+def spring_damper_stop(n):
+    """Position at rest by the weight; deepest point and force by SciPy."""
+    assert n["rest"] == pytest.approx(-100 * G / 8000)
+
+    def rates(t, y):
+        x, v = y
+        stop = max(0.0, 2e5 * (-x - 0.2) - 500 * v) if x < -0.2 else 0.0
+        return v, (stop - 8000 * x - 400 * v) / 100 - G
+
+    exact = solve_ivp(rates, (0, 3), (0.3, 0), t_eval=n["run"].time, rtol=1e-9, atol=1e-9, max_step=1e-3)
+    assert n["run"]["q(mass)"] == pytest.approx(exact.y[0], abs=5e-5)
+    assert n["deepest"] < -0.2 and n["run"]["stop_force"].min() == 0
+
+
+def equations_as_latex(n):
+    """The text has what it must; the centre of mass moves as momentum and energy ask for."""
+    text, run = n["eom"].latex(), n["run"]
+    assert text.count("\\frac{d}{dt}") == 4 and "\\sin" in text
+    x, q, v, w = (run[name] for name in ("q(cart)", "q(rod)", "u(cart)", "u(rod)"))
+    assert 3 * v + 0.5 * np.cos(q) * w == pytest.approx(0 * v, abs=1e-7)
+    energy = 1.5 * v**2 + 0.5 * v * w * np.cos(q) + 0.125 * w**2 - 0.5 * G * np.cos(q)
+    assert energy == pytest.approx(energy[0] + 0 * x, abs=1e-6)
+
+
+def scipy_solvers(n):
+    run, found = n["run"], n["found"]
+    assert [run[name][-1] for name in n["f"].state_names] == pytest.approx(list(found.y[:, -1]), abs=1e-5)
+    assert n["f"].jacobian(0, n["start"])[:2, 2:] == pytest.approx(np.eye(2))
+
+
 CHECKS = [README, pendulum_with_friction, double_pendulum, overlay_springs, four_bar_torque, cart_pole_lqr, rolling_coin, bouncing_ball,
-          monte_carlo, three_masses, slider_crank_gas_force, fit_hard_points]  # fmt: skip
+          monte_carlo, three_masses, slider_crank_gas_force, fit_hard_points,
+          spring_damper_stop, equations_as_latex, scipy_solvers]  # fmt: skip
 
 
 @pytest.mark.parametrize(
