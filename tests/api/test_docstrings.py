@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.analysis.equilibrium import Equilibrium
 from bellcrank.analysis.inverse import InverseDynamics
-from bellcrank.analysis.jacobian import Slopes
+from bellcrank.analysis.jacobian import Jacobian
 from bellcrank.analysis.linear import LinearModel
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import Mode, Modes
@@ -37,7 +37,7 @@ def classes(module):
 CLASSES = (bc.System, bc.Equations, bc.Simulation, bc.Run)  # each call has an example of its own
 RESULTS = (
     Equilibria, Equilibrium, InverseDynamics, LinearModel, Mode, Modes, Response, RootLocus, Sensitivity, Spectrum,
-    StabilityChart, Fit, Page, Slopes, Rhs, Forces, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
+    StabilityChart, Fit, Page, Jacobian, Rhs, Forces, Stepper, Steppers, bc.BellcrankError, bc.BuildError, bc.Comparison, bc.Dae,
     bc.ExpressionError, bc.InternalError, bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium,
     bc.ParsFile, bc.RunError, bc.RunStatus, bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre,
     bc.metrics.Metric, bc.metrics.MetricKind,

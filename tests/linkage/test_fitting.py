@@ -65,7 +65,7 @@ def test_redrawn_linkages_measure_as_new_ones_do(name):
         h = 1e-6
         above, below = (measure(drawings.at(moved(s)), z, rack, mode) for s in (h, -h))
         lanes = {p: tuple(np.full(5, complex(x)) for x in at) for p, at in moved(1j * STEP).items()}
-        slopes = measure(near.slopes(lanes), z, rack, mode)
+        slopes = measure(near.derivatives(lanes), z, rack, mode)
         for column in set(found) - {"travel", "rack"}:
             if np.isfinite(found[column]).all():
                 difference = (above[column] - below[column]) / (2 * h)

@@ -1,6 +1,6 @@
-"""Derivatives of a model as programs: results of the model -> slopes -> program.
+"""Derivatives of a model as programs: results of the model -> derivatives -> program.
 
-In:  `Results`, and the `Program` and `Interface` of the model. Out: `Slopes`: an ordinary `Program` whose outputs are
+In:  `Results`, and the `Program` and `Interface` of the model. Out: `Jacobian`: an ordinary `Program` whose outputs are
 the values asked for and all their derivatives that are not zero, so that C, Python, operation counts and loading work
 as for the model itself.
 """
@@ -42,13 +42,13 @@ SMALL = 4_000  # operations up to which sums are multiplied out for it
 WRITTEN_OUT = 60_000  # rough operations of a whole matrix; above, columns are taken one direction at a time
 
 WRITERS: dict[str, tuple[str, Callable[[Program], str]]] = {
-    "c": ("slopes.c", c_source),
-    "python": ("slopes.py", python_source),
+    "c": ("jacobian.c", c_source),
+    "python": ("jacobian.py", python_source),
 }
 
 
 @dataclass(frozen=True)
-class Slopes:
+class Jacobian:
     """A Jacobian or gradient as a program, as `Equations.jacobian` and `Equations.gradient` return it.
 
     Attributes
@@ -88,7 +88,7 @@ class Slopes:
 
     @property
     def count(self) -> Count:
-        """Operations of one evaluation of all slopes."""
+        """Operations of one evaluation of all derivatives."""
         found = Section(self.program.outputs.statements, self.program.outputs.results[len(self.rows) :])
         wanted = needed(found, self.program.derivatives.statements)
         return count_section(wanted.statements, wanted.results)
@@ -128,7 +128,7 @@ class Slopes:
         return rows, columns
 
     def export(self, format: DerivativeFormat, directory: str | Path) -> Path:
-        """Write the source of the program: slopes.c or slopes.py.
+        """Write the source of the program: jacobian.c or jacobian.py.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Slopes:
         return path
 
 
-def jacobian_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None, mode: str) -> Slopes:
+def jacobian_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None, mode: str) -> Jacobian:
     """The whole matrix of a model as a program, or an error where that would be too large."""
     groups, columns = groups_of(of, derived.name), columns_of(derived.interface, wrt)
     size = written_out_size(derived.results, groups, columns)
@@ -177,7 +177,7 @@ def jacobian_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | 
     return derive_slopes(derived.program, derived.results, groups, columns, mode)
 
 
-def gradient_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None) -> Slopes:
+def gradient_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None) -> Jacobian:
     """The gradient of a weighted sum of a model's results as a program."""
     groups, columns = groups_of(of, derived.name), columns_of(derived.interface, wrt)
     return derive_gradient(derived.program, derived.results, groups, columns)
@@ -220,8 +220,8 @@ def derive_slopes(
     mode: str = "cheapest",
     extracted: bool = True,
     inputs: Sequence[Symbol] = (),
-) -> Slopes:
-    """The program of all slopes of some groups of results; large ones go along one direction at a time.
+) -> Jacobian:
+    """The program of all derivatives of some groups of results; large ones go along one direction at a time.
 
     `model` is the program of the model. With `extracted`, common parts are taken out: fewer operations, for programs
     that are printed or run often. `inputs` are those of the results that are not inputs of the model.
@@ -247,7 +247,7 @@ def derive_slopes(
 
 
 def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
-    """Operations of all slopes, once common parts are taken out."""
+    """Operations of all derivatives, once common parts are taken out."""
     roots = [e for row in found for e in row.values()]
     total = count(roots).total
     if not extracted or total > EXTRACTED:
@@ -261,12 +261,12 @@ def seed(column: Symbol) -> Symbol:
     return Symbol(f"along {column.name}", "variable")
 
 
-def derive_gradient(model: Program, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
+def derive_gradient(model: Program, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Jacobian:
     """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
     rows, external = results.rows(*groups), ExternalSlopes()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
     slopes = adjoint([e for _, e in rows], weights, columns, results.linear, external)
-    names = [f"slope by {s.name}" for s in columns]
+    names = [f"derivative by {s.name}" for s in columns]
     found = {(0, j): e for j, e in enumerate(slopes)}
     return _slopes(model, results, (), columns, found, names, weights, external)
 
@@ -282,8 +282,8 @@ def _slopes(
     external: ExternalSlopes,
     inputs: Sequence[Symbol] = (),
     extracted: bool = True,
-) -> Slopes:
-    """Slopes with a program whose outputs are the values of rows and what was found, under their names."""
+) -> Jacobian:
+    """Jacobian with a program whose outputs are the values of rows and what was found, under their names."""
     rates = [e for _, e in results.rates]
     with small_threshold(EVERYTHING):
         roots = drop_idle_parameters([*rates, *(e for _, e in rows), *found.values()])
@@ -292,8 +292,8 @@ def _slopes(
         n, given = len(rates), [*results.inputs, *inputs, *seeds]
         outputs = list(zip([*(name for name, _ in rows), *names], roots[n:], strict=True))
         states = model.coordinates, model.speeds
-        name = f"{model.name}: slopes"
+        name = f"{model.name}: Jacobian"
         parts = Parts(name, results.parameters, *states, roots[:n], outputs, given, outputs_matter=True)
         program = build_program(parts)
     listed = tuple(name for name, _ in rows), tuple(columns), tuple(found)
-    return Slopes(program, *listed, tuple(seeds), tuple(external.notes))
+    return Jacobian(program, *listed, tuple(seeds), tuple(external.notes))

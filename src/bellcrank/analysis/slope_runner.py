@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.analysis.external_slopes import SlopeOf, difference
-from bellcrank.analysis.jacobian import Slopes, seed
+from bellcrank.analysis.jacobian import Jacobian, seed
 from bellcrank.analysis.point import Point, parameters_of
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr import Symbol
@@ -56,7 +56,7 @@ class Remembered:
 class Runner:
     """A program of slopes, loaded, with the parameters and inputs it needs put in their places."""
 
-    def __init__(self, loaded: Loaded, slopes: Slopes, often: bool = False) -> None:
+    def __init__(self, loaded: Loaded, slopes: Jacobian, often: bool = False) -> None:
         self.loaded, self.slopes = loaded, slopes
         program = slopes.program
         functions = [self._function(r) for r in program.routines]
@@ -89,7 +89,7 @@ class Runner:
         """Values of all rows and their slopes by all columns; `given` are inputs besides those of the model.
 
         Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
-        Slopes that cost more than the values may be omitted (`sloped`).
+        Jacobian that cost more than the values may be omitted (`sloped`).
         """
         symbols = self.slopes.program.parameters
         p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]

@@ -32,7 +32,7 @@ from bellcrank.names import numbered
 from bellcrank.program.lookup import routine_operations
 
 if TYPE_CHECKING:
-    from bellcrank.analysis.jacobian import Slopes
+    from bellcrank.analysis.jacobian import Jacobian
     from bellcrank.analysis.linear import LinearModel
     from bellcrank.api.simulation import Simulation
     from bellcrank.export.page.page import Page
@@ -176,7 +176,7 @@ class Equations(Checked):
         *,
         wrt: Sequence[Any] | str | None = None,
         mode: JacobianMode = "cheapest",
-    ) -> Slopes:
+    ) -> Jacobian:
         """Derive a Jacobian as a program, by exact differentiation.
 
         Parameters
@@ -191,7 +191,7 @@ class Equations(Checked):
 
         Returns
         -------
-        Slopes
+        Jacobian
             The program: `rows` and `columns` name the entries, `operation_count()` its cost; `export("c", directory)`
             or `export("python", directory)` writes its source. Values are in equation units.
 
@@ -216,7 +216,7 @@ class Equations(Checked):
 
     def gradient(
         self, of: JacobianOf | Sequence[JacobianOf] = ("rates",), *, wrt: Sequence[Any] | str | None = None
-    ) -> Slopes:
+    ) -> Jacobian:
         """Derive the gradient of a weighted sum of results as a program (reverse mode). The weights are its inputs.
 
         Parameters
@@ -228,7 +228,7 @@ class Equations(Checked):
 
         Returns
         -------
-        Slopes
+        Jacobian
             The program, as of `jacobian`, with one row.
 
         Examples

@@ -70,7 +70,7 @@ class Curve:
 @dataclass(frozen=True)
 class Fit:
     """Hard points that were found. `before`, `after`: samples of every curve, by its name, in the units of its metric;
-    `slopes`: their derivatives at the solution by each coordinate, per m (samples, coordinates)."""
+    `derivatives`: their derivatives at the solution by each coordinate, per m (samples, coordinates)."""
 
     linkage: Linkage
     coordinates: tuple[Coordinate, ...]
@@ -78,7 +78,7 @@ class Fit:
     curves: tuple[Curve, ...]
     before: Mapping[str, Array]
     after: Mapping[str, Array]
-    slopes: Mapping[str, Array]
+    derivatives: Mapping[str, Array]
     units: Mapping[str, str]
     evaluations: int
     seconds: float
@@ -106,7 +106,7 @@ class Fit:
 
     def sensitivity(self, curve: str) -> dict[str, float]:
         """Root mean square change of a curve per m of each coordinate, at the solution."""
-        rms = np.sqrt((self.slopes[curve] ** 2).mean(axis=0))
+        rms = np.sqrt((self.derivatives[curve] ** 2).mean(axis=0))
         return {c.name: float(x) for c, x in zip(self.coordinates, rms, strict=True)}
 
     def save(self, path: str | Path) -> Path:
@@ -117,8 +117,8 @@ class Fit:
         lines.append(",".join(("-", "m", "m", *["unit of the curve"] * 3, *["per m"] * len(self.coordinates))))
         for c in self.curves:
             rows = zip(c.travel, c.rack, c.target, self.before[c.name], self.after[c.name], strict=True)
-            for row, slopes in zip(rows, self.slopes[c.name], strict=True):
-                lines.append(",".join([c.name, *(repr(float(x)) for x in (*row, *slopes))]))
+            for row, derivatives in zip(rows, self.derivatives[c.name], strict=True):
+                lines.append(",".join([c.name, *(repr(float(x)) for x in (*row, *derivatives))]))
         guarded("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
 
@@ -165,7 +165,7 @@ def fit(linkage: Linkage, coordinates: Sequence[Coordinate], curves: Sequence[Cu
         gtol=1e-12, max_nfev=MOST_STEPS,
     )  # fmt: skip
     moves = np.asarray(found.x)
-    after, slopes = problem.samples(moves), problem.slopes(moves)
+    after, derivatives = problem.samples(moves), problem.derivatives(moves)
     new = Linkage(linkage.chain.moved(problem.places(moves)))
     notes = []
     if found.status == 0:
@@ -175,7 +175,7 @@ def fit(linkage: Linkage, coordinates: Sequence[Coordinate], curves: Sequence[Cu
     if held:
         notes.append(f"at the limit of their ranges: {', '.join(held)}")
     return Fit(
-        new, tuple(coordinates), moves, tuple(curves), before, after, slopes, problem.units, problem.count,
+        new, tuple(coordinates), moves, tuple(curves), before, after, derivatives, problem.units, problem.count,
         time.process_time() - began, tuple(notes),
     )  # fmt: skip
 
@@ -223,13 +223,13 @@ class _Problem:
                 found[c.name] = values[:-1] - (values[-1] if c.change else 0.0)
         return {c.name: found[c.name] for c in self.curves}
 
-    def slopes(self, moves: Array) -> dict[str, Array]:
+    def derivatives(self, moves: Array) -> dict[str, Array]:
         """Derivatives of all samples by the coordinates, per m (samples, coordinates)."""
         found = {}
         near = self.drawings.at(self.places(moves))
         for group in self.groups:
             c, n = group[0], len(group[0].travel) + 1
-            drawn = near.slopes(self.places(moves, n))
+            drawn = near.derivatives(self.places(moves, n))
             travel, rack = (np.tile(np.append(x, 0.0), len(self.coordinates)) for x in (c.travel, c.rack))
             m = measure(drawn, travel, rack, c.mode)
             for c in group:
@@ -247,7 +247,7 @@ class _Problem:
         return np.concatenate([*parts, self.effort * moves])
 
     def jacobian(self, moves: Array) -> Array:
-        found = self.slopes(moves)
+        found = self.derivatives(moves)
         return np.vstack([*(self._scale(c) * found[c.name] for c in self.curves), np.diag(self.effort)])
 
     def _scale(self, c: Curve) -> float:

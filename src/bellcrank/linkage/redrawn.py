@@ -63,7 +63,7 @@ class Redrawn:
     def inputs(self) -> tuple[str, ...]:
         return self.drawings.linkage.inputs
 
-    def slopes(self, places: Mapping[str, Any]) -> Redrawn:
+    def derivatives(self, places: Mapping[str, Any]) -> Redrawn:
         """The variant over complex places near its own: imaginary parts of results are derivatives times `STEP`."""
         return Redrawn(self.drawings, places, self)
 
