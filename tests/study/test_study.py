@@ -551,3 +551,18 @@ def test_a_worker_keeps_its_pipes_for_itself(tmp_path):
     os.close(here)
     assert (os.read(there, 100), elsewhere.read_bytes()) == (b"answer", b"printed")
     os.close(there)
+
+
+def test_a_shipped_example_is_a_model_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = {"name": "far", "model": {"file": "examples/quarter_car.py"}, "run": {"t_end": 0.02, "step": 0.001},
+            "grid": {"k": [16800, 20000]}, "metrics": {"top": {"kind": "max", "of": "travel"}}}  # fmt: skip
+    result = bc.Study.read(plan).run("far", in_process=True)
+    assert len(result.rows) == 2 and not result.failed
+
+
+def test_a_result_shows_why_the_first_run_failed(tmp_path):
+    plan = {"name": "far", "model": {"file": "examples/quarter_car.py"}, "run": {"t_end": 0.02, "step": 0.001},
+            "grid": {"k": [16800, -1e300]}, "metrics": {"top": {"kind": "max", "of": "travel"}}}  # fmt: skip
+    shown = repr(bc.Study.read(plan).run(tmp_path / "far", in_process=True))
+    assert shown.startswith("StudyResult('far': 2 rows, 1 failed, the first: ")

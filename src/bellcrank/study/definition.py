@@ -12,7 +12,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.csv_table import read_csv
-from bellcrank.files.shipped import existing
+from bellcrank.files.shipped import example_path, existing
 from bellcrank.files.text import read_toml
 from bellcrank.study.read_values import read_inputs, read_metrics, read_parts
 from bellcrank.study.reader import Reader
@@ -80,7 +80,9 @@ def _model(r: Reader, base: Path) -> ModelSpec:
     if "file" in t.data:
         if "terrain" in t.data:
             t.problem("terrain belongs to a vehicle; a model file has its own, or takes it by arguments")
-        return ModelSpec(file=base / t.text("file", ""), arguments=arguments)
+        named = t.text("file", "")
+        path = base / named
+        return ModelSpec(file=path if path.exists() else example_path(named) or path, arguments=arguments)
     ground = t.table("terrain")
     terrain = dict(ground.data) if "terrain" in t.data else None
     if terrain and terrain.pop("file", None) is not None:

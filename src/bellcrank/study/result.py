@@ -74,7 +74,8 @@ class StudyResult(Rows, Shown):
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed)"
+        why = f", the first: {self.failed[0].ended}" if self.failed else ""
+        return f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed{why})"
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self.columns]
