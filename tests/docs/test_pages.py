@@ -4,6 +4,7 @@ import doctest
 import re
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,14 @@ def test_cars(folder, capsys):
     names = executed("car")
     assert names["run"]["ay"][-1] > 2 and names["result"]["ay_steady"] > 3.9
     assert (folder / "step.png").stat().st_size > 5000
+
+
+@pytest.mark.campaign
+def test_controllers(folder):
+    names = executed("controllers")
+    assert names["plain"].controllers["esc"] is False
+    for text in blocks("controllers", "toml"):
+        assert bc.vehicles.Car.read("passenger").changed(**tomllib.loads(text)).controllers
 
 
 def test_keys_of_cars():

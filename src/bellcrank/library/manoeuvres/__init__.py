@@ -48,6 +48,7 @@ __all__ = [
 COMMON = {
     "method": Setting(METHOD, "", "method of integration"),
     "gear": Setting(None, "", "gear that is held; default: the one that suits the speed at the beginning"),
+    "without": Setting("", "", "controllers that are switched off, such as esc or abs, esc"),
 }
 _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
@@ -155,7 +156,9 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
     given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
     given["method"] = method_name(given["method"])
-    result: Result = manoeuvre.drive(car_of(car), given)
+    driven = car_of(car)
+    off = [name.strip() for name in given["without"].split(",") if name.strip()]
+    result: Result = manoeuvre.drive(driven.switched(**dict.fromkeys(off, False)) if off else driven, given)
     return result
 
 

@@ -284,7 +284,7 @@ def car_of(car: Any) -> Car:
 
 def abs_of(car: Car) -> str:
     """Whether a car has an anti-lock system, for notes."""
-    return "no anti-lock system" if car.data.sections.brakes.abs is None else "with its anti-lock system"
+    return "with its anti-lock system" if car.controllers.get("abs") else "no anti-lock system"
 
 
 def system_of(car: Car, driver: Driver, terrain: Any) -> CarSystem:

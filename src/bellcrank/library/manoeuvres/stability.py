@@ -110,9 +110,10 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
                                    ("late", 100, "yaw rate after 1.75 s over its peak, %"),
                                    ("aside", 1, "lateral displacement after 1.07 s, m"))
     )  # fmt: skip
+    stable = vehicle.is_extended or vehicle.controllers.get("esc")
     return Result("sine-with-dwell", vehicle.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
                   metrics.done(), criteria,
-                  [*([] if vehicle.is_extended else ["no stability control: a car without one usually fails"]),
+                  [*([] if stable else ["no stability control: a car without one usually fails"]),
                    "channels are not filtered; the lateral displacement is that of the mass centre of the body",
                    "plots show some runs to the left"],
                   ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), more)  # fmt: skip

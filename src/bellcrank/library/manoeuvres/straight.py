@@ -56,7 +56,7 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
     found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {3.6 * v[-1]:.3g} km/h", bool(v[-1] < 0.2))]
-    with_abs = vehicle.data.sections.brakes.abs is not None
+    with_abs = vehicle.controllers.get("abs")
     limits = (
         "its anti-lock system limits the slip"
         if with_abs

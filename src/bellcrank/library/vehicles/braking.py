@@ -6,6 +6,8 @@ omega R_e/V of the wheel and its aim s0; i is a state between 0 and 1, i' = I (s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.library.driven import RING, add_brake
@@ -17,8 +19,10 @@ LEAST = 1e-3  # N m of a controller: what is less is rounding and must not press
 STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 
 
-def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str) -> None:
-    """Braking moments; `brake` is their sum as the driver asks for it."""
+def add_brakes(
+    s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str, controlled: Mapping[str, Sequence[str]]
+) -> None:
+    """Brake torques; `brake` is their sum as the driver asks for it, `controlled` what controllers add at wheels."""
     given = car.sections.brakes
     put(s, "brake_front", given.front_share, "1", "fraction of the brake torque on the front axle", (0, 1))
     limit = f"max(0, {brake})"
@@ -33,8 +37,10 @@ def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: st
     for name, (which, _) in CORNERS.items():
         share = "brake_front" if which == "front" else "(1 - brake_front)"
         through = "" if given.abs is None else _add_valve(s, name)
-        own = f"{name}.brake_torque"
-        asked = f"max(0, braking*{share}/2 + where(abs({own}) > {LEAST}, {own}, 0))"
+        own = " + ".join([f"{name}.brake_torque", *controlled[name]])
+        s.define(f"{name}.brake_added", own)
+        added = f"where(abs({name}.brake_added) > {LEAST}, {name}.brake_added, 0)"
+        asked = f"max(0, braking*{share}/2 + {added})"
         add_brake(s, name, f"u({name}.wheel)", f"{asked}{through}", f"k_brake_{which}")
         s.add_moment(
             f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name], against=name,

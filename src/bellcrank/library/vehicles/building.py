@@ -25,6 +25,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.bushes import Gives, gives
 from bellcrank.library.vehicles.channels import add_axle_channels, add_car_channels, add_corner_channels
+from bellcrank.library.vehicles.controllers.adding import add_controllers
 from bellcrank.library.vehicles.data import CORNER_WORDS, CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driveline import add_drive
 from bellcrank.library.vehicles.figures import turns_left
@@ -141,8 +142,9 @@ def build(
             add_parking_torque(s, name, car.front)
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name])
-    add_brakes(s, car, wheels, asked["brake"])
-    add_drive(s, car, wheels, chassis, asked["drive"], _weight(car, at_rest))
+    controls = add_controllers(s, car, at_rest)
+    add_brakes(s, car, wheels, asked["brake"], controls.brake)
+    add_drive(s, car, wheels, chassis, asked["drive"], _weight(car, at_rest), controls)
     add_air(s, car, chassis, at_rest)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
     start = rolling(car, at_rest, speed, ground_below(at_rest, tracks)) | (

@@ -6,7 +6,7 @@ import copy
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +19,7 @@ from bellcrank.files.text import read_text, read_toml
 from bellcrank.kinds import checked
 from bellcrank.library.labels import plain_labels
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
+from bellcrank.library.vehicles.controllers.records import Controllers
 from bellcrank.library.vehicles.data import CORNER_WORDS, CarData, make_data
 from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of
@@ -177,6 +178,49 @@ class Car:
         car = copy.copy(self)
         car.like = (self, dict(values)) if self.like is None else (self.like[0], {**self.like[1], **values})
         return car
+
+    @property
+    def controllers(self) -> dict[str, bool]:
+        """Whether each controller of the file is on at the beginning, by name: abs, esc and so on."""
+        sections = self.data.sections
+        listed = {} if sections.brakes.abs is None else {"abs": True}
+        for f in fields(Controllers):
+            given = getattr(sections.controllers, f.name, None)
+            listed |= {} if given is None else {f.name: given.on}
+        switched = {} if self.like is None else self.like[1]
+        return {name: switched.get(f"{name}_on", on) > 0 for name, on in listed.items()}
+
+    def switched(self, **on: bool) -> Car:
+        """Switch controllers of the car on or off, for manoeuvres; the compiled model is the same.
+
+        Parameters
+        ----------
+        on : bool
+            True or False by the name of a controller, as in `controllers`: ``switched(esc=False)``.
+
+        Returns
+        -------
+        Car
+            Another car.
+
+        Raises
+        ------
+        ModelError
+            If the car has no such controller.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> car = bc.vehicles.Car.read("passenger").changed(controllers={"esc": {}})
+        >>> car.controllers, car.switched(esc=False).controllers
+        ({'esc': True}, {'esc': False})
+        """
+        has = self.controllers
+        for name in on:
+            if name not in has:
+                listed = f"It has {', '.join(has)}." if has else "It has none (section [controllers] of its file)."
+                raise ModelError(f"no controller is called '{name}'.{did_you_mean(name, has)} {listed}", self.name)
+        return self.with_parameters({f"{name}_on": float(x) for name, x in on.items()})
 
     def setup(self, **asked: Any) -> Car:
         """Set up the car: heights, toe, camber, cross weight.

@@ -7,11 +7,14 @@ adds a friction that sticks, elastic below its limit as brakes are; a locked one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.expr.table import table
 from bellcrank.library.driven import HELD, RING, add_friction
 from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.controllers.parts import Controls
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.gearbox import add_clutch, add_gears, add_rotor
 from bellcrank.library.vehicles.motor import drive_share, has_clutch
@@ -22,9 +25,15 @@ BEYOND = 1.02  # of the highest speed of a map, where nothing is left
 
 
 def add_drive(
-    s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: BodyHandle, drive: str, weight: float
+    s: System,
+    car: CarData,
+    wheels: dict[str, BodyHandle],
+    chassis: BodyHandle,
+    drive: str,
+    weight: float,
+    controls: Controls,
 ) -> None:
-    """Moments of the drive on the wheels; `drive` is what is asked for."""
+    """Torques of the drive on the wheels; `drive` is what is asked for, `controls` what controllers make of it."""
     given = car.sections.drive
     share = drive_share(given)
     put(s, "drive_front", share, "1", "fraction of the drive torque on the front axle", (0, 1))
@@ -32,14 +41,16 @@ def add_drive(
     driven = [axle for axle in (car.front, car.rear) if parts[axle.name][1] > 0]
     spins = [f"{parts[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]
     s.define("driven_spin", " + ".join(spins))
-    _add_limits(s, given, drive, weight)
+    _add_limits(s, given, drive, weight, controls.factors)
     for axle in (car.front, car.rear):
         part = f"driving*{parts[axle.name][0]}"
         held = _add_differential(s, axle, part) if axle in driven else None
         for side, sign in (("l", "-"), ("r", "+")):
             name = f"{axle.name[0]}{side}"
             against = chassis if given.reaction == "body" else name
-            torque = f"{name}.drive_torque" + (f" + {part}/2" if axle in driven else "")
+            torque = " + ".join(
+                [f"{name}.drive_torque", *controls.drive[name], *([f"{part}/2"] if axle in driven else [])]
+            )
             s.add_moment(
                 f"{name}.drive", magnitude=torque + (f" {sign} {held}" if held else ""),
                 direction=wheels[name][2], on=wheels[name], against=against, label=f"drive of {name}",
@@ -48,8 +59,9 @@ def add_drive(
         add_rotor(s, given, chassis, spins)
 
 
-def _add_limits(s: System, given: Drive, drive: str, weight: float) -> None:
-    """Defines driving: what is asked for, between what the motor drives and brakes with at most."""
+def _add_limits(s: System, given: Drive, drive: str, weight: float, factors: Sequence[str]) -> None:
+    """Defines driving: what is asked for, between what the motor drives and brakes with at most; controllers reduce
+    what accelerates the wheels by `factors`."""
     most, least = [], []
     if given.torque is not None:
         most.append(put(s, "drive_most", given.torque, "F*L", "largest drive torque"))
@@ -60,14 +72,17 @@ def _add_limits(s: System, given: Drive, drive: str, weight: float) -> None:
     if given.map is not None:
         drives, brakes = _add_motor(s, given, drive, weight)
         most, least = [*most, drives], [*least, brakes]
+    within = "driving_asked" if factors else "driving"
+    if factors:
+        s.define("driving", f"{within}*where({within}*driven_spin >= 0, {'*'.join(factors)}, 1)")
     if not most:
-        s.define("driving", drive)
+        s.define(within, drive)
         return
     upper, lower = (listed[0] if len(listed) == 1 else f"min({', '.join(listed)})" for listed in (most, least))
     s.define("drive_limit", upper)
     s.define("drag_limit", lower)
     sign = "" if given.map is None else "gear_sign*"
-    s.define("driving", f"{sign}max(-drag_limit, min(drive_limit, {sign}({drive})))")
+    s.define(within, f"{sign}max(-drag_limit, min(drive_limit, {sign}({drive})))")
 
 
 def _add_motor(s: System, given: Drive, drive: str, weight: float) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.choices import Crossing
+from bellcrank.library.vehicles.controllers.records import Controllers
 from bellcrank.library.vehicles.keys import key
 from bellcrank.linkage.chain import AXES
 
@@ -332,5 +333,7 @@ class Sections:
         "point masses such as driver and luggage, by name", default=None, kind="sections", record=Load
     )
     aerodynamics: Aerodynamics | None = key("aerodynamic forces", default=None, kind="section", record=Aerodynamics)
+    controllers: Controllers | None = key("controllers of brakes and drive", default=None, kind="section",
+                                          record=Controllers)  # fmt: skip
     events: Mapping[str, CarEvent] | None = key("events, by name", default=None, kind="sections", record=CarEvent)
     setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)
