@@ -27,6 +27,8 @@ def model(start=1.0, speed=3.0):
     s.add_loop_joint("pin of coupler and rocker", between=(p, r), directions=(n[1], n[2]))
     s.add_outputs("energy")
     s.set_defaults(l1=1, l2=2.5, l3=1.5, l4=2, rho=1)
+    s.set_labels(l1="length of the crank", l2="length of the coupler", l3="length of the rocker")
+    s.set_labels(l4="distance of the fixed hinges", rho="mass of the bars over their length")
     s.set_run(t_end=10, step=0.002, output_every=5, initial={"q(a)": start, "u(a)": speed})
     return s
 

@@ -22,11 +22,13 @@ def model():
     s.add_output("moment", "moment", units="F*L", label="moment of the clutch")
     s.add_output("hold", "hold", units="F*L", label="moment that holds it")
     s.set_defaults(j1=0.2, j2=1.0, drag=0.5, locked=0, side=1)
+    s.set_labels(j1="inertia of engine and flywheel", j2="inertia of the driven side", drag="drag of the driven side")
+    s.set_labels(locked="clutch holds (1) or slips (0)", side="direction of slip")
     engaged, kick = ([0, 0.5, 6], [0, 60, 60]), ([0, 3, 3.2, 3.6, 3.8, 6], [30, 30, 120, 120, 30, 30])
-    s.add_shape(body=engine, kind="cylinder", size=(0.2, 0.06), at=(0, 0, -0.05), color="gray")
+    s.add_shape(body=engine, kind="cylinder", size=(0.2, 0.06), at=(0, 0, -0.05), color="#5f6a75")
     s.add_shape(body=engine, kind="box", size=(0.36, 0.05, 0.07), at=(0, 0, -0.05), color="silver")
-    s.add_shape(body=wheel, kind="cylinder", size=(0.17, 0.06), at=(0, 0, 0.05), color="orange")
-    s.add_shape(body=wheel, kind="box", size=(0.3, 0.05, 0.07), at=(0, 0, 0.05), color="brown")
+    s.add_shape(body=wheel, kind="cylinder", size=(0.17, 0.06), at=(0, 0, 0.05), color="#c98b2b")
+    s.add_shape(body=wheel, kind="box", size=(0.3, 0.05, 0.07), at=(0, 0, 0.05), color="#7a4a2e")
     s.set_run(t_end=6, step=0.01, initial={"u(engine)": 100}, inputs={"cap": engaged, "torque": kick})
     return s
 

@@ -30,6 +30,7 @@ def model(n=8, step=0.002):
     s.add_output("height", "dot(pos(p0), [n2])", label="height of the first tip")
     s.add_outputs("energy")
     s.set_defaults(l=1, m=1, g=9.81)
+    s.set_labels(l="length of every bar", m="mass of every bar")
     start = {f"q(a{i})": pi / 2 for i in range(n + 1)} | {f"q(b{i})": -pi / 2 for i in range(1, n + 1)}
     s.set_run(t_end=10, step=step, output_every=5, initial={**start, "u(a0)": -1})
     return s

@@ -18,6 +18,7 @@ def model(length=1.0):
     s.add_output("r", "sqrt(q(bob, 1)**2 + q(bob, 2)**2)", label="distance from the pivot", units="L")
     s.add_outputs("energy")
     s.set_defaults(m=1, l=length, g=9.81)
+    s.set_labels(m="mass", l="length")
     s.set_run(t_end=10, step=0.01, initial={"q(bob, 1)": length})
     return s
 

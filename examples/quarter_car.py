@@ -19,6 +19,8 @@ def model():
     car.add_force("tyre", magnitude="f1 - k_t*(x - x0 - z_road)", direction=n[3], at=wheel.origin)
 
     car.set_labels(
+        m_b="sprung mass",
+        m_w="unsprung mass",
         k="suspension stiffness",
         c="suspension damping",
         k_t="tyre stiffness",

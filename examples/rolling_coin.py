@@ -27,6 +27,7 @@ def model(slope=20.0):
     s.add_outputs("energy")
     s.add_parameter("slope", radians(slope), units="A", label="angle of the incline")
     s.set_defaults(m=0.01, r=0.012)
+    s.set_labels(m="mass of the coin", r="radius of the coin")
     s.add_shape(body=coin, kind="cylinder", size=("r", "r/5"), axis=2, color="gold")
     s.add_shape(body=coin, kind="box", size=("1.4*r", "r/4.5", "r/3"), color="brown")
     s.set_run(t_end=5, step=0.002, output_every=5, initial={"u(stand, 3)": 4.0})

@@ -24,6 +24,7 @@ def model():
     s.add_output("speed", "dot(vel(disc.origin), [yaw1])", label="forward speed", body=disc)
     s.add_outputs("energy")
     s.set_defaults(m=1, r=0.3)
+    s.set_labels(m="mass of the disc", r="radius of the disc")
     s.add_shape(body=disc, kind="cylinder", size=("r", "r/10"), axis=2, color="teal")
     s.add_shape(body=disc, kind="box", size=("1.7*r", "r/9", "r/6"), color="silver")
     s.set_run(t_end=5, step=0.002, output_every=5, initial={"u(disc)": 2 / 0.3, "u(lean)": 0.3})

@@ -30,6 +30,9 @@ def model():
     s.add_output("height", "dot(pos(top.cm), [n3])", label="height of the platform", body=top)
     s.add_outputs("forces", "energy")
     s.set_defaults(l=0.5, h=0.3, m=0.4, m_p=2, i_p=0.02, k=200, l_0=0.5)
+    s.set_labels(l="length of a plate", h="distance of the hinges from the middle", m="mass of a plate")
+    s.set_labels(m_p="mass of the platform", i_p="inertia of the platform", k="stiffness of the spring")
+    s.set_labels(l_0="length of the spring without force")
     start = {"q(a1)": pi / 3, "q(a2)": -2 * pi / 3, "q(top)": pi / 3, "q(b1)": -pi / 3, "q(b2)": 2 * pi / 3}
     s.set_run(t_end=2, step=0.002, output_every=5, initial=start)
     return s

@@ -24,6 +24,8 @@ def model(crank=0.1, rod=0.4, equal_arms=False):
     s.add_output("x", "dot(pos(piston.origin), [n1])", label="position of the piston", body=piston)
     s.add_outputs("forces", "energy")
     s.set_defaults(r=crank, l=rod, m_crank=2, m_rod=1, m_piston=0.5, c=1)
+    s.set_labels(r="length of the crank", l="length of the rod", c="friction over speed of the piston")
+    s.set_labels(m_crank="mass of the crank", m_rod="mass of the rod", m_piston="mass of the piston")
     speed = 8 if equal_arms else 20
     s.set_run(t_end=2, step=0.001, output_every=5, initial={"q(crank)": 0.5, "u(crank)": speed})
     return s

@@ -12,7 +12,7 @@ BY_HAND = {
     "N-m": ("N.m", "N·m"),
     "kg-m2": ("kg.m2", "kg·m²"),
     "rad/N/m": ("rad/(N.m)", "rad/(N·m)"),
-    "N-m/s": ("W", "N·m/s"),
+    "N-m/s": ("W", "W"),
     "N/m2": ("Pa", "N/m²"),
     "m/s2": ("m/s2", "m/s²"),
     "Nm/rad": ("N.m/rad", "N·m/rad"),

@@ -115,6 +115,8 @@ def typeset_unit(text: str) -> str:
         powers = _powers(text)
     except ModelError:
         return _dotted(text)
+    if dict(powers.items) == dict(_powers("N-m/s").items):
+        return "W"
     names = [name for name, _ in _NAMES.findall(text)]
     if "(" in text or len(set(names)) < len(names):  # a quotient of quantities, as its parts say it
         return _dotted(text)

@@ -18,6 +18,7 @@ import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.export.fmu import binaries
 from bellcrank.export.fmu.sources import header
+from bellcrank.model.records import StartSpeed
 from tests.emulated import emulator
 from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
 from tests.modelica import is_unit
@@ -627,7 +628,62 @@ def test_parts_with_inputs_are_terminals(unit, tmp_path):
     members = {t.get("name"): [m.get("variableName") for m in t] for t in tree.iter("Terminal")}
     assert members == {side: [f"{side}.force", f"{side}.speed"] for side in ("left", "right")}
     with zipfile.ZipFile(unit("quarter_car", 3)) as archive:  # nothing to group
-        assert not any("terminal" in name for name in archive.namelist())
+        assert [x for x in archive.namelist() if "terminal" in x] == ["terminalsAndIcons/icon.png"]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_icon_shows_the_model(tmp_path, version):
+    """A picture of its start; equations that were derived by hand have none."""
+    image = pytest.importorskip("PIL.Image")
+    place = {2: "model.png", 3: "terminalsAndIcons/icon.png"}[version]
+    path = pendulum().equations().export("fmu", tmp_path / "x.fmu", fmi=version, platforms="sources")
+    with zipfile.ZipFile(path) as archive, archive.open(place) as stream:
+        shown = np.array(image.open(stream).convert("RGB"))
+    assert shown.shape == (200, 200, 3) and 50 < (shown < 200).any(axis=2).sum() < 20_000
+    by_hand = example("kane_rolling_disc").export("fmu", tmp_path / "y.fmu", fmi=version, platforms="sources")
+    assert not [x for x in zipfile.ZipFile(by_hand).namelist() if x.endswith(".png")]
+
+
+def rolls_at(path, values):
+    """Speeds at the start of a unit that is given values."""
+    x = Opened(path, "CoSimulation").start(values)
+    try:
+        return x.get("cart.u", "wheel.u", "speed_start").tolist()
+    finally:
+        x.close()
+
+
+@pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.campaign)])
+def test_initial_values_follow_from_a_speed_at_the_start(tmp_path, version):
+    """As polynomials; a speed that is the usual one leaves values of states that were given."""
+    s = bc.System("roller", units="mks")
+    cart = s.add_body("cart", translate=1, mass=2, inertia=0)
+    s.add_body("wheel", parent=cart, rotate=2, mass=1, inertia=(1, 1, 1))
+    s.set_run(t_end=1, step=0.01, initial={"u(cart)": 3.0, "u(wheel)": 6.9})
+    s.description.run.start_speed = StartSpeed(3.0, {"u(cart)": (1.0,), "u(wheel)": (2.0, 0.1)})
+    path = s.equations().export("fmu", tmp_path / "x.fmu", fmi=version)
+    assert validate_fmu(str(path)) == []
+    assert rolls_at(path, {"speed_start": 5.0}) == [5.0, 12.5, 5.0]
+    assert rolls_at(path, {"wheel.u": 1.5, "speed_start": 3.0}) == [3.0, 1.5, 3.0]
+
+
+@pytest.mark.campaign
+def test_a_car_starts_at_any_speed(tmp_path):
+    """An FMU made at 20 m/s and started at 35 moves as one made at 35 m/s, and its wheels roll."""
+    car = bc.vehicles.Car.read("passenger")
+    path = car.system(speed=20, exact=False).equations().export("fmu", tmp_path / "car.fmu")
+    run = car.system(speed=35, exact=False).equations().compile(speed="quick").simulate(0.2, output_every=10)
+    x = Opened(path, "CoSimulation")
+    names = [n for n in x.outputs if n in ("speed", "ax", "fl.tyre.kappa", "rl.tyre.kappa", "pitch")]
+    x.start({"speed_start": 35.0})
+    rows = []
+    for t in run.time:
+        rows.append(x.get(*names))
+        x.step(t, 0.01)
+    x.close()
+    for i, name in enumerate(names):
+        seen = x.display(name, np.array(rows)[:, i])
+        assert np.abs(seen - run[name]).max() < {"speed": 1e-4, "ax": 5e-3, "pitch": 1e-4}.get(name, 1e-5), name
 
 
 def test_messages_are_formatted_before_they_are_logged(unit):

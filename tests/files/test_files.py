@@ -126,6 +126,23 @@ def test_short_names():
     ]
 
 
+def test_labels_in_a_third_line_of_a_table(tmp_path):
+    """Names, units and numbers stand as without them; without the option there are none, other formats refuse it."""
+    words = {"a b": "a label, with a comma", "c": "c"}
+    run = bc.Run(
+        "labels", np.array([0.0, 0.5]), {"a b": np.array([1.0, 2]), "c": np.zeros(2)}, {"a b": "m"}, words, "finished"
+    )
+    plain = run.save(tmp_path / "plain.csv").read_text(encoding="utf-8").splitlines()
+    path = run.save(tmp_path / "labelled.csv", labels=True)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines == [*plain[:2], 'time,"a label, with a comma",c', *plain[2:]]
+    again = bc.Run.read(path)
+    assert again.labels["a b"] == words["a b"] and again.units["a b"] == "m"
+    assert [again[n].tolist() for n in again] == [run[n].tolist() for n in run]
+    with pytest.raises(bc.RunError, match="labels is a layout of CSV files"):
+        run.save(tmp_path / "run.erd", labels=True)
+
+
 def test_an_erd_file_of_another_program(tmp_path):
     """Header as road profiles have it: no units of all channels, the step after the kind, text in the same file."""
     path = tmp_path / "profile.erd"

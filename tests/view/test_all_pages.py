@@ -1,11 +1,14 @@
 """The pages of all examples and cars in Chromium: labels, sliders driven to both ends, plots and view at any speed."""
 
+import json
 import re
 from collections import Counter
 
 import pytest
 
 import bellcrank as bc
+from bellcrank.files.template import template
+from bellcrank.scene.recorded import PAGES
 from tests.browser import needs_chromium
 from tests.models import SOURCES, example
 from tests.view.test_page import ALL, opened
@@ -106,6 +109,7 @@ def test_what_people_do_with_a_page(browser, tmp_path):
     again = bc.Run.read(saved)
     row = int(abs(run.time - again.time[-1]).argmin())
     assert again["q(a)"][-1] == pytest.approx(run["q(a)"][row], rel=1e-9) and again.units["pe"] == "N·m"
+    assert again.labels["pe"] == "potential energy"
     browser.value("(document.getElementById('keep').click(), document.getElementById('again').click())")
     browser.value("(bellcrank.set('wda', -1e9), bellcrank.pause(false))")
     browser.until("bellcrank.problem.startsWith('wda = -1e+9')")
@@ -141,3 +145,49 @@ def test_view_and_controls_stay_in_sight_on_a_phone(browser, tmp_path):
         assert browser.value("document.documentElement.scrollWidth") <= 390
     finally:
         browser.resize(1100)
+
+
+NOTEBOOK = """<!DOCTYPE html><meta charset="utf-8"><div id="here"></div><script>SCRIPT
+const held = {title: "t", page: PAGE, height: 600, values: {la: 1.25}}, heard = [];
+const model = {get: k => held[k], set: (k, v) => { held[k] = v; }, on: (_, f) => heard.push(f), off() {}, saved: 0,
+  save_changes() { model.saved++; heard.forEach(f => f()); }};
+made.render({model, el: document.getElementById("here")});</script>"""
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_a_page_in_a_notebook_and_python_follow_each_other(browser, tmp_path):
+    """In a frame that can reach nothing around it: values given before it is there, and later ones."""
+    page = example("double_pendulum").export("page")
+    script = template(PAGES, "widget.js").replace("export default", "window.made =")
+    inside = json.dumps(page.text).replace("</", "<\\/")
+    text = NOTEBOOK.replace("SCRIPT", script.replace("</", "<\\/")).replace("PAGE", inside)
+    (tmp_path / "notebook.html").write_text(text, encoding="utf-8")
+    browser.open((tmp_path / "notebook.html").as_uri())
+    browser.until("model.saved > 0")
+    assert browser.value("held.values") == {**page.values, "la": 1.25}
+    browser.value("(held.values = {...held.values, massb: 7, nobody: 1}, heard.forEach(f => f()))")
+    browser.until("held.values.massb === 7 && !('nobody' in held.values)")
+    assert not browser.complaints
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_a_baseline_is_a_ghost_in_the_picture(browser, tmp_path):
+    """Grey where nothing was drawn before, until it is dropped."""
+    path = tmp_path / "page.html"
+    example("double_pendulum").export("page", path)
+    opened(browser, path)
+    browser.until("bellcrank.t > 0.6")
+    browser.value("(bellcrank.pause(true), document.getElementById('keep').click(), bellcrank.set('la', 1.6))")
+    browser.value("(bellcrank.restart(), bellcrank.pause(false))")
+    browser.until("bellcrank.t > 0.3")
+    browser.value("bellcrank.pause(true)")
+    grey = """(() => { const c = document.createElement('canvas'), v = document.getElementById('view');
+      [c.width, c.height] = [v.width, v.height]; const g = c.getContext('2d'); g.drawImage(v, 0, 0);
+      const d = g.getImageData(0, 0, c.width, c.height).data; let n = 0;
+      for (let i = 0; i < d.length; i += 4) n += d[i] > 150 && d[i] < 235 && Math.abs(d[i] - d[i + 2]) < 12;
+      return n; })()"""
+    browser.until(f"{grey} > 300")
+    browser.value("document.getElementById('keep').click()")
+    browser.until(f"{grey} < 300")

@@ -6,6 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli.main import main
 from bellcrank.run.draw import chosen
+from bellcrank.run.shown import default_channels, least_ranges
 
 
 @pytest.mark.parametrize("axes", ["ISO 8855", "SAE"])
@@ -96,3 +97,14 @@ def test_outputs_are_drawn_unasked_not_states(tmp_path, monkeypatch, capsys):
     assert main(["run", "lagged.py", "--plot", "page.html"]) == 0, capsys.readouterr().err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "thrice" in page and "rack" not in page
+
+
+def test_rounding_is_measured_by_the_dimension_whatever_the_unit():
+    """A yaw rate in deg/s that is rounding is not drawn next to wheels that turn by rad/s, nor has it a range."""
+    t = np.linspace(0, 1, 50)
+    values = {"u(wheel)": 60 + t, "yaw_rate": 1e-14 * np.sin(9 * t), "speed": 20 - t, "odd": 1e-14 * t}
+    units = {"u(wheel)": "rad/s", "yaw_rate": "deg/s", "speed": "m/s", "odd": "furlong/?"}
+    least = dict(zip(values, least_ranges([*values.values()], [*units.values()]), strict=True))
+    assert 1e-7 < least["yaw_rate"] < 1e-5 and least["odd"] < 1e-16
+    run = bc.Run("car", t, values, units, {}, "finished")
+    assert default_channels(run) == ["speed", "odd"]

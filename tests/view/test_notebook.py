@@ -1,5 +1,6 @@
 """What notebooks show: every result as HTML that is well-formed, with hostile words made plain; and a whole notebook."""
 
+import importlib.util
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import pytest
 
 import bellcrank as bc
 from tests.linkage.machines import linkage
+from tests.models import example
 
 HOSTILE = '</script><img src=x onerror="alert(1)">&\'$x$'
 
@@ -158,7 +160,7 @@ def test_checks_cars_and_metrics_are_tables(machine):
     assert seen(found).tags.count("tr") == 1 + len(found.lines)
     car = bc.vehicles.Car.read("passenger")
     shown = seen(car)
-    assert "svg" in shown.tags and "wheelbase" in shown.words and shown.tags.count("tr") == 1 + len(car.metrics)
+    assert "img" in shown.tags and "wheelbase" in shown.words and shown.tags.count("tr") == 1 + len(car.metrics)
     assert seen(car.metrics).tags.count("tr") == 1 + len(car.metrics)
 
 
@@ -190,3 +192,16 @@ def test_manoeuvres_are_tables():
     assert "FAILED" in repr(result) and "\n" not in repr(result)
     shown = seen(result)
     assert "img" in shown.tags and "m/s²" in shown.words and "FAILED" in shown.words
+
+
+def test_the_widget_of_a_page_starts_with_its_values():
+    """Values by name, which can be set; without anywidget a message says how to get it."""
+    page = example("double_pendulum").export("page")
+    assert page.values["la"] == 1.0 and len(page.values) > 5
+    if importlib.util.find_spec("anywidget") is None:
+        with pytest.raises(bc.RunError, match=r"anywidget: pip install bellcrank\[widget\]"):
+            page.widget()
+        return
+    widget = page.widget()
+    widget.values = {**widget.values, "la": 1.3}
+    assert widget.page == page.text and widget.values["la"] == 1.3 and page.values["la"] == 1.0

@@ -10,6 +10,7 @@ import bellcrank as bc
 from bellcrank.files.stl import read_stl
 from bellcrank.run.body_motion import at_start, drawn
 from bellcrank.scene.camera import camera_of
+from bellcrank.scene.car_body import STYLES, car_body
 from bellcrank.scene.lens import lens_of
 from bellcrank.scene.solids import triangles_of
 from tests.models import EXAMPLES, example, pendulum
@@ -147,3 +148,25 @@ def test_every_example_stays_in_its_picture(name):
         if name != "stanford_arm" or frame == 0:  # its boom falls out of the slide
             assert (points.min(axis=0) > 0).all() and (points.max(axis=0) < size).all()
             assert (np.ptp(points, axis=0) / size).max() > 0.15
+
+
+@pytest.mark.parametrize("kind", STYLES)
+def test_bodies_of_vehicles_have_the_size_that_they_are_given(kind):
+    """They fill length and height above the ground, reach the width, if wings do, and are symmetric about the middle."""
+    length, width, height, wheelbase, radius, overhang = 4.0, 1.6, 1.3, 2.5, 0.3, 0.8
+    parts = car_body(length, width, height, wheelbase, radius, overhang, kind)
+    points = np.concatenate([np.array(mesh.points) for _, mesh in parts])
+    low, high = points.min(axis=0), points.max(axis=0)
+    assert high[0] == pytest.approx(overhang, abs=1e-3) and low[0] == pytest.approx(overhang - length, abs=1e-3)
+    assert 0.85 * height < high[2] + radius <= height * 1.001 and 0 < low[2] + radius < 0.4 * height
+    assert high[1] == pytest.approx(-low[1], abs=1e-3) and 0.9 * width / 2 < high[1] <= width / 2 * 1.001
+    inside = np.abs(points[:, 0]) < 0.2 * radius  # over the front axle
+    if STYLES[kind].arched:
+        assert (points[inside & (np.abs(points[:, 1]) > 0.75 * width / 2), 2] > radius).all()
+
+
+def test_what_the_ground_holds_is_not_followed():
+    """A pendulum on a rod of its own is seen with its pivot, however far it swings."""
+    m = example("planar_pendulum").compile(backend="python").simulate().motion
+    camera = camera_of(m.scene, m.poses)
+    assert np.ptp(camera.centres, axis=0).max() == 0 and camera.edges[1] - camera.edges[0] > 2.0

@@ -56,6 +56,7 @@ def options(parser: CommandParser) -> None:
     add("--animate", metavar="FILE", help=animation)
     add("--echo", metavar="FILE", help="write a parameter file with all values used")
     add("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
+    add("--labels", action="store_true", help="CSV file with a third line of labels, below names and units")
     add("--print", type=real, metavar="S", help="SCRIPT.al: time between samples of its output files in s")
     add("--message", metavar="TEXT", help="SCRIPT.al: text that identifies the run in its output files")
     shared(parser, "json")
@@ -91,7 +92,7 @@ def command(args: Namespace) -> int:
     with Progress("running") as progress:
         run = sim.simulate(progress=progress.tell, **options)
     if args.out:
-        run.save(in_folder(args.out), classic=args.classic)
+        run.save(in_folder(args.out), classic=args.classic, labels=args.labels)
     if args.echo:
         write_echo(setup_of(equations.derived), sim.loaded, run, options, in_folder(args.echo))
     if args.plot:

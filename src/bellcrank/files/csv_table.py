@@ -1,4 +1,4 @@
-"""CSV files: a line of names, a line of units, then numbers with 17 digits."""
+"""CSV files: a line of names, a line of units, one of labels where they are asked for, then numbers with 17 digits."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ _UNIT = re.compile(r"(.*\S)\s*\[([^\[\]]*)\]")  # name [unit]
 _SEPARATOR_LINE = re.compile(r"\A\s*sep=[,;\t]\r?\n", re.IGNORECASE)
 _QUOTED = re.compile('"[^"]*"')
 SEPARATORS = ",;\t"
+TIME_LABEL = "time"
 
 
-def _write_csv(parts: Parts, path: Path, record: Record) -> None:
-    """The first column is t in s."""
+def _write_csv(parts: Parts, path: Path, record: Record, labels: bool = False) -> None:
+    """The first column is t in s; `labels` stand in a third line."""
     columns = [map(float, values) for values in (record.time, *(c.values for c in record.channels))]
     names, units = ["t", *(c.name for c in record.channels)], ["s", *(c.unit for c in record.channels)]
-    _write_lines(parts.beside(path), [names, units], zip(*columns, strict=True))
+    heads = [names, units, [TIME_LABEL, *(c.label or c.name for c in record.channels)]]
+    _write_lines(parts.beside(path), heads if labels else heads[:2], zip(*columns, strict=True))
 
 
 def _write_table(parts: Parts, path: Path, table: Table) -> None:
@@ -56,7 +58,7 @@ def _cell(x: Any) -> str:
 
 
 def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> Contents:
-    """Columns of a text file with a line of names, with or without a line of units, and lines of numbers.
+    """Columns of a text file with a line of names, perhaps one of units and one of labels, and lines of numbers.
 
     Cells are separated by commas, semicolons or tabs, whichever the line of names has most of; between semicolons or
     tabs, numbers may have a decimal comma. Units may stand in brackets, in a line of their own or behind the names
@@ -81,6 +83,9 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
         if len(units) > len(names):  # a line break between units and numbers may be missing
             why = f"{len(units)} units are given, but line {rows[0][0]} has {len(names)} names"
             raise RunError(f"{path}, line {rows[1][0]}: {why}")
+    labels: Sequence[str] = ()
+    if start == 2 and len(rows) > 2 and len(rows[2][1]) == len(names) and rows[2][1][0].strip() == TIME_LABEL:
+        labels, start = [c.strip() for c in rows[2][1]], 3
     repeated = {n for n in names if names.count(n) > 1}
     if repeated:
         raise RunError(f"{path}, line {rows[0][0]}: the name {sorted(repeated)[0]!r} stands there twice")
@@ -95,7 +100,10 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
                 raise RunError(f"{path}, line {line}, column '{names[j]}': {row[j]!r} is not a number")
             data[k, i] = value
     shown = dict(zip(names, units, strict=False))
-    channels = tuple(Channel(names[j], data[k], shown.get(names[j], "")) for k, j in enumerate(chosen))
+    words = dict(zip(names, labels, strict=False))
+    channels = tuple(
+        Channel(n, data[k], shown.get(n, ""), words.get(n, "")) for k, n in enumerate(names[j] for j in chosen)
+    )
     return Contents(path.stem, channels, omitted=tuple(n for j, n in enumerate(names) if j not in chosen))
 
 
@@ -116,4 +124,4 @@ def _number(text: str, delimiter: str = ",") -> float | None:
         return None
 
 
-FORMAT = Format("CSV", ".csv", _write_csv, read_csv, write_table=_write_table)
+FORMAT = Format("CSV", ".csv", _write_csv, read_csv, layouts=("labels",), write_table=_write_table)

@@ -23,7 +23,7 @@ from bellcrank.kinematics.dimensions import Quantities, state_labels
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
 from bellcrank.model.guess import Guess, GuessText
-from bellcrank.model.records import GivenEvent, RunRecord
+from bellcrank.model.records import GivenEvent, RunRecord, StartSpeed
 from bellcrank.names import find_name, key_of, one_each, only, text_of
 from bellcrank.program.program import Program
 from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS, Unit, with_unit
@@ -112,12 +112,13 @@ class RunDefaults:
     initial: Mapping[Any, float] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
     events: tuple[GivenEvent, ...] = ()
+    start_speed: StartSpeed | None = None
 
     @classmethod
     def of(cls, run: RunRecord) -> RunDefaults:
         """As described."""
         own = dict(run.initial), dict(run.inputs), tuple(run.events)
-        return cls(run.t_end, run.step, run.method, run.output_every, *own)
+        return cls(run.t_end, run.step, run.method, run.output_every, *own, run.start_speed)
 
 
 @dataclass(frozen=True)

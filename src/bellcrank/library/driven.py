@@ -19,8 +19,25 @@ from bellcrank.library.parts import is_number
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
 RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
 HELD = 0.004  # s, damping of that elasticity
-FACTORS = {"mu": "friction", "friction": "friction", "longitudinal": "longitudinal slip stiffness",
-           "cornering": "cornering stiffness"}  # of tyre models, by their names there  # fmt: skip
+FACTORS = {
+    "mu": "friction", "friction": "friction", "longitudinal": "longitudinal slip stiffness",
+    "cornering": "cornering stiffness", "c_slip": "longitudinal slip stiffness", "c_alpha": "cornering stiffness",
+    "umax": "friction without slip", "umin": "friction in full sliding", "LFZO": "factor of nominal load",
+    **{key: f"factor of {words}" for key, words in {
+        "LMUX": "longitudinal friction", "LMUY": "lateral friction", "LKX": "longitudinal slip stiffness",
+        "LKY": "cornering stiffness", "LTR": "pneumatic trail", "LMY": "rolling resistance",
+        "LMX": "overturning moment", "LVMX": "shift of the overturning moment", "LKYC": "camber stiffness",
+        "LKZC": "aligning moment by camber", "LSGKP": "longitudinal relaxation length",
+        "LSGAL": "lateral relaxation length", "LCX": "longitudinal shape", "LCY": "lateral shape",
+        "LEX": "longitudinal curvature", "LEY": "lateral curvature", "LHX": "shift of longitudinal slip",
+        "LHY": "shift of the slip angle", "LVX": "shift of the longitudinal force", "LVY": "shift of the lateral force",
+        "LRES": "residual aligning moment", "LXAL": "longitudinal force by slip angle",
+        "LYKA": "lateral force by longitudinal slip", "LVYKA": "lateral force by driving and braking",
+        "LS": "lever of the longitudinal force", "LMP": "moment of parking", "LMUV": "friction by sliding speed",
+        "LGAX": "longitudinal force by camber", "LGAY": "lateral force by camber", "LGAZ": "aligning moment by camber",
+        "LGYR": "gyroscopic moment", "LCZ": "vertical stiffness", "LIP": "pressure",
+    }.items()},
+}  # of tyre models, by their names there  # fmt: skip
 USUAL = {"steer": (-4.0, 4.0), "drive": (-1000.0, 2000.0), "brake": (0.0, 6400.0)}  # deg, N m
 INPUTS = {"steer": ("deg", "steering angle"), "drive": ("F*L", "drive torque"), "brake": ("F*L", "brake torque")}
 

@@ -24,6 +24,12 @@ OF_AXLES = {
 }  # parameters of axles, which have its number behind their name  # fmt: skip
 
 
+def _part_first(words: str) -> str:
+    """ "the left rim of axle 1" as "axle 1 left rim", which stands well before what it does."""
+    part, _, whole = words.removeprefix("the ").partition(" of ")
+    return f"{whole} {part}".strip()
+
+
 def plain_labels(s: System, corners: Mapping[str, str]) -> None:
     """Gives parameters labels that have none, and writes "the front left tyre" for fl.tyre and "the front left wheel"
     for fl in those of parameters, inputs, states and outputs. `corners`: by name, what to write, with {} for the part
@@ -37,6 +43,10 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
         return
     names = "|".join(map(re.escape, corners))
     pattern = re.compile(rf"(?<![\w.])({names})(?:\.(tyre|wheel|rim))?(?![\w.])")
+    for body in d.bodies:  # in whose labels those of states begin
+        corner, _, part = body.name.partition(".")
+        if corner in corners and part and not body.label:
+            body.label = _part_first(corners[corner].format(part))
     records: list[Any] = [*d.parameters.values(), *d.variables, *d.states, *d.outputs]
     for r in records:
         if r.label:

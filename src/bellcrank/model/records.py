@@ -195,6 +195,14 @@ class GivenEvent:
     name: str = ""
 
 
+@dataclass(frozen=True)
+class StartSpeed:
+    """A speed (m/s) from which initial values follow: by state the coefficients of its powers, from the first on."""
+
+    value: float
+    states: Mapping[str, tuple[float, ...]]
+
+
 @dataclass
 class RunRecord:
     """What `bellcrank run` uses."""
@@ -206,6 +214,7 @@ class RunRecord:
     initial: dict[Any, float] = field(default_factory=dict)
     inputs: dict[str, Any] = field(default_factory=dict)
     events: list[GivenEvent] = field(default_factory=list)
+    start_speed: StartSpeed | None = None
 
 
 @dataclass

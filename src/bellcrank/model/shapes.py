@@ -25,6 +25,9 @@ SIZES: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes 
     "mesh": (0, 1),
     "wheel": (0, 2),
     "car": (3, 6),
+    "utility": (3, 6),
+    "formula": (3, 6),
+    "motorcycle": (3, 6),
 }
 COLORS: Mapping[str, str] = {
     "black": "#000000", "white": "#ffffff", "gray": "#808080", "grey": "#808080", "silver": "#c0c0c0",

@@ -266,7 +266,7 @@ class Run(Listed, Shown):
         data = {name: ("t", values, words[name]) for name, values in self.channels.items()}
         return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
 
-    def save(self, path: str | Path, *, binary: bool = False, classic: bool = False) -> Path:
+    def save(self, path: str | Path, *, binary: bool = False, classic: bool = False, labels: bool = False) -> Path:
         """Write all channels to a file with full precision.
 
         Parameters
@@ -277,6 +277,8 @@ class Run(Listed, Shown):
             Of ERD files: 64-bit samples in a second file next to the header.
         classic : bool, default False
             Of ERD files: the layout of 1990 with 32-bit samples.
+        labels : bool, default False
+            Of CSV files: a third line with labels, below names and units. `Run.read` and `bellcrank plot` read them.
 
         Returns
         -------
@@ -302,7 +304,7 @@ class Run(Listed, Shown):
         """
         if not isinstance(path, str | Path):
             raise RunError(f"cannot save to {path!r}: a path is needed")
-        return write_record(path, self.record(), binary=binary, classic=classic)
+        return write_record(path, self.record(), binary=binary, classic=classic, labels=labels)
 
     def record(self) -> Record:
         """The channels as files hold them."""

@@ -6,10 +6,13 @@ In:  a run. Out: names. Plots of runs, recorded runs and live pages ask here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
 
+from bellcrank.errors import ModelError
 from bellcrank.run.interactive import History
+from bellcrank.units import UNIT_SYSTEMS
 
 MOST = 6  # curves that are drawn unasked
 SETTLED, ROUNDING = 1e-3, 1e-9  # least range of an axis over that of its channel in the run, over values of its unit
@@ -47,12 +50,24 @@ def panels(units: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def least_ranges(values: Sequence[np.ndarray], units: Sequence[str]) -> list[float]:
-    """The least range of an axis for each channel: what is smaller is at rest, or rounding; 0 where that is unknown."""
-    sizes: dict[str, float] = {}
-    for x, unit in zip(values, units, strict=True):
-        sizes[unit] = max(sizes.get(unit, 0.0), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
+    """The least range of an axis for each channel: what is smaller is at rest, or rounding; 0 where that is unknown.
+    Rounding is measured by the largest value of its dimension, in whatever unit."""
+    sizes: dict[object, float] = {}
+    kinds = [_kind(unit) for unit in units]
+    for x, (kind, factor) in zip(values, kinds, strict=True):
+        sizes[kind] = max(sizes.get(kind, 0.0), factor * float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
     spans = [_range(x) for x in values]
-    return [max(SETTLED * span, ROUNDING * sizes[unit]) for span, unit in zip(spans, units, strict=True)]
+    return [max(SETTLED * span, ROUNDING * sizes[k] / factor) for span, (k, factor) in zip(spans, kinds, strict=True)]
+
+
+@cache
+def _kind(unit: str) -> tuple[object, float]:
+    """The dimension of a unit and its size; one that nobody knows is a kind of its own."""
+    try:
+        found = UNIT_SYSTEMS["mks"].parse_unit(unit or "1")
+    except ModelError:
+        return unit, 1.0
+    return (found.dimension, found.factor) if found.factor > 0 else (unit, 1.0)
 
 
 def _varying(run: History) -> set[str]:

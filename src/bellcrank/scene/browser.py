@@ -42,6 +42,8 @@ def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
         found["room"] = scene.view.room
     if any(i.kind in ROUND for i in scene.items):
         found["wheels"] = True
+    if any(i.kind == "coil" for i in scene.items):
+        found["coils"] = True
     if scene.ground is not None:
         found["ground"] = scene.data()["ground"]
     return found
@@ -60,7 +62,8 @@ def shown_words(name: Any, label: Any, unit: str) -> dict[str, str]:
 def scene_scripts(scene: Mapping[str, Any]) -> list[str]:
     """The files of pages that draw such a scene."""
     shaped = "wheels" in scene or "meshes" in scene
-    return ["scene.js", *(["shapes.js"] if shaped else []), *(["ground.js"] if "ground" in scene else [])]
+    more = {"coil.js": "coils" in scene, "shapes.js": shaped, "ground.js": "ground" in scene}
+    return ["scene.js", *(name for name, wanted in more.items() if wanted)]
 
 
 def few_digits(values: Any, digits: int = 6) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from bellcrank.expr import Expr
 from bellcrank.scene.camera import TRAVELS, outline
-from bellcrank.scene.car_body import car_body
+from bellcrank.scene.car_body import STYLES, car_body
 from bellcrank.scene.draft import BALL, Draft, DraftItem, Length, Share, Slender
 from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, Triple, turned_to
 
@@ -77,11 +77,11 @@ def _items(item: DraftItem, size: Sequence[float | None], axis: Triple, reach: f
     turned = turned_to(axis) if any(axis) else UPRIGHT
     whole = Item(item.kind, item.marks, lengths, item.color, item.role, item.label, turned, item.mesh, item.opacity)
     if item.kind == "wheel":
-        return _wheel(whole)
-    return _car(whole) if item.kind == "car" else [whole]
+        return wheel_items(whole)
+    return car_items(whole) if item.kind in STYLES else [whole]
 
 
-def _wheel(whole: Item) -> list[Item]:
+def wheel_items(whole: Item) -> list[Item]:
     """A tyre with its rim, or a narrow one on spokes."""
     radius, width = whole.size
     if width < NARROW * radius:
@@ -90,14 +90,14 @@ def _wheel(whole: Item) -> list[Item]:
     return [replace(whole, kind="tyre"), disc, replace(whole, kind="rim", color=RIM, label="")]
 
 
-def _car(whole: Item) -> list[Item]:
+def car_items(whole: Item) -> list[Item]:
     """The shell of a car."""
     length, width, height, *more = whole.size
     sizes = [length, width, height, *(more or (0.6 * length, 0.22 * height, 0.19 * length))]
     if not min(sizes) > 0:
         return []
     shell = replace(whole, kind="mesh", size=(1.0,))
-    parts = car_body(*(round(x, 6) for x in sizes))
+    parts = car_body(*(round(x, 6) for x in sizes), kind=whole.kind)
     return [
         replace(shell, mesh=mesh, color=color or whole.color, label="" if color else whole.label)
         for color, mesh in parts

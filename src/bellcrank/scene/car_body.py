@@ -6,35 +6,101 @@ The origin is the middle of the front axle at the height of the wheel centres; x
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 
 from bellcrank.files.stl import Mesh
 
-# Over the length, from the front: fractions of the height above the ground, and of half the width.
-TOP = ((0, 0.37), (0.012, 0.45), (0.05, 0.5), (0.16, 0.6), (0.285, 0.655), (0.36, 0.8), (0.445, 0.955), (0.53, 0.995),
-       (0.62, 1), (0.74, 0.97), (0.84, 0.895), (0.935, 0.7), (0.975, 0.655), (0.99, 0.58), (1, 0.47))  # fmt: skip
-BELT = ((0, 0.34), (0.012, 0.39), (0.05, 0.45), (0.16, 0.555), (0.285, 0.62), (0.5, 0.635), (0.8, 0.66), (0.975, 0.62),
-        (0.99, 0.54), (1, 0.45))  # fmt: skip
-WIDE = ((0, 0.5), (0.012, 0.72), (0.05, 0.88), (0.13, 0.965), (0.3, 1), (0.72, 1), (0.88, 0.97), (0.96, 0.9),
-        (0.99, 0.78), (1, 0.6))  # fmt: skip
-SILL = ((0, 0.25), (0.012, 0.18), (0.04, 0.14), (0.2, 0.125), (0.8, 0.13), (0.95, 0.16), (0.985, 0.2), (1, 0.3))
-STATIONS = (0, 0.004, 0.012, 0.03, 0.05, 0.09, 0.16, 0.22, 0.27, 0.285, 0.3, 0.36, 0.405, 0.445, 0.49, 0.53, 0.555,
-            0.575, 0.62, 0.68, 0.74, 0.765, 0.8, 0.84, 0.9, 0.935, 0.95, 0.975, 0.99, 0.996, 1)  # fmt: skip
+Profile = tuple[tuple[float, float], ...]
 ARCH = 1.13  # radius over that of the wheel
 WITHIN = 9  # stations of an arch
 FLOOR, WALL, SIDE, WINDOW, ROOF = range(5)  # between the points of a section
 GLASS, TRIM, LAMP, TAIL = "#27333f", "#25282c", "#e9eff4", "#b01e28"
-SCREEN, REAR, PILLARS = (0.285, 0.445), (0.84, 0.935), ((0.285, 0.36), (0.555, 0.575), (0.765, 0.84))
+NOWHERE = (2.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Style:
+    """A kind of body. Profiles over the length, from the front: fractions of the height above the ground, and of half
+    the width; where glass is, and what is open; `wings`: x from and to, z, thickness, half width, as such fractions."""
+
+    top: Profile
+    belt: Profile
+    wide: Profile
+    sill: Profile
+    screen: tuple[float, float] = NOWHERE
+    rear: tuple[float, float] = NOWHERE
+    pillars: tuple[tuple[float, float], ...] = ()
+    opening: tuple[float, float] = NOWHERE
+    taper: float = 0.17  # of the roof against the belt
+    arched: bool = True
+    windows: bool = True
+    lamps: bool = True
+    wings: tuple[tuple[float, float, float, float, float], ...] = ()
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        return self.top, self.belt, self.wide, self.sill
+
+    @property
+    def stations(self) -> list[float]:
+        """Fractions of the length at which something changes."""
+        marks = [*self.screen, *self.rear, *self.opening, *(x for pair in self.pillars for x in pair)]
+        return [x for profile in self.profiles for x, _ in profile] + [x for x in marks if x <= 1]
+
+
+STYLES = {
+    "car": Style(
+        top=((0, 0.37), (0.004, 0.4), (0.012, 0.45), (0.05, 0.5), (0.16, 0.6), (0.285, 0.655), (0.36, 0.8),
+             (0.445, 0.955), (0.49, 0.977), (0.53, 0.995), (0.62, 1), (0.74, 0.97), (0.84, 0.895), (0.935, 0.7),
+             (0.975, 0.655), (0.99, 0.58), (0.996, 0.52), (1, 0.47)),
+        belt=((0, 0.34), (0.012, 0.39), (0.05, 0.45), (0.16, 0.555), (0.285, 0.62), (0.5, 0.635), (0.8, 0.66),
+              (0.975, 0.62), (0.99, 0.54), (1, 0.45)),
+        wide=((0, 0.5), (0.012, 0.72), (0.05, 0.88), (0.13, 0.965), (0.3, 1), (0.72, 1), (0.88, 0.97), (0.96, 0.9),
+              (0.99, 0.78), (1, 0.6)),
+        sill=((0, 0.25), (0.012, 0.18), (0.04, 0.14), (0.2, 0.125), (0.8, 0.13), (0.95, 0.16), (0.985, 0.2), (1, 0.3)),
+        screen=(0.285, 0.445), rear=(0.84, 0.935), pillars=((0.285, 0.36), (0.555, 0.575), (0.765, 0.84)),
+    ),
+    "utility": Style(
+        top=((0, 0.46), (0.008, 0.56), (0.06, 0.6), (0.3, 0.625), (0.33, 0.64), (0.375, 0.96), (0.41, 1), (0.9, 1),
+             (0.97, 0.985), (0.99, 0.93), (1, 0.6)),
+        belt=((0, 0.44), (0.008, 0.52), (0.06, 0.57), (0.3, 0.6), (0.5, 0.615), (0.98, 0.615), (1, 0.52)),
+        wide=((0, 0.93), (0.008, 0.97), (0.04, 1), (0.96, 1), (0.99, 0.985), (1, 0.96)),
+        sill=((0, 0.34), (0.03, 0.3), (0.2, 0.27), (0.8, 0.27), (0.97, 0.32), (1, 0.4)),
+        screen=(0.33, 0.375), pillars=((0.33, 0.4), (0.57, 0.595), (0.77, 0.795), (0.93, 1)), taper=0.06,
+    ),
+    "formula": Style(
+        top=((0, 0.16), (0.01, 0.21), (0.1, 0.3), (0.25, 0.42), (0.36, 0.5), (0.42, 0.52), (0.44, 0.46), (0.57, 0.46),
+             (0.6, 0.9), (0.63, 1), (0.67, 0.92), (0.78, 0.66), (0.9, 0.5), (1, 0.4)),
+        belt=((0, 0.14), (0.01, 0.18), (0.1, 0.25), (0.25, 0.36), (0.42, 0.43), (0.6, 0.44), (0.78, 0.42), (1, 0.32)),
+        wide=((0, 0.1), (0.01, 0.13), (0.1, 0.19), (0.25, 0.27), (0.4, 0.36), (0.55, 0.45), (0.7, 0.44), (0.85, 0.32),
+              (1, 0.2)),
+        sill=((0, 0.09), (0.1, 0.08), (0.3, 0.06), (0.8, 0.06), (1, 0.14)),
+        opening=(0.42, 0.6), taper=0.62, arched=False, lamps=False, windows=False,
+        wings=((0.0, 0.11, 0.08, 0.03, 0.92), (0.93, 1.0, 0.86, 0.03, 0.6), (0.96, 1.0, 0.4, 0.46, 0.03)),
+    ),
+    "motorcycle": Style(
+        top=((0, 0.6), (0.02, 0.74), (0.08, 0.9), (0.16, 0.97), (0.24, 0.9), (0.32, 0.96), (0.4, 0.93), (0.5, 0.76),
+             (0.68, 0.76), (0.72, 0.82), (0.92, 0.88), (1, 0.84)),
+        belt=((0, 0.58), (0.08, 0.7), (0.24, 0.72), (0.4, 0.7), (0.5, 0.66), (0.72, 0.7), (0.92, 0.8), (1, 0.82)),
+        wide=((0, 0.45), (0.08, 0.8), (0.24, 1), (0.42, 0.85), (0.6, 0.62), (0.9, 0.42), (1, 0.25)),
+        sill=((0, 0.56), (0.1, 0.5), (0.2, 0.3), (0.26, 0.2), (0.58, 0.2), (0.66, 0.42), (0.76, 0.62), (1, 0.8)),
+        screen=(0.06, 0.16), taper=0.3, arched=False, lamps=False, windows=False,
+    ),
+}  # fmt: skip
 
 
 @cache
 def car_body(
-    length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float
+    length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float, kind: str = "car"
 ) -> tuple[tuple[str, Mesh], ...]:
     """Meshes with their colours, "" for that of the paint. `overhang`: from the front axle to the front."""
-    share, points = _sections(length, width, height, wheelbase, radius, overhang)
+    style = STYLES[kind]
+    share, points = _sections(style, length, width, height, wheelbase, radius, overhang)
     half = points.shape[1]
     mirrored = points[:, ::-1] * [1, -1, 1]
     every = np.concatenate([points, mirrored[:, 1:]], axis=1)  # over the roof to the other side
@@ -45,32 +111,46 @@ def car_body(
         for j in range(columns - 1):
             part = j if j < half - 1 else 2 * (half - 1) - 1 - j
             a, b, c, d = i * columns + j, (i + 1) * columns + j, (i + 1) * columns + j + 1, i * columns + j + 1
-            colored.setdefault(_color(PARTS[part], middle), []).extend([(a, c, b), (a, d, c)])
+            colored.setdefault(_color(style, PARTS[part], middle), []).extend([(a, c, b), (a, d, c)])
     for row, backwards in ((0, False), (len(every) - 1, True)):  # front and rear are closed
         for j in range(1, columns - 1):
             face = row * columns, row * columns + j, row * columns + j + 1
             colored.setdefault(TRIM, []).append(face if backwards else (face[0], face[2], face[1]))
-    return tuple((color, _mesh(every.reshape(-1, 3), faces)) for color, faces in colored.items())
+    found = [(color, _mesh(every.reshape(-1, 3), faces)) for color, faces in colored.items()]
+    for start, end, z, thick, half_width in style.wings:
+        low = overhang - end * length, -half_width * width / 2, z * height - radius
+        high = overhang - start * length, half_width * width / 2, (z + thick) * height - radius
+        found.append((TRIM, _block(low, high)))
+    return tuple(found)
+
+
+def _block(low: Sequence[float], high: Sequence[float]) -> Mesh:
+    """A box along the axes."""
+    points = np.array(list(product(*zip(low, high, strict=True))))  # x, y, z: the last turns over first
+    sides = (0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)
+    return _mesh(points, [face for a, b, c, d in sides for face in ((a, b, c), (a, c, d))])
 
 
 PARTS = (FLOOR, WALL, WALL, SIDE, SIDE, SIDE, WINDOW, ROOF, ROOF, ROOF)  # between points of half a section
 
 
 def _sections(
-    length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float
+    style: Style, length: float, width: float, height: float, wheelbase: float, radius: float, overhang: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fractions of the length, and half sections (stations, points, 3) from the middle of the floor to that of the
     roof."""
-    arch = ARCH * radius
+    arch = ARCH * radius * style.arched
     front = overhang / length
     angles = np.linspace(0, np.pi, WITHIN)
     arches = [x + arch / length * np.cos(angles) * 0.999 for x in (front, (overhang + wheelbase) / length)]
     edges = [x + s * 1.001 * arch / length for x in (front, (overhang + wheelbase) / length) for s in (-1, 1)]
-    share = np.unique(np.round(np.concatenate([STATIONS, *arches, edges]), 5))
+    share = np.unique(np.round(np.concatenate([style.stations, *arches, edges]), 5))
     share = share[(share >= 0) & (share <= 1)]
     x = overhang - share * length
     ground = -radius
-    top, belt, wide, sill = (np.interp(share, *np.transpose(t)) for t in (TOP, BELT, WIDE, SILL))
+    top, belt, wide, sill = (
+        np.interp(share, *np.transpose(t)) for t in (style.top, style.belt, style.wide, style.sill)
+    )
     top, belt, sill = (ground + height * z for z in (top, belt, sill))
     outer = wide * width / 2
     low, inner = sill.copy(), 0.9 * outer
@@ -82,7 +162,7 @@ def _sections(
     low = np.minimum(low, belt - 0.02 * height)
     cabin = np.clip((top - belt - 0.05 * height) / (0.3 * height), 0, 1)
     shoulder = outer * (0.955 - 0.03 * cabin)
-    roof = outer * (0.86 - 0.17 * cabin)
+    roof = outer * (0.86 - style.taper * cabin)
     edge = belt + (0.93 - 0.02 * cabin) * (top - belt)
     crown, zero = top - edge, np.zeros_like(x)
     lower, upper = (np.maximum(low, sill + part * (belt - sill)) for part in (0.4, 0.78))
@@ -92,19 +172,19 @@ def _sections(
     return share, np.stack([np.stack([x, y, z], axis=1) for y, z in rows], axis=1)
 
 
-def _color(part: int, share: float) -> str:
+def _color(style: Style, part: int, share: float) -> str:
     """What a piece of the shell is made of."""
     if part in (FLOOR, WALL):
         return TRIM
-    if part == WINDOW:
-        pillar = any(a < share < b for a, b in PILLARS)
-        return GLASS if SCREEN[0] < share < REAR[1] and not pillar else ""
-    if part == ROOF and (SCREEN[0] < share < SCREEN[1] or REAR[0] < share < REAR[1]):
+    if part == WINDOW and style.windows:
+        glazed = style.screen[0] < share < style.rear[1] and not any(a < share < b for a, b in style.pillars)
+        return GLASS if glazed else ""
+    if part == ROOF and any(a < share < b for a, b in (style.screen, style.rear)):
         return GLASS
-    if part == SIDE and share < 0.03:
-        return LAMP
-    if part == SIDE and share > 0.985:
-        return TAIL
+    if part == ROOF and style.opening[0] < share < style.opening[1]:
+        return TRIM
+    if part == SIDE and style.lamps and (share < 0.03 or share > 0.985):
+        return LAMP if share < 0.5 else TAIL
     return ""
 
 

@@ -62,6 +62,9 @@ def draft_of(analysis: Analysis) -> Draft:
     for load in analysis.loads:
         if load.look and load.point is not None and load.other is not None:
             ends = d.at(load.point), d.at(load.other)
+            for point in (load.point, load.other):
+                if point.body < 0 and load.look == "coil" and load.along_points:
+                    d.add("box", (d.at(point),), [Share(1.6 * PIN)] * 3, GREY, "ground")
             line = None if load.along_points else _line(analysis, load, load.point, load.other)
             d.add(load.look, ends, [Share(x) for x in SIZES[load.look]], STEEL, "force", load.label, along=line)
     draw_linkages(d)

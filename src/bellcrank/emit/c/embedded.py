@@ -90,7 +90,7 @@ def embedded_source(
         listed(size_data(program)),
         *used_functions(functions, number, events.text.called if events else ()),
         *routine_texts(program, calls.values(), kernel),
-        f"#define real {number.c}\n",
+        f"typedef {number.c} real;\n",
         *([room + sines(number, table=False)] if any(isinstance(s, Angles) for s in steps) else []),
         *([definitions(ELIMINATION, number), kernel.take("solve.c")] if solved else []),
         *null,

@@ -132,6 +132,7 @@ def core_source(
         "N_ENTRIES": str(len(variables.entries)),
         "START_STATE": _numbers(x.start or 0.0 for x in states),
         "START_PARAMETER": _numbers(x.start or 0.0 for x in by_kind["parameter"]),
+        **_start_speed(setup, loops is not None),
         "START_INPUT": _numbers(x.start or 0.0 for x in by_kind["input"]),
         "NOMINAL": _numbers(x.nominal or 1.0 for x in states),
         "IS_FIXED": ", ".join([*(str(int(x.quantity.symbol in fixed)) for x in setup.settable), "0"]),
@@ -160,6 +161,22 @@ def core_source(
         "STATE_NAMES": ", ".join([*(c_string(x.name) for x in states), "NULL"]),
     }
     return filled(template(FOLDER, "core.c"), {}, pieces)
+
+
+def _start_speed(setup: Setup, loops: bool) -> dict[str, str]:
+    """Coefficients of the powers of a speed at the start, by state; zero where a state does not depend on it."""
+    rolls, none = setup.interface.run.start_speed, dict.fromkeys(("START_SPEED", "POWERS", "BY_SPEED", "PUT_START"), "")
+    if rolls is None:
+        return {"ROLLS": "", "N_ROLLS": "0", **none}
+    found = [rolls.states.get(x.name, ()) for x in setup.states]
+    most = max(map(len, found))
+    rows = [[float(c) * x.factor for c in row] + [0.0] * (most - len(row)) for row, x in zip(found, setup.states)]
+    table = ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in rows)
+    put = "put(m, &m->s.y[j], sum, 0)"
+    return {
+        "ROLLS": "yes", "N_ROLLS": "1", "START_SPEED": repr(rolls.value), "POWERS": str(most), "BY_SPEED": table,
+        "PUT_START": f"{put}, m->s.given[j] = 1;" if loops else f"{put};",
+    }  # fmt: skip
 
 
 def completes_steps(program: Program) -> bool:

@@ -1,7 +1,8 @@
 """The variables of a unit, and what depends on what.
 
 In:  a `Program` with its slopes, and the `Setup` of the model. Out: `Variables`; their places are value references:
-time | states | rates of states | parameters | inputs | outputs | event indicators, in the order of the C source.
+time | states | rates of states | parameters | inputs | outputs | event indicators | the speed at the start, in the
+order of the C source.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from bellcrank.emit.c.functions import TIME
 from bellcrank.errors import warn
 from bellcrank.export.begin import fixed_parameters, start_of
 from bellcrank.export.standalone.setup import Setup
+from bellcrank.kinematics.dimensions.algebra import SPEED
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.structure import reach
-from bellcrank.units import Unit
+from bellcrank.units import Unit, unit_system
 
 _STATE = re.compile(r"([qu])\(([^,()]+)(?:,\s*(\d+))?\)")
 _RATE = re.compile(r"dxdt\((.+)\)")
+START_SPEED = "speed_start"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
@@ -108,22 +111,31 @@ def variables_of(
             [*jumps * ["changes its sign where rates may jump"], *(f"event '{e.name}'" for e in setup.events)]
         )
     ]
-    listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches])
-    end = len(listed) - len(switches)
+    rolls = interface.run.start_speed
+    pace = [] if rolls is None else [_start_speed(rolls.value, unit_system(interface.units).equation(SPEED))]
+    listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches, *pace])
+    end = len(listed) - len(switches) - len(pace)
+    more = tuple(range(len(listed) - len(pace), len(listed)))
     places = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
     entries, needs, at_start = _dependences(program, slopes, places)
     plain = setup.special.adaptive  # else the kernel adds forces of its own
     through_routines = program.entry.results or program.start.results or program.update.results
     unknowns = [
-        Unknown(ref, tuple(a) if plain else None, None if loops or through_routines or not plain else tuple(b))
+        Unknown(ref, tuple(a) if plain else None, None if loops or through_routines or not plain else (*b, *more))
         for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], end)), needs, at_start, strict=True)
     ]
     found = tuple(range(1, 1 + n)) if loops else ()
     shown = () if interface.outputs else tuple(Unknown(ref, (ref,), None) for ref in range(1, 1 + n))
     return Variables(
         tuple(listed), tuple(unknowns[:n]), (*shown, *unknowns[n:]), found, entries, len(slopes.places),
-        tuple(range(end, len(listed))),
+        tuple(range(end, end + len(switches))),
     )  # fmt: skip
+
+
+def _start_speed(value: float, unit: Unit) -> Variable:
+    """The parameter that gives all initial values of a vehicle that rolls."""
+    label = "speed at the start, from which initial values of the states follow"
+    return Variable(START_SPEED, "parameter", "fixed", "exact", value, unit, label)
 
 
 def _dependences(

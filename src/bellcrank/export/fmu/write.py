@@ -18,6 +18,8 @@ from bellcrank.export.begin import require_whole, start_state
 from bellcrank.export.fmu.binaries import binaries, platforms_of
 from bellcrank.export.fmu.description import Credits, Subject, build_description, description
 from bellcrank.export.fmu.documentation import documentation
+from bellcrank.export.fmu.icon import PLACES as ICONS
+from bellcrank.export.fmu.icon import icon
 from bellcrank.export.fmu.indicators import indicators_of
 from bellcrank.export.fmu.sources import completes_steps, model_source, sources
 from bellcrank.export.fmu.terminals import PLACE as TERMINALS
@@ -104,6 +106,8 @@ def unit_files(
         if connectors := terminals(variables):
             texts[TERMINALS] = connectors
     files = {name: text.encode() for name, text in texts.items()}
+    if image := icon(derived):
+        files[ICONS[version]] = image
     return files | {f"binaries/{name}": library for name, library in libraries.items()}
 
 

@@ -5,7 +5,8 @@ In:  a derivation. Out: `Page`, which is written to a file, or shows itself in a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ class Page:
         The page, in HTML.
     path : Path or None
         The file, if it was written.
+    values : mapping of str to float
+        Parameters with their values, in user units.
 
     Examples
     --------
@@ -62,6 +65,26 @@ class Page:
     title: str
     text: str
     path: Path | None = None
+    values: Mapping[str, float] = field(default_factory=dict, repr=False)
+
+    def widget(self) -> Any:
+        """Show the page as a widget whose values Python reads and sets.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            The widget. Its `values` are those that are set in the page, in user units by name: of all parameters, and
+            of inputs that do not follow the model. Assign to `values` to move sliders; `observe` calls you at changes.
+
+        Raises
+        ------
+        RunError
+            If the package anywidget is not installed (``pip install bellcrank[widget]``). Without it, the page itself
+            displays in notebooks.
+        """
+        from bellcrank.export.page.widget import page_widget
+
+        return page_widget(self.title, self.text, self.values, HEIGHT)
 
     def save(self, path: str | Path) -> Page:
         """Write the page to a file.
@@ -85,7 +108,7 @@ class Page:
             write_text(Path(path), self.text)
         except OSError as error:
             raise BuildError(f"cannot write to {path}: {error.strerror or error}") from None
-        return Page(self.title, self.text, Path(path))
+        return replace(self, path=Path(path))
 
     def __repr__(self) -> str:
         where = f"in {self.path}" if self.path else "not written"
@@ -126,4 +149,5 @@ def live_page(
     asked += scene_scripts(facts["scene"]) if start is not None else []
     files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")  # no text of a user
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
-    return Page(facts["title"], page_text(facts, (made.kernel, module), numbers, script.encode(), seen, live=True))
+    text = page_text(facts, (made.kernel, module), numbers, script.encode(), seen, live=True)
+    return Page(facts["title"], text, values={q["name"]: q["value"] for q in facts["parameters"]})

@@ -34,7 +34,7 @@ TERMS = {SPEED: "speed", SPIN: "angular speed", FORCE: "force", MOMENT: "moment"
 
 
 LETTERS, TURNS = {"1": "x", "2": "y", "3": "z"}, {"1": "roll", "2": "pitch", "3": "yaw"}  # by axes
-SHORT = 3  # words of a label of a body that stand in those of its states
+SHORT = 4  # words of a label of a body that stand in those of its states
 
 
 def state_words(analysis: Analysis) -> dict[str, State]:

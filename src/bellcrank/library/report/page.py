@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import zip_longest
 
 from bellcrank.files.html import Raw, heading, paragraph, shown, table
+from bellcrank.files.picture import image
 from bellcrank.library.manoeuvres.lanes import middle_of
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
@@ -20,6 +21,7 @@ from bellcrank.library.report.elements import element_curves
 from bellcrank.library.report.handling import handling
 from bellcrank.library.report.key_figures import Targets, key_figures
 from bellcrank.library.report.lane_view import Outline, lane_picture
+from bellcrank.library.report.picture import car_picture
 from bellcrank.library.report.provenance import provenance
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views
@@ -55,6 +57,8 @@ def car_page(
 
 
 def _car(cars: Sequence[Driven]) -> Iterator[str]:
+    pictures = "".join(image(car_picture(c.car.data, c.car.stand), f"picture of {c.label}") for c in cars)
+    yield f'<div class="columns">\n{pictures}\n</div>' if len(cars) > 1 else pictures
     yield compared(cars, [car_figures(c) for c in cars])
     odd = [c.car.check() for c in cars]
     for sentence in dict.fromkeys(s for found in odd for s in found):

@@ -37,11 +37,15 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
 from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
 from bellcrank.model.formula import Formula, call
+from bellcrank.model.records import StartSpeed
 
 Ground = Terrain | Surface
 CENTRE = "wheel_centre"
 OVERHANG = 0.47  # fraction of the length outside the wheelbase that lies before the front axle, as drawn
 PAINT, SHELL = "#b3392f", 0.35  # colour and opacity of the body as drawn
+ROLLING_SPEEDS = (5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 80.0)  # m/s, by which a start at any speed is known
+RACK = 0.45  # length of the rack as drawn, over the track
+MOVED = 0.2  # of the wheelbase, by which the slider of a page moves the mass centre
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
     "steer": ("deg", "steering-wheel angle, positive to the left"),
@@ -151,12 +155,24 @@ def build(
         {} if driver is None else driver.start(car, at_rest)
     )
     s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
+    s.description.run.start_speed = StartSpeed(float(speed), _by_speed(car, at_rest))
     return s
+
+
+def _by_speed(car: CarData, at_rest: Stand) -> dict[str, tuple[float, ...]]:
+    """Speeds of a car that rolls ahead, by powers of its speed: of the wheels a fit, as tyres grow with it."""
+    given = np.array(ROLLING_SPEEDS)
+    rows = [rolling(car, at_rest, v) for v in ROLLING_SPEEDS]
+    found = {}
+    for name in (x for x in rows[0] if x.startswith("u(")):
+        powers = given[:, None] ** [1, 2, 3] if name.endswith(".wheel)") else given[:, None]
+        found[name] = tuple(np.linalg.lstsq(powers, np.array([r[name] for r in rows]), rcond=None)[0].tolist())
+    return found
 
 
 def _weight(car: CarData, at_rest: Stand) -> float:
     """The weight of the car times the mean radius of its wheels, N m."""
-    radius = sum(_radius(car.axle(a)) for a, _ in CORNERS.values()) / 4
+    radius = sum(tyre_radius(car.axle(a)) for a, _ in CORNERS.values()) / 4
     return at_rest.mass * GRAVITY * radius
 
 
@@ -170,8 +186,11 @@ def _usual_inputs(car: CarData) -> dict[str, tuple[float, float]]:
 def _add_body(s: System, car: CarData) -> BodyHandle:
     sprung = car.sprung
     put(s, "m_body", sprung.mass, "M", "sprung mass with loads")
-    for axis, value in zip("xyz", sprung.cg):
-        put(s, f"cg_{axis}", value, "L", f"mass centre of the sprung mass, {axis}")
+    front, rear = _axle_places(car)
+    reach = abs(float(front[0] - rear[0])) * MOVED
+    for axis, value, far in zip("xyz", sprung.cg, (reach, reach / 4, reach)):
+        usual = value - (min(far, value / 2) if axis == "z" and value > 0 else far), value + far
+        put(s, f"cg_{axis}", value, "L", f"mass centre of the sprung mass, {axis}", usual)
     moments = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
     names = {}
     for word, (i, j) in moments.items():
@@ -188,24 +207,36 @@ def _add_body(s: System, car: CarData) -> BodyHandle:
 
 def _add_shapes(s: System, car: CarData, chassis: BodyHandle) -> None:
     """The shell of the car by its size, through which its suspensions are seen."""
-    front, rear = (np.add(axle.linkage.points[CENTRE], axle.record.at) for axle in (car.front, car.rear))
+    front, rear = _axle_places(car)
+    at = (float(front[0]), 0, float((front[2] + rear[2]) / 2))
+    style: Any = car.sections.body.style
+    s.add_shape(body=chassis, kind=style, size=shell_size(car), at=at, color=PAINT, label="body", opacity=SHELL)
+
+
+def shell_size(car: CarData) -> tuple[float, ...]:
+    """Length, width, height, wheelbase, radius of the wheels and front overhang of the shell, m."""
+    front, rear = _axle_places(car)
     body, long = car.sections.body, float(front[0] - rear[0])
     ahead = max(0.1, (body.length - long) * OVERHANG)
-    at = (float(front[0]), 0, float((front[2] + rear[2]) / 2))
-    size = (body.length, body.width, body.height, long, _radius(car.front), ahead)
-    s.add_shape(body=chassis, kind="car", size=size, at=at, color=PAINT, label="body", opacity=SHELL)
+    return body.length, body.width, body.height, long, tyre_radius(car.front), ahead
 
 
-def _radius(axle: FittedAxle) -> float:
+def _axle_places(car: CarData) -> tuple[np.ndarray, np.ndarray]:
+    """The centres of the left wheels as drawn, front and rear, m."""
+    front, rear = (np.add(axle.linkage.points[CENTRE], axle.record.at) for axle in (car.front, car.rear))
+    return front, rear
+
+
+def tyre_radius(axle: FittedAxle) -> float:
     """The radius of a tyre without load, m."""
     return float(axle.tyre.free_radius(ARRAYS, 0.0))
 
 
-def _tyre_width(axle: FittedAxle) -> float:
+def tyre_width(axle: FittedAxle) -> float:
     """The width of a tyre, m; of one that does not say, a usual fraction of its radius."""
     tyre: Any = axle.tyre
     given = getattr(tyre, "width", None) or getattr(tyre, "coefficients", {}).get("WIDTH")
-    return float(given) if given else 0.65 * _radius(axle)
+    return float(given) if given else 0.65 * tyre_radius(axle)
 
 
 def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> BodyHandle:
@@ -214,10 +245,19 @@ def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> B
     at = tuple(float(x) for x in rack_place(car))
     rack = s.add_body("rack", parent=chassis, translate=2, joint_at=at, mass=put(
         s, "m_rack", given.rack_mass, "M", "mass of the rack"), inertia=0, label="steering rack")  # fmt: skip
+    long = 2 * RACK * abs(float(_axle_places(car)[0][1]))
+    s.add_shape(body=rack, kind="cylinder", size=(0.018, long), axis=2, color="#5f6a75", label="steering rack")
     sign = 1 if turns_left(car) else -1
     put(s, "rack_per_turn", sign * given.rack_per_turn, "L", "rack travel of one turn, to the left")
     put(s, "k_steer", given.stiffness, "F*L/A", "stiffness of the column")
-    put(s, "assist", given.assist, "1", "torque of the assistance over that of the driver")
+    put(
+        s,
+        "assist",
+        given.assist,
+        "1",
+        "torque of the assistance over that of the driver",
+        (0.0, max(10.0, 2 * given.assist)),
+    )
     put(s, "t_steer", given.damping_time, "T", "damping over stiffness of column and assistance")
     put(s, "f_rack", given.friction, "F", "friction of the rack")
     s.require_positive("k_steer")
@@ -326,7 +366,7 @@ def _add_corner(
         joint.point(CENTRE)
     tyre = named_slip(s, axle.tyre, axle.name) if side > 0 else _named_again(axle)
     s.add_contact(f"{name}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left" if side > 0 else "right"), wheel=wheel)
-    s.add_shape(body=wheel, kind="wheel", size=(_radius(axle), _tyre_width(axle)), axis=2, label=f"wheel {name}")
+    s.add_shape(body=wheel, kind="wheel", size=(tyre_radius(axle), tyre_width(axle)), axis=2, label=f"wheel {name}")
     add_corner_channels(s, name, side, chassis, wheel, joint, axle)
     return wheel
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.html import Raw, folded, heading, paragraph
+from bellcrank.files.html import folded, heading, paragraph
 from bellcrank.files.notebook import card
+from bellcrank.files.picture import image
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.kinds import checked
 from bellcrank.library.labels import plain_labels
@@ -120,18 +121,13 @@ class Car:
         return f"Car({self.name!r}, {self.stand.mass:.4g} kg, wheelbase {self.metrics['wheelbase']:.4g} m)"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the suspensions from the side and the metrics by hand formulas, with what is unusual."""
-        from bellcrank.library.report.suspension_view import views
+        """For notebooks: a picture and the metrics by hand formulas, with what is unusual."""
+        from bellcrank.library.report.picture import car_picture
 
-        _, side, _ = views(self.data, self.stand)
+        shown = image(car_picture(self.data, self.stand), f"picture of {self.name}")
         odd = [paragraph(f"Note: {words}") for words in self.check()]
-        style = (
-            "<style>.bellcrank .chart { max-width: 760px; font: 11px sans-serif } .bellcrank .line, .bellcrank .frame "
-            "{ fill: none; stroke-width: 1.5 } .bellcrank .frame { stroke: #999 } .bellcrank .grid { stroke: #e2e2e2 }"
-            "</style>"
-        )
         listed = folded("Metrics", "".join(self.metrics._told()), True)
-        return card([Raw(style), heading(repr(self)), Raw(side), *odd, listed], lambda: None, self.name)
+        return card([heading(repr(self)), shown, *odd, listed], lambda: None, self.name)
 
     def changed(self, **sections: Any) -> Car:
         """Change values of the car.

@@ -12,7 +12,7 @@ from bellcrank.library.vehicles.figures import steering_ratio
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.model.formula import call, cross, direction, dot, dxdt, magnitude, pos, project, vel
 
-FIRST = ("speed", "ax", "ay", "yaw_rate", "roll", "pitch")  # what plots show unasked
+FIRST = ("speed", "ax", "ay", "yaw_rate", "roll", "pitch", "az", "height")  # what plots show unasked
 
 
 def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandle, steer: str) -> None:
@@ -41,8 +41,8 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
     s.add_output("steering_wheel", "steering_wheel", label="steering-wheel angle", units="deg")
     s.add_output("steering_torque", "column", label="torque of the driver at the steering wheel", units="F*L")
     base = float(at_rest.contact[0][0] - at_rest.contact[2][0])
-    s.add_parameter("wheelbase", base, units="L", label="wheelbase")
-    s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio")
+    s.add_parameter("wheelbase", base, units="L", label="wheelbase in the understeer angle")
+    s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio in the understeer angle")
     s.define("forward", dot(v, ahead))
     turn = call("atan2", "where(forward < 0, -1, 1)*wheelbase*dot(rot(chassis), [n3])", "max(abs(forward), 0.1)")
     s.add_output(

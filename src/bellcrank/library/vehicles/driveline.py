@@ -90,7 +90,7 @@ def _add_motor(s: System, given: Drive, drive: str, weight: float) -> tuple[str,
     assert given.map is not None
     add_gears(s, given, drive)
     add_clutch(s, given, weight)
-    put(s, "efficiency", given.efficiency, "1", "efficiency from motor to wheels")
+    put(s, "efficiency", given.efficiency, "1", "efficiency from motor to wheels", (0.5, 1.0))
     s.require_positive("efficiency")
     if has_clutch(given):
         s.define("motor_spin", "clutch*gear_sign*driven_spin*ratio + (1 - clutch)*idle")

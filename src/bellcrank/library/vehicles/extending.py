@@ -6,6 +6,7 @@ from typing import Any
 
 from bellcrank.library.vehicles.building import CarSystem
 from bellcrank.library.vehicles.data import CORNERS
+from bellcrank.model.records import StartSpeed
 
 
 def add_rolling_start(s: CarSystem) -> None:
@@ -13,8 +14,11 @@ def add_rolling_start(s: CarSystem) -> None:
     for wheel in s.description.wheels[len(CORNERS) :]:
         speed = f"u({getattr(wheel.body, 'name', wheel.body)})"
         given = {str(key) for key in s.description.run.initial}
-        if wheel.body is not None and s.speed and isinstance(wheel.radius, int | float) and speed not in given:
-            s.set_run(initial={speed: s.speed / wheel.radius})
+        if wheel.body is not None and isinstance(wheel.radius, int | float) and speed not in given:
+            s.set_run(initial={speed: s.speed / wheel.radius} if s.speed else {})
+            rolls = s.description.run.start_speed
+            assert rolls is not None
+            s.description.run.start_speed = StartSpeed(rolls.value, {**rolls.states, speed: (1 / wheel.radius,)})
 
 
 def content(s: CarSystem) -> tuple[Any, ...]:

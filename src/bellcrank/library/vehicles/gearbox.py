@@ -26,7 +26,14 @@ def add_gears(s: System, given: Drive, drive: str) -> None:
     ratios = given.gears or (1.0,)
     names = [put(s, f"gear_{i}", r, "1", f"ratio of gear {i}") for i, r in enumerate(ratios, 1)]
     put(s, "final_ratio", given.final, "1", "ratio behind the gears")
-    put(s, "gear_held", float(given.gear), "1", "gear that is held; 0: by speed and load, -1: reverse")
+    put(
+        s,
+        "gear_held",
+        float(given.gear),
+        "1",
+        "gear that is held; 0: by speed and load, -1: reverse",
+        (-1.0, float(len(names))),
+    )
     put(s, "reverse_ratio", given.reverse or ratios[0], "1", "ratio of the reverse gear")
     s.define("gear_sign", "where(gear_held < 0, -1, 1)")
     ahead = names[0]

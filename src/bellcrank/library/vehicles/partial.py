@@ -18,6 +18,7 @@ from bellcrank.describe.slip import Slip
 from bellcrank.errors import ModelError
 from bellcrank.library.chassis import CAR, TRUCK, Design, rigid_vehicle
 from bellcrank.library.driven import add_wheel, driven_problems, named_slip, set_driven, slips_of
+from bellcrank.library.labels import plain_labels
 from bellcrank.library.parts import PartialVehicle, add_part, on_tyre, partial_vehicle, problems_of, set_springs, strut
 from bellcrank.library.point_mass import point_mass_car
 from bellcrank.library.terrain import Terrain, flat
@@ -135,6 +136,7 @@ def motorcycle(
     s.add_outputs("energy")
     pushed = ("load",) if slips else ("load", "drive")
     s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{side}.{i}": 0.0 for side in SIDES for i in pushed})
+    plain_labels(s, {f"{side}.tyre": f"the {side} tyre" for side in SIDES})
     return s
 
 
@@ -154,6 +156,9 @@ def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[Slip
     """Chassis parts fixed in a frame (model 2), or free to move up and down in it (model 1)."""
     free: dict[str, Any] = {"translate": 1} if model == 1 else {"translate": (1, 3), "rotate": 2}
     frame = s.add_body("frame", mass=0, inertia=0, joint_at=(0, 0, "l_tyre + l_strut"), **free)
+    if model == 2:
+        size = ("1.5*wheelbase", "0.3*wheelbase", "2.9*l_tyre", "wheelbase", "l_tyre", "0.12*wheelbase")
+        s.add_shape(body=frame, kind="motorcycle", size=size, at=("wheelbase", 0, "-l_strut"), label="body")
     parts = []
     for i, (side, x) in enumerate(zip(SIDES, ("0", "wheelbase"), strict=True), 1):
         up = 3 if model == 1 else ()

@@ -32,6 +32,9 @@ class Body:
     width: float = key("width without mirrors, for cones", "L", 1.8, sign=1, usual=(1.2, 2.6))
     length: float = key("length from bumper to bumper, for cones", "L", 4.5, sign=1, usual=(2.2, 6.5))
     height: float = key("height above the ground, for pictures", "L", 1.45, sign=1, usual=(0.9, 2.2))
+    style: str = key(
+        "what it looks like in pictures", default="car", kind="text", choices=("car", "utility", "formula")
+    )
 
 
 @dataclass(frozen=True)

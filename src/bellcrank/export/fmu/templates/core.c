@@ -1,7 +1,7 @@
 /* @TITLE@: a functional mock-up unit, as far as it is the same for every version of FMI. Written by Bellcrank.
 
    The equations of motion are in model.c. Values are in equation units, as modelDescription.xml says. Value references
-   count: time | states | rates of states | parameters | inputs | outputs | event indicators. */
+   count: time | states | rates of states | parameters | inputs | outputs | event indicators | speed at the start. */
 
 #include "model.c"
 
@@ -34,7 +34,8 @@ enum { /* value references */
     R_INPUT = R_PARAMETER + N_GIVEN + N_OWN, /* the last of them stand in events alone */
     R_OUTPUT = R_INPUT + N_I,
     R_INDICATOR = R_OUTPUT + N_OUT,
-    R_END = R_INDICATOR + N_INDICATORS
+    R_SPEED = R_INDICATOR + N_INDICATORS,
+    R_END = R_SPEED + @N_ROLLS@
 };
 enum { /* what a unit is in */
     INSTANTIATED = 1, INITIALIZING = 2, EVENTS = 4, CONTINUOUS = 8, STEPPING = 16, TERMINATED = 32, FAILED = 64,
@@ -44,6 +45,9 @@ enum { FINE, WARNED, DISCARDED, WRONG }; /* what a call came to */
 
 static const double START_STATE[] = {@START_STATE@};
 static const double START_PARAMETER[] = {@START_PARAMETER@};
+@IF ROLLS@
+static const double BY_SPEED[][@POWERS@] = {@BY_SPEED@}; /* states by powers of the speed at the start */
+@END@
 static const double START_INPUT[] = {@START_INPUT@};
 static const double NOMINAL[] = {@NOMINAL@}; /* sizes of states */
 @IF ADAPTIVE@
@@ -85,6 +89,9 @@ typedef struct State {
 @IF LOOPS@
     int32_t given[N_S + 1]; /* is the initial value of a state told, or found from the others? */
     int32_t assembled;
+@END@
+@IF ROLLS@
+    double speed; /* at the start */
 @END@
     int32_t mode, cosimulation;
     int32_t changed; /* since the last step of co-simulation */
@@ -162,6 +169,9 @@ static void start_anew(Unit *m, int cosimulation)
     memcpy(m->s.y, START_STATE, N_S*sizeof(double));
     memcpy(m->s.p, START_PARAMETER, N_GIVEN*sizeof(double));
     memcpy(m->s.w, START_INPUT, N_I*sizeof(double));
+@IF ROLLS@
+    m->s.speed = @START_SPEED@;
+@END@
 @IF LOOPS@
     for (int j = 0; j < N_S; j++)
         m->s.given[j] = START_GIVEN[j];
@@ -459,6 +469,11 @@ static int get_value(Unit *m, unsigned r, double *value)
     int failed = FINE;
     if (r >= R_END)
         return complain(m, WRONG, "there is no variable with the value reference %u", r);
+@IF ROLLS@
+    if (r >= R_SPEED)
+        *value = m->s.speed;
+    else
+@END@
 @IF INDICATORS@
     if (r >= R_INDICATOR) {
         double all[N_INDICATORS];
@@ -498,6 +513,29 @@ static int get_values(Unit *m, const unsigned *r, size_t n, double *values)
     return failed;
 }
 
+@IF ROLLS@
+/* Initial values that follow from a speed; one that was there already leaves them as they are. */
+static int set_speed(Unit *m, double value)
+{
+    if (!(m->s.mode & BEFORE))
+        return complain(m, WRONG, "the speed at the start can be set before the start only");
+    if (!(value < m->s.speed || value > m->s.speed))
+        return FINE;
+    m->s.speed = value;
+    for (int j = 0; j < N_S; j++) {
+        double sum = 0.0;
+        int depends = 0;
+        for (int k = @POWERS@ - 1; k >= 0; k--) {
+            sum = (sum + BY_SPEED[j][k])*value;
+            depends |= BY_SPEED[j][k] < 0.0 || BY_SPEED[j][k] > 0.0;
+        }
+        if (depends)
+            @PUT_START@
+    }
+    return FINE;
+}
+
+@END@
 static int set_value(Unit *m, unsigned r, double value)
 {
     if (!isfinite(value))
@@ -521,7 +559,12 @@ static int set_value(Unit *m, unsigned r, double value)
     } else if (among(r, R_INPUT, R_OUTPUT)) {
         put(m, &m->s.w[r - R_INPUT], value, 0);
         put(m, &m->s.slope[r - R_INPUT], 0.0, 0);
-    } else if (r < R_END)
+    }
+@IF ROLLS@
+    else if (r == R_SPEED)
+        return set_speed(m, value);
+@END@
+    else if (r < R_END)
         return complain(m, WRONG, "the variable with the value reference %u cannot be set: it follows from others", r);
     else
         return complain(m, WRONG, "there is no variable with the value reference %u", r);

@@ -1,7 +1,7 @@
 // Sliders of inputs and parameters. `changed` is called after a change, with what was set.
 function controls(me, place, changed) {
-  const {F} = me, shows = [], named = {__proto__: null}, entry = {__proto__: null};
-  const control = (q, read, write, usual, extra = []) => {
+  const {F} = me, shows = [], named = {__proto__: null}, entry = {__proto__: null}, reads = {__proto__: null};
+  const control = (q, read, write, usual, extra = [], set = read) => {
     const words = worded(q), [low, high] = q.range, ends = q.log ? [0, 1] : q.range, log = Math.log(high/low);
     const at = v => q.log ? Math.log(v/low)/log : v, value = x => q.log ? +(low*Math.exp(x*log)).toPrecision(4) : x;
     const range = make("input", {type: "range", min: ends[0], max: ends[1], step: "any", title: q.name});
@@ -28,6 +28,7 @@ function controls(me, place, changed) {
     title.ondblclick = () => take(usual());
     shows.push(show);
     named[q.name] = take;
+    reads[q.name] = set;
     entry[q.name] = () => usual() === read() ? null : +read().toPrecision(7);
     box.words = `${words} ${q.name}`.toLowerCase();
     return box;
@@ -44,7 +45,8 @@ function controls(me, place, changed) {
       me.held[s] = box.checked ? null : read();
       changed("");
     };
-    const shown = control(q, read, write, () => q.held ?? (me.held[s] === null ? read() : NaN), mark);
+    const usual = () => q.held ?? (me.held[s] === null ? read() : NaN);
+    const shown = control(q, read, write, usual, mark, () => me.held[s]);
     if (q.name.includes(".") && F.signals.length > 6) of_parts.push(shown);
     else place.append(shown);
     return box;
@@ -92,5 +94,10 @@ function controls(me, place, changed) {
     const v = entry[name]();
     return v === null || Number.isNaN(v) ? [] : [`${encodeURIComponent(name)}=${v}`];
   }).join("&");
-  return {show, defaults, address, note, boxes, set: (name, v) => named[name](v), has: name => name in named};
+  // Values that are set: of parameters, and of inputs that do not follow the model.
+  const settings = () => {
+    const all = Object.keys(reads).map(name => [name, reads[name]()]);
+    return Object.fromEntries(all.filter(([, v]) => Number.isFinite(v)));
+  };
+  return {show, defaults, address, note, boxes, settings, set: (name, v) => named[name](v), has: name => name in named};
 }

@@ -23,13 +23,21 @@ async function live(F) {
   if (!me) return;
   const drawn = plots(F, $("plots"), $("channels"));
   let dead = "", left = 0, late = false, away = null, last = "", soon = 0;  // last: the value that was set at last
-  const look = () => drawn.note(me.t, c => channel(me, c));
+  let trace = [], past = null;  // poses of this run over time, and of the one that is kept, with its marks
+  const look = () => {
+    drawn.note(me.t, c => channel(me, c));
+    if (!F.scene) return;
+    me.poses();
+    trace.push([me.t, poses()]);
+    if (trace.length > 4000) trace.splice(0, 2000);
+  };
   const failed = () => { dead = me.problem && last ? `${last}: ${me.problem}` : me.problem; };
   const restart = () => {
     me.begin();
     left = 0;
     failed();
     drawn.clear();
+    trace = [];
     look();
   };
   const changed = (what = last) => {  // from the last state that was right, if a step had failed
@@ -37,7 +45,11 @@ async function live(F) {
     me.changed();
     failed();
     clearTimeout(soon);
-    soon = setTimeout(() => history.replaceState(null, "", `#${panel.address()}`), 300);
+    soon = setTimeout(() => {
+      try {
+        history.replaceState(null, "", `#${panel.address()}`);
+      } catch {}  // a frame without an address of its own
+    }, 300);
   };
   const panel = controls(me, $("values"), changed), poses = () => F.scene ? me.shown("poses").slice() : [];
   const drive = F.signals.length ? driving(me, panel, $("pads")) : null;
@@ -107,6 +119,11 @@ async function live(F) {
       late = go(t, 3000);  // ms: a time of an address may be out of reach
     },
     pose: me.poses,
+    keep(on) { past = on && F.scene ? [trace, me.shown("marks").slice()] : null; },
+    ghost() {
+      const row = past && past[0].findLast(x => x[0] <= me.t + 1e-9);
+      return row ? [row[1], past[1]] : null;
+    },
     shown() {
       panel.show();
       if (me.events) me.events.show($("plots"));
@@ -139,6 +156,7 @@ async function live(F) {
   const {ready, done} = window.bellcrank;
   window.bellcrank = {
     ready, facts: F, exports: me.e, run: (...given) => whole_run(me, ...given), set: panel.set, restart,
+    settings: panel.settings,
     pause: shown.pause, choose: shown.choose, seen: view.seen,
     get t() { return shown.source.t; },
     get problem() { return shown.source.problem; },

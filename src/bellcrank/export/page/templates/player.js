@@ -16,7 +16,7 @@ function player(F, sources, view, drawn, asked = () => {}) {
     $("told").textContent = problem || `t = ${t.toFixed(digits)} s${about}`;
     $("told").className = problem ? "bad" : "";
     source.pose();
-    view.draw();
+    view.draw(source.ghost ? source.ghost() : null);
     drawn.draw(t - (source.span ? source.span[0] : 0));
     if (source.shown) source.shown();
     if (source.span) seek.value = t;
@@ -54,6 +54,7 @@ function player(F, sources, view, drawn, asked = () => {}) {
   $("keep").onclick = () => {
     kept = !kept;
     drawn.keep(kept);
+    if (source.keep) source.keep(kept);
     $("keep").textContent = kept ? "Drop baseline" : "Keep as baseline";
   };
   $("csv").onclick = () => {

@@ -140,9 +140,9 @@ function plots(F, place, menu) {
     keep: on => { past = on ? rows.slice() : []; },
     draw: t => panels.forEach(one => draw(one, t)),
     csv: () => {
-      const cells = [["t", "s"], ...F.channels.map(c => [c.name, c.unit || ""])];
+      const cells = [["t", "s", "time"], ...F.channels.map(c => [c.name, c.unit || "", c.label || c.name])];
       const quoted = k => cells.map(x => `"${x[k].replaceAll("\"", "\"\"")}"`);
-      return [quoted(0), quoted(1), ...rows.map(row => Array.from(row))].join("\n");
+      return [quoted(0), quoted(1), quoted(2), ...rows.map(row => Array.from(row))].join("\n");
     },
   };
 }

@@ -49,7 +49,7 @@ function scene(canvas, S, poses, marks) {
   const quad = (out, a, b, c, d, n) => [0, 1, 2, 0, 2, 3].forEach(i =>
     out.push(...[a, b, c, d][i], ...(n.length === 4 ? n[i] : n)));
   const ring = (k, sides) => [Math.cos(k*2*Math.PI/sides), Math.sin(k*2*Math.PI/sides)];
-  const box = [], coil = [], SIDES = 48;
+  const box = [], SIDES = 48;
   for (let i = 0; i < 3; i++) for (const s of [-1, 1]) {
     const corner = (a, b) => [0, 1, 2].map(j => (j === i ? s : j === (i + 1) % 3 ? a : b)/2);
     quad(box, corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1), [0, 1, 2].map(j => j === i ? s : 0));
@@ -68,31 +68,20 @@ function scene(canvas, S, poses, marks) {
     });
     return out;
   };
-  const wound = i => {  // a spring of length and radius one
-    const share = i/100, inside = share > 0.12 && share < 0.88, turn = (share - 0.12)/0.76*14*Math.PI;
-    return [inside ? Math.cos(turn) : 0, inside ? Math.sin(turn) : 0, share - 0.5];
-  };
-  for (let i = 0; i < 100; i++) for (let k = 0; k < 5; k++) {
-    const around = (p, j) => {
-      const [a, b] = ring(j, 5);  // about the wire, which at the ends lies on the axis
-      return p[0] || p[1] ? [p[0]*(1 + 0.12*a), p[1]*(1 + 0.12*a), p[2] + 0.012*b] : [0.12*a, 0.12*b, p[2]];
-    };
-    const [p, q] = [wound(i), wound(i + 1)], n = [...unit([p[0], p[1], 0.2]).slice(0, 2), 0.5];
-    quad(coil, around(p, k), around(q, k), around(q, k + 1), around(p, k + 1), n);
-  }
   const polar = Array.from({length: 25}, (_, i) => [Math.sin(i*Math.PI/24), -Math.cos(i*Math.PI/24)]);
   const rod = lathe([[0, -0.5], [1, -0.5], [1, 0.5], [0, 0.5]]);
-  const kinds = {box: mesh(box), rod: mesh(rod), sphere: mesh(lathe(polar, 32, -1)), coil: mesh(coil)};
+  const kinds = {box: mesh(box), rod: mesh(rod), sphere: mesh(lathe(polar, 32, -1))};
   kinds.cylinder = kinds.rod;
-  const tools = {sub, cross, dot, unit, mesh, box, rod, lathe};
+  const tools = {sub, cross, dot, unit, mesh, box, rod, lathe, quad, ring};
+  if (S.coils) kinds.coil = coil(tools);
   if (S.wheels) Object.assign(kinds, wheels(tools));
   const shells_of = (S.meshes || []).map(x => ({...shell(x, tools), points: x.points}));
   const items = S.items.map(item => ({...item, rgb: [1, 3, 5].map(i => parseInt(item.color.slice(i, i + 2), 16)/255),
     own: shells_of[item.mesh]}));
   const turned = (body, of) => body < 0 ? [1, 0, 0, 0, 1, 0, 0, 0, 1] : of.subarray(12*body + 3, 12*body + 12);
   const times = (R, v) => [0, 1, 2].map(i => R[3*i]*v[0] + R[3*i + 1]*v[1] + R[3*i + 2]*v[2]);
-  const place = (k, of) => {
-    const body = S.marks[k], v = times(turned(body, of), marks.subarray(3*k, 3*k + 3));
+  const place = (k, of, from = marks) => {
+    const body = S.marks[k], v = times(turned(body, of), from.subarray(3*k, 3*k + 3));
     return body < 0 ? v : v.map((x, i) => x + of[12*body + i]);
   };
   // Points within whose radii all is: [mark, from there along the axes of its body, radius].
@@ -111,7 +100,8 @@ function scene(canvas, S, poses, marks) {
   // The view: directions on the screen, the point looked at, half of what is shown.
   const first = [0, 1, 2].map(i => S.axes.slice(3*i, 3*i + 3));
   let axes = first, centre = [0, 0, 0], half = [S.reach, S.reach], follows = false, zoom = 1, spin = 0, tilt = 0;
-  let wider = 1, began = null;
+  const far = S.ground || outline.every(([k]) => S.marks[k] >= 0) ? 3 : 20;  // more where the ground holds something
+  let wider = 1, began = null, fitted = [], known = 0;  // known: how far fitted poses reach
   const look = () => {
     const about = (v, n, angle) => {
       const c = Math.cos(angle), s = Math.sin(angle), w = cross(n, v), k = dot(n, v)*(1 - c);
@@ -125,7 +115,7 @@ function scene(canvas, S, poses, marks) {
     began = samples[0];
     const body = of => Array.from(of.subarray(0, 3)), start = samples[0].length ? body(samples[0]) : null;
     const travel = start ? samples.map(of => Math.max(...sub(body(of), start).map(Math.abs))) : [0];
-    follows = Math.max(...travel) > 3*S.reach;
+    follows = Math.max(...travel) > far*S.reach;
     const used = outline.filter(([k]) => !follows || S.marks[k] >= 0);
     const gone = of => follows ? sub(body(of), start) : [0, 0, 0];
     const boxes = samples.map(of => {  // along the first directions on the screen: [low, high] of each
@@ -142,6 +132,7 @@ function scene(canvas, S, poses, marks) {
     centre = [0, 1, 2].map(i => first.reduce((sum, axis, j) => sum + axis[i]*middle[j], 0));
     if (follows) centre = sub(centre, start);
     half = spans.map(([a, b]) => (S.flat ? 0.55 : 0.62)*(b - a)*(S.room || 1) || S.reach);
+    [fitted, known] = [samples, 0];
   };
   const draw_one = (kind, M, d, color, at) => {
     const known = kind.of === lit;
@@ -164,9 +155,9 @@ function scene(canvas, S, poses, marks) {
     const x = unit(cross([0, 1, 2].map(i => Number(i === small)), z)), y = cross(z, x);
     draw_one(kind, [...x.map(v => v*r), ...y.map(v => v*r), ...along], a.map((v, i) => (v + b[i])/2), color, at);
   };
-  const draw_items = (some, at, tone = rgb => rgb) => some.forEach(item => {
+  const draw_items = (some, at, tone = rgb => rgb, of = poses, from = marks, alpha = clear) => some.forEach(item => {
     const {kind, marks: listed, size: [a, b, c], axes: own, rgb, own: shape} = item;
-    const where = listed.map(k => place(k, poses)), color = [...tone(rgb), clear(item)];
+    const where = listed.map(k => place(k, of, from)), color = [...tone(rgb), alpha(item)];
     if (!where.flat().every(Number.isFinite)) return;
     if (kind === "rod") between(where[0], where[1], a, kinds.rod, color, at);
     else if (kind === "coil") {
@@ -174,7 +165,7 @@ function scene(canvas, S, poses, marks) {
     } else if (kind === "line") {
       for (let i = 1; i < where.length; i++) between(where[i - 1], where[i], a/2, kinds.rod, color, at);
     } else {
-      const R = turned(S.marks[listed[0]], poses), Q = own || [1, 0, 0, 0, 1, 0, 0, 0, 1];
+      const R = turned(S.marks[listed[0]], of), Q = own || [1, 0, 0, 0, 1, 0, 0, 0, 1];
       const columns = [0, 1, 2].map(j => times(R, [Q[j], Q[3 + j], Q[6 + j]]));
       const by = kind === "box" ? [a, b, c] : kind === "sphere" || shape ? [a, a, a] : [a, a, b];
       draw_one(shape || kinds[kind], columns.flatMap((v, j) => v.map(x => x*by[j])), where[0], color, at);
@@ -228,31 +219,42 @@ function scene(canvas, S, poses, marks) {
     else whole();
     event.preventDefault();
   };
-  const lens = () => {
+  const lens = (of = poses) => {
     const ratio = canvas.height/canvas.width, scale = 1/(wider*zoom*Math.max(half[0]*ratio, half[1]));
-    const size = Math.max(...half)*zoom*wider, eye = follows ? centre.map((x, i) => x + poses[i]) : centre;
+    const size = Math.max(...half)*zoom*wider, eye = follows ? centre.map((x, i) => x + of[i]) : centre;
     return {eye, size, numbers: [scale*ratio, scale, S.flat ? 0 : 1/(6*size), 1/(60*size)]};
   };
-  const seen = () => {
-    const {eye, numbers: [wide, high, deep]} = lens();
+  const seen = (of = poses) => {
+    const {eye, numbers: [wide, high, deep]} = lens(of);
     return Math.max(0, ...outline.filter(([k]) => S.marks[k] >= 0).flatMap(point => {
-      const [x, y, z] = axes.map(a => dot(a, sub(spot(point, poses), eye)));
+      const [x, y, z] = axes.map(a => dot(a, sub(spot(point, of), eye)));
       return [wide*x, high*y].map(v => Math.abs(v/(1 - deep*z)));
     }));
   };
   const travelled = () => Math.max(...[0, 1, 2].map(i => Math.abs(poses[i] - began[i])));
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const draw = () => {
+  // What one sees through: the nearest layer of it alone.
+  const veiled = (...given) => {
+    g.colorMask(false, false, false, false);
+    draw_items(...given);
+    g.colorMask(true, true, true, true);
+    g.enable(g.BLEND);
+    draw_items(...given);
+    g.disable(g.BLEND);
+  };
+  // `ghost`: poses and marks of another run at this time, or null.
+  const draw = ghost => {
     const ratio = devicePixelRatio || 1;
     const [W, H] = [canvas.clientWidth, canvas.clientHeight].map(x => Math.round(x*ratio));
-    if (canvas.width !== W || canvas.height !== H) [canvas.width, canvas.height] = [W, H];
+    if (canvas.width !== W || canvas.height !== H) [canvas.width, canvas.height, known] = [W, H, 0];
     g.viewport(0, 0, W, H);
     const back = dark.matches ? [0.08, 0.095, 0.115] : [0.975, 0.98, 0.985];
     g.clearColor(...back, 1);
     g.clear(g.COLOR_BUFFER_BIT | g.DEPTH_BUFFER_BIT);
-    if (began && began.length && !follows && travelled() > 3*S.reach) fit([began, poses.slice(0, began.length)]);
+    if (began && began.length && !follows && travelled() > far*S.reach) fit([began, poses.slice(0, began.length)]);
     wider = 1;
-    if (zoom === 1) wider = Math.min(3, Math.max(1, 1.05*seen()));  // as far as nobody foresaw
+    if (!known) known = Math.max(1, ...fitted.map(of => seen(of)).filter(Number.isFinite));
+    if (zoom === 1) wider = Math.min(3, Math.max(1, 1.05*seen()/known));  // as far as nobody foresaw
     const {eye, size, numbers} = lens(), night = dark.matches;
     const view = at => {
       g.useProgram(at.P);
@@ -267,13 +269,11 @@ function scene(canvas, S, poses, marks) {
     g.uniform3fv(lit.E, axes[2]);
     const tone = rgb => night ? rgb.map(x => 0.25 + 0.75*x) : rgb, glass = items.filter(x => clear(x) < 1);
     draw_items(items.filter(x => clear(x) === 1), lit, tone);
-    if (!glass.length) return;
-    g.colorMask(false, false, false, false);  // of what one sees through the nearest layer
-    draw_items(glass, lit);
-    g.colorMask(true, true, true, true);
-    g.enable(g.BLEND);
-    draw_items(glass, lit, tone);
-    g.disable(g.BLEND);
+    if (ghost) {
+      const moving = items.filter(x => x.marks.some(k => S.marks[k] >= 0)), grey = night ? 0.75 : 0.4;
+      veiled(moving, lit, () => [grey, grey, grey], ...ghost, () => 0.3);
+    }
+    veiled(glass, lit, tone);
   };
   return {fit, draw, seen, get view() { return [...centre, ...half, follows]; }};
 }

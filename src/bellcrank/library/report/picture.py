@@ -1,0 +1,57 @@
+"""The picture of a car at rest: shell, wheels, links and springs, without equations.
+
+In:  the data of a car and how it stands. Out: a figure, drawn as pages and animations are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.report.suspension_view import axle_view
+from bellcrank.library.vehicles.building import PAINT, SHELL, shell_size, tyre_radius, tyre_width
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.rest import Stand
+from bellcrank.scene.build import car_items, wheel_items
+from bellcrank.scene.draft import STEEL, TYRE
+from bellcrank.scene.picture import draw_scene
+from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, turned_to
+
+LINK, COIL = 0.012, (0.055, 0.007)  # m, radii of a link, of a spring and of its wire
+
+
+def car_picture(car: CarData, at_rest: Stand) -> Any:
+    """A figure of the car on level ground."""
+    marks: list[Mark] = []
+    items: list[Item] = []
+    centres = []
+
+    def add(kind: str, size: tuple[float, ...], color: str, role: str, *places: np.ndarray, **more: Any) -> Item:
+        first = len(marks)
+        marks.extend(Mark(0, (float(p[0]), float(p[1]), float(p[2]))) for p in places)
+        return Item(kind, tuple(range(first, len(marks))), size, color, role, **more)
+
+    for axle in (car.front, car.rear):
+        seen, tyre = axle_view(axle, at_rest), (tyre_radius(axle), tyre_width(axle))
+        for wheel in (seen.left, seen.right):
+            items += [add("rod", (LINK,), STEEL, "body", *link) for link in wheel.links]
+            items.append(add("coil", COIL, STEEL, "force", *wheel.spring))
+            items += wheel_items(add("wheel", tyre, TYRE, "wheel", wheel.centre, axes=turned_to((0, 1, 0))))
+            centres.append(wheel.centre)
+    front, height = np.mean(centres[:2], axis=0), float(np.mean([c[2] for c in centres]))
+    size = shell_size(car)
+    shell = add(
+        car.sections.body.style,
+        size,
+        PAINT,
+        "body",
+        np.array([front[0], 0.0, height]),
+        opacity=SHELL,
+        label=car.sections.name,
+    )
+    items += car_items(shell)
+    way = float(front[0]) - 4 * size[0], float(front[0]) + 4 * size[0]
+    ground = Ground((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), way, (0.0, 0.0))
+    scene = Scene(car.sections.name, ("car",), tuple(marks), tuple(items), size[0] / 2, (0.0, 0.0, 1.0), ground=ground)
+    return draw_scene(scene, np.array([[[0.0, 0.0, 0.0, *UPRIGHT]]]), title="")
