@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli.main import main
 from bellcrank.run.draw import chosen
-from bellcrank.run.shown import default_channels, least_ranges
+from bellcrank.run.shown import default_channels, least_ranges, spread
 
 
 @pytest.mark.parametrize("axes", ["ISO 8855", "SAE"])
@@ -108,3 +108,9 @@ def test_rounding_is_measured_by_the_dimension_whatever_the_unit():
     assert 1e-7 < least["yaw_rate"] < 1e-5 and least["odd"] < 1e-16
     run = bc.Run("car", t, values, units, {}, "finished")
     assert default_channels(run) == ["speed", "odd"]
+
+
+def test_a_curve_is_not_drawn_flat_next_to_one_that_goes_far():
+    t = np.linspace(0, 1, 20)
+    run = bc.Run("x", t, {"a": 0.01 * t, "x": 30 * t, "b": 0.1 * t, "y": 2 * t}, {}, {}, "finished")
+    assert spread(["a", "x", "b", "y"], run) == [["a", "b"], ["x", "y"]]

@@ -15,6 +15,7 @@ from bellcrank.run.interactive import History
 from bellcrank.units import UNIT_SYSTEMS
 
 MOST = 6  # curves that are drawn unasked
+FLAT = 50.0  # times the range of a curve, next to which it is a flat line
 SETTLED, ROUNDING = 1e-3, 1e-9  # least range of an axis over that of its channel in the run, over values of its unit
 
 
@@ -39,6 +40,19 @@ def default_channels(run: History, most: int = MOST) -> list[str]:
     energies = [c for c in listed if "energy" in run.labels.get(c, c).lower()]
     found = [c for c in listed if c not in energies]
     return (found or [*(c for c in run if c in varying and c.startswith("q(")), *energies])[:most]
+
+
+def spread(names: Sequence[str], run: History) -> list[list[str]]:
+    """The channels of one panel, or of several, so that none is a flat line next to one that goes far."""
+    found: list[tuple[float, list[str]]] = []
+    for name in names:
+        span = _range(np.asarray(run[name], dtype=float))
+        near = next((listed for most, listed in found if most <= FLAT * span and span <= FLAT * most), None)
+        if near is None:
+            found.append((span, [name]))
+        else:
+            near.append(name)
+    return [listed for _, listed in found]
 
 
 def panels(units: Iterable[tuple[str, str]]) -> list[list[str]]:

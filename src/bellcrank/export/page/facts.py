@@ -40,7 +40,7 @@ from bellcrank.run.event_data import event_tables, value_names
 from bellcrank.run.jumps import following
 from bellcrank.run.loaded import Loaded, load
 from bellcrank.run.result import Run
-from bellcrank.run.shown import default_channels, least_ranges, panels
+from bellcrank.run.shown import default_channels, least_ranges, panels, spread
 from bellcrank.scene.browser import PACES, few_digits, pace_of, shown_words
 from bellcrank.signals import KINDS, Signal
 
@@ -226,7 +226,10 @@ def _plots(interface: Interface, chosen: Chosen, run: Run | None) -> list[list[i
     names = [c.name for c in interface.channels]
     listed = chosen.plots if chosen.plots is not None else names[:3] if run is None else default_channels(run)
     units = {c.name: c.unit.text for c in interface.channels}
-    return [[names.index(name) for name in panel] for panel in panels((name, units[name]) for name in listed)]
+    shown = panels((name, units[name]) for name in listed)
+    if chosen.plots is None and run is not None:
+        shown = [part for panel in shown for part in spread(panel, run)]
+    return [[names.index(name) for name in panel] for panel in shown]
 
 
 def _least(interface: Interface, run: Run | None) -> list[float]:
