@@ -124,6 +124,13 @@ def test_controllers(folder):
         assert bc.vehicles.Car.read("passenger").changed(**tomllib.loads(text)).controllers
 
 
+@pytest.mark.campaign
+def test_trailers():
+    names = executed("trailers")
+    assert names["heavy"].metrics["mass_caravan"] == pytest.approx(names["car"].metrics["mass_caravan"] + 150)
+    assert names["result"]["amplification_caravan"] > 1
+
+
 def test_keys_of_cars():
     assert text_of("car_keys") == markdown(), "write it: bellcrank car keys --markdown > docs/car_keys.md"
 

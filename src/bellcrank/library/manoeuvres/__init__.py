@@ -21,6 +21,7 @@ from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
+from bellcrank.library.manoeuvres.combinations import AMPLIFICATION, OFF_TRACKING, SWAY
 from bellcrank.library.manoeuvres.experiments import Experiment, experiment_of
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.linear import handling_of
@@ -34,6 +35,7 @@ from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelle
 from bellcrank.library.manoeuvres.stability import FISHHOOK, SINE_WITH_DWELL
 from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
 from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
+from bellcrank.library.manoeuvres.tilt import TILT
 from bellcrank.library.manoeuvres.wind import WIND
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.figures import Figures
@@ -53,7 +55,7 @@ COMMON = {
 _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
-    SPLIT_MU, FOUR_POST, ROAD,
+    SPLIT_MU, FOUR_POST, ROAD, SWAY, OFF_TRACKING, AMPLIFICATION, TILT,
 )}  # fmt: skip
 
 
@@ -100,8 +102,8 @@ def known() -> dict[str, Manoeuvre]:
 
 
 def every() -> list[str]:
-    """Names of all that need nothing but a car."""
-    return [name for name, m in _LISTED.items() if not m.needs]
+    """Names of all that need nothing but a car, and that are driven by all."""
+    return [name for name, m in _LISTED.items() if m.in_all and not m.needs]
 
 
 def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:

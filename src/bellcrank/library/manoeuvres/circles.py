@@ -119,7 +119,7 @@ def _to_the_limit(car: Ready) -> tuple[float, float]:
 def brake_in_turn(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the brakes, harder from run to run."""
     car = ready(vehicle, method=settings["method"], gear=settings["gear"])
-    unit = car.at_rest.mass * car.radius
+    unit = car.at_rest.total * car.radius
 
     def brakes(deceleration: float) -> dict[str, Any]:
         moment = deceleration * unit

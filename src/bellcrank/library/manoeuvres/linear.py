@@ -14,7 +14,7 @@ the masses that the axles carry. Milliken & Milliken, Race Car Vehicle Dynamics 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,24 @@ class Gains:
         return self.of[name]
 
 
+@dataclass(frozen=True)
+class Mode:
+    """A mode: its eigenvalue (1/s), and the size of each state in it."""
+
+    value: complex
+    sizes: dict[str, float]
+
+    @property
+    def frequency(self) -> float:
+        """Damped frequency, Hz."""
+        return self.value.imag / (2 * math.pi)
+
+    @property
+    def damping(self) -> float:
+        """Damping ratio."""
+        return -self.value.real / abs(self.value)
+
+
 class LinearCar:
     """Steady gains of a compiled car over the speed."""
 
@@ -60,7 +78,7 @@ class LinearCar:
         self.car, self.sim = car, car.sim
         self.names = [state.name for state in self.sim.interface.states]
         known = {p.name for p in self.sim.interface.parameters}
-        self.parameters = {name: value for name, value in HELD.items() if name in known}
+        self.parameters = {**car.values, **{name: value for name, value in HELD.items() if name in known}}
         self._last: tuple[Array, float, float] | None = None
         self._found: dict[float, Gains] = {}
 
@@ -83,6 +101,44 @@ class LinearCar:
                 self.sim.outputs(0.0, at[:n].tolist(), at[n:].tolist(), parameters=self.parameters, inputs=asked)
             )
         return Gains(speed, {name: (ends[1][name] - ends[0][name]) / (2 * ANGLE) for name in SEEN})
+
+    def modes(self, speed: float) -> list[Mode]:
+        """Modes of small motions about straight running at a speed (m/s), steering wheel and throttle fixed."""
+        x, drive, steer, unknown, _ = self._steady(speed)
+        J = self._columns(self._rates({STEER: steer, DRIVE: drive}), x, unknown)
+        values, vectors = np.linalg.eig(J)
+        names = [self.names[i] for i in unknown]
+        return [
+            Mode(complex(v), dict(zip(names, np.abs(w).tolist(), strict=True)))
+            for v, w in zip(values, vectors.T, strict=True)
+            if v.imag >= 0
+        ]
+
+    def responses(self, speed: float, outputs: Sequence[str], frequencies: Array) -> dict[str, Array]:
+        """Complex gains of outputs (user units per deg of the steering wheel) over frequencies (Hz)."""
+        x, drive, steer, unknown, _ = self._steady(speed)
+        inputs = {STEER: steer, DRIVE: drive}
+        A, B = self._columns(self._rates(inputs), x, unknown), self._by_input(x, inputs, STEER, ANGLE)[unknown]
+        C = np.array([self._seen(x, inputs, outputs, i, STEP) for i in unknown]).T
+        D = (self._out(x, inputs | {STEER: steer + ANGLE}, outputs) - self._out(x, inputs, outputs)) / ANGLE
+        eye = np.eye(len(unknown))
+        found = [C @ np.linalg.solve(2j * np.pi * f * eye - A, B.astype(complex)) + D for f in frequencies]
+        return dict(zip(outputs, np.array(found).T, strict=True))
+
+    def _out(self, x: Array, inputs: dict[str, float], outputs: Sequence[str]) -> Array:
+        n = self.sim.loaded.n_q
+        found = self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), parameters=self.parameters, inputs=inputs)
+        return np.array([found[name] for name in outputs])
+
+    def _seen(self, x: Array, inputs: dict[str, float], outputs: Sequence[str], place: int, step: float) -> Array:
+        """Derivatives of outputs by a state."""
+        ends = []
+        for sign in (-1.0, 1.0):
+            at = x.copy()
+            at[place] += sign * step
+            ends.append(self._out(at, inputs, outputs))
+        found: Array = (ends[1] - ends[0]) / (2 * step)
+        return found
 
     def _steady(self, speed: float) -> tuple[Array, float, float, Array, Array]:
         """State, driving torque, steering-wheel angle, places of what is not cyclic, and the Jacobian there, straight
@@ -164,7 +220,9 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
     """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear model of a car."""
     model, f, V = LinearCar(car), car.metrics, speed
     ratio, base = f["steering_ratio"], f["wheelbase"]
-    behind = base * f["front_share"]
+    towing = bool(car.at_rest.trailers)
+    rear_axle = float(car.at_rest.contact[2:, 0].mean())
+    behind = float(car.at_rest.centre[0]) - rear_axle if towing else base * f["front_share"]
 
     def steer(v: float) -> float:
         """Steering angle of the front wheels per lateral acceleration, rad s2/m."""
@@ -186,7 +244,8 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
             here["steering_torque"] / here["ay"], "N-m/(m/s2)", f"steering torque per lateral acceleration at {at}"
         ),
     }
-    for name, mass, angle in (("front", carried[0], front), ("rear", carried[1], rear)):
+    axles = () if towing else (("front", carried[0], front), ("rear", carried[1], rear))  # a hitch adds lateral force
+    for name, mass, angle in axles:
         stiffness = math.radians(mass / angle) / 1000 if angle else math.inf
         label = f"cornering stiffness of the {name} axle with suspension" + (" and steering" if name == "front" else "")
         found[f"cornering_{name}"] = Figure(stiffness, "kN/deg", label)

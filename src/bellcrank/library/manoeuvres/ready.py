@@ -207,7 +207,7 @@ class Ready:
     def foot_off(self, start: Mapping[str, float], engine: float = 0.0, at: float = 0.0) -> Any:
         """The input `drive` of a driver who holds the throttle (`HELD`) and takes his foot off it at a time (s); then
         the engine brakes with a deceleration (m/s2)."""
-        less = -(self.torque(start) + engine * self.at_rest.mass * self.radius)
+        less = -(self.torque(start) + engine * self.at_rest.total * self.radius)
         return sampled([0.0, at, at + FOOT, FAR] if at else [0.0, FOOT, FAR], [0.0, 0.0, less, less][not at :])
 
     def torque(self, start: Mapping[str, float]) -> float:

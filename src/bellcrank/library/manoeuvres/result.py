@@ -100,6 +100,8 @@ class Manoeuvre:
         Metrics to look at first.
     needs : tuple of str
         Settings without a default.
+    in_all : bool
+        Whether `all` includes it.
 
     Examples
     --------
@@ -115,6 +117,7 @@ class Manoeuvre:
     source: str = ""
     first: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    in_all: bool = True
 
     @property
     def title(self) -> str:

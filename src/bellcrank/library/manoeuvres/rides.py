@@ -154,7 +154,7 @@ def split_mu(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Braking where the right wheels stand on a slippery road, the steering wheel held straight."""
     car, v = on_course(vehicle, settings, high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
     start = car.settled(v, SLIPPERY + 5.0)
-    moment = settings["deceleration"] * car.at_rest.mass * car.radius
+    moment = settings["deceleration"] * car.at_rest.total * car.radius
     pedals = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment]), "drive": car.foot_off(start)}
     run = car.drive(8.0, start, pedals, HELD, until="ground_speed < 1")
     found = Metrics()

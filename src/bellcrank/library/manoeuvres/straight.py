@@ -26,7 +26,7 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     car, v0 = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start = car.settled(v0)
     given = settings["torque"]
-    weight = car.at_rest.mass * GRAVITY * car.radius
+    weight = car.at_rest.total * GRAVITY * car.radius
     most = vehicle.data.sections.brakes.torque or 2 * weight
     if given is None:
         low, high = 0.0, most

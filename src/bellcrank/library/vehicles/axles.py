@@ -77,7 +77,7 @@ def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: 
     theirs."""
     before = len(problems)
     linkage = _linkage(name, record, axes, folder, problems)
-    tyre = _tyre(f"{name}.tyre", record.tyre, folder, problems)
+    tyre = make_tyre(f"{name}.tyre", record.tyre, folder, problems)
     _springs(name, record, problems)
     if linkage is None:
         return None
@@ -259,7 +259,8 @@ def _springs(name: str, record: Axle, problems: Problems) -> None:
         problems.append(f"{name}.damper: compression and rebound belong together.")
 
 
-def _tyre(where: str, given: Rubber, folder: Path, problems: Problems) -> Any:
+def make_tyre(where: str, given: Rubber, folder: Path, problems: Problems) -> Any:
+    """The tyre of a section; None where something is wrong, which `problems` then reports."""
     ways = [w for w in ("file", "size", "model") if getattr(given, w) is not None]
     if len(ways) != 1:
         told = f"; {' and '.join(ways)} are given" if ways else ""

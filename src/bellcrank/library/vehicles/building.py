@@ -36,6 +36,7 @@ from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
 from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
+from bellcrank.library.vehicles.trailer_building import add_trailers, rolling_trailers
 from bellcrank.model.formula import Formula, call
 from bellcrank.model.records import StartSpeed
 
@@ -107,10 +108,11 @@ def build(
     driver: Any = None,
     posts: bool = False,
     road_inputs: bool = False,
+    tilt: bool = False,
 ) -> CarSystem:
     """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
     wheels and one for the right; with `posts` the ground of each wheel is moved up and down, with `road_inputs` its
-    height and its friction are inputs."""
+    height and its friction are inputs; with `tilt` the road is inclined sideways by an input."""
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     s = CarSystem(car, at_rest, speed, tracks)
     torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
@@ -120,7 +122,10 @@ def build(
     s.set_run(inputs=dict.fromkeys(INPUTS | torques, 0.0))
     chassis = _add_body(s, car)
     _add_shapes(s, car, chassis)
-    s.add_gravity()
+    if tilt:
+        words = "inclination of the road about its direction, left side up"
+        s.add_input("tilt", units="deg", label=words, default=0.0, range=(0, 60))
+    s.add_gravity("-sin(tilt)*[n2] - cos(tilt)*[n3]" if tilt else None)
     asked = {name: name for name in INPUTS}
     if driver is not None:
         asked |= driver.add(s, car, at_rest, chassis)
@@ -150,6 +155,7 @@ def build(
     add_brakes(s, car, wheels, asked["brake"], controls.brake)
     add_drive(s, car, wheels, chassis, asked["drive"], _weight(car, at_rest), controls)
     add_air(s, car, chassis, at_rest)
+    add_trailers(s, car, at_rest, tracks)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
     start = rolling(car, at_rest, speed, ground_below(at_rest, tracks)) | (
         {} if driver is None else driver.start(car, at_rest)
@@ -490,4 +496,5 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
         start[GEAR] = gear_at(drive, spins)
     if has_clutch(drive) and speed * np.sign(drive.gear + 0.5) > 0:
         start[CLUTCH] = 1.0
+    start |= rolling_trailers(car, at_rest, speed)
     return {key: float(value) for key, value in start.items() if value != 0}

@@ -28,6 +28,7 @@ from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.records import DIRECTIONS
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.library.vehicles.setting import set_up
+from bellcrank.library.vehicles.trailers import merged, trailer_words, written_out
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
@@ -67,7 +68,8 @@ class Car:
     """
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
-        self.folder, self.given = Path(folder), dict(sections)
+        self.folder = Path(folder)
+        self.given = written_out(_on_base(sections, self.folder), self.folder)
         self.extensions: tuple[Extension, ...] = ()
         self.like: tuple[Car, Mapping[str, float]] | None = None  # the car whose model it shares, other parameters
         self.fitted: Fit | None = None  # how its hard points were found, if `fit` did
@@ -147,7 +149,7 @@ class Car:
         ModelError
             If a key or value is not allowed.
         """
-        car = type(self)(folder=self.folder, **_merged(self.given, sections))
+        car = type(self)(folder=self.folder, **merged(self.given, sections))
         car.extensions = self.extensions
         return car
 
@@ -419,6 +421,7 @@ class Car:
         driver: Any = None,
         posts: bool = False,
         road_inputs: bool = False,
+        tilt: bool = False,
     ) -> CarSystem:
         """Make the model of the car, which rolls ahead from where it stands.
 
@@ -439,6 +442,9 @@ class Car:
         road_inputs : bool, default False
             Give the height of the ground over the terrain (m) by the input <corner>.road and a factor of its friction
             by <corner>.friction.
+        tilt : bool, default False
+            Incline the road sideways by the input `tilt` (deg, left side up), as a tilt table: the direction of
+            gravity turns, in the axes of the road.
 
         Returns
         -------
@@ -454,7 +460,7 @@ class Car:
             raise ModelError("system(posts=True, road_inputs=True): the ground is moved by one of them", self.name)
         s = build(
             self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts,
-            road_inputs=road_inputs,
+            road_inputs=road_inputs, tilt=tilt,
         )  # fmt: skip
         s.car = self
         for function in self.extensions:
@@ -462,7 +468,8 @@ class Car:
         for name, x in (self.data.sections.events or {}).items():
             s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
         add_rolling_start(s)
-        plain_labels(s, {name: f"the {words} {{}}" for name, words in CORNER_WORDS.items()})
+        words = {name: f"the {where} {{}}" for name, where in CORNER_WORDS.items()}
+        plain_labels(s, words | trailer_words(self.data.trailers))
         s.made = content(s)
         return s
 
@@ -547,9 +554,13 @@ def _shipped(name: str) -> Path:
     return _folder() / f"{name}.toml"
 
 
-def _merged(old: Any, new: Any) -> Any:
-    """Sections of one over those of another; a value of None takes a key away."""
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        return new
-    both = {**old, **{key: _merged(old.get(key), value) for key, value in new.items()}}
-    return {key: value for key, value in both.items() if value is not None}
+def _on_base(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Sections of a car over those of the car that it names, if it does."""
+    named = given.get("car")
+    if named is None:
+        return dict(given)
+    path = _shipped(str(named)) if str(named) in cars() else folder / str(named)
+    if not path.is_file():
+        raise ModelError(f"car = '{named}': no file or car has this name.{did_you_mean(str(named), cars())}")
+    base = _on_base(read_toml(path), path.parent)
+    return merged(base, {key: value for key, value in given.items() if key != "car"})

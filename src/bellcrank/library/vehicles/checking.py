@@ -19,11 +19,12 @@ from bellcrank.library.vehicles.keys import key_of, shown
 from bellcrank.library.vehicles.rest import Stand, corner
 
 UP = np.array([0.0, 0.0, 1.0])
+HEAVY = 10.0  # upper ends of usual ranges of trucks over those of cars
 
 
 def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     """Messages about unusual keys, figures, tyres and travels."""
-    found = list(_keys(car.sections, ""))
+    found = list(_keys(car.sections, "", HEAVY if car.sections.kind == "truck" else 1.0))
     found += unusual(figures)
     inertia = car.sprung.inertia.diagonal()
     if 2 * max(inertia) > sum(inertia):
@@ -61,6 +62,16 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
                 f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "
                 f"{1000 * low:.0f} to {1000 * high:.0f} mm."
             )
+    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+        for towed in trailer.axles:
+            low, high = towed.tyre.loads_at_rest
+            load = stands.load[towed.wheel("l")]
+            if not low <= load <= high:
+                found.append(
+                    f"load of a wheel of {towed.full_name} at rest, {load:.0f} N, lies outside of its tyre's range "
+                    f"{low:g} to {high:g} N."
+                )
+            found += [f"trailers.{trailer.name}.axles.{towed.name}.tyre: {note}." for note in towed.tyre.notes]
     return found
 
 
@@ -75,18 +86,21 @@ def unusual(figures: Figures) -> list[str]:
     return found
 
 
-def _keys(record: Any, where: str) -> Iterator[str]:
-    """Numbers of all keys outside of their usual range."""
+def _keys(record: Any, where: str, heavy: float) -> Iterator[str]:
+    """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high."""
     for f in fields(record):
         value, place = getattr(record, f.name), f"{where}{f.name}"
         if is_dataclass(value):
-            yield from _keys(value, f"{place}.")
+            yield from _keys(value, f"{place}.", heavy)
         elif isinstance(value, Mapping):
             for name, each in value.items():
                 if is_dataclass(each):
-                    yield from _keys(each, f"{place}.{name}.")
+                    yield from _keys(each, f"{place}.{name}.", heavy)
         elif "key" in f.metadata and isinstance(value, float):
             k = key_of(f)
-            if k.usual is not None and not k.usual[0] <= value <= k.usual[1]:
-                low, high = (shown(k, x) for x in k.usual)
+            if k.usual is None:
+                continue
+            least, most = k.usual[0], k.usual[1] * (heavy if k.usual[0] >= 0 else 1.0)
+            if not least <= value <= most:
+                low, high = (shown(k, x) for x in (least, most))
                 yield f"{place} = {shown(k, value)}: {k.words}; usual is {low} to {high}."

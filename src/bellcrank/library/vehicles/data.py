@@ -19,21 +19,14 @@ from bellcrank.library.vehicles.geometry import car_problems
 from bellcrank.library.vehicles.keys import Problems, read_record
 from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
+from bellcrank.library.vehicles.sprung import Array as Array
+from bellcrank.library.vehicles.sprung import Sprung, with_loads
+from bellcrank.library.vehicles.trailers import TrailerData, fit_trailers
 from bellcrank.linkage.chain import AXES, turned
 
-Array = np.ndarray[Any, Any]
 GRAVITY = 9.80665  # m/s^2, that of models
 CORNER_WORDS = {"fl": "front left", "fr": "front right", "rl": "rear left", "rr": "rear right"}
 CORNERS = {"fl": ("front", 1), "fr": ("front", -1), "rl": ("rear", 1), "rr": ("rear", -1)}  # axle; sign of y
-
-
-@dataclass(frozen=True, eq=False)
-class Sprung:
-    """The body with its loads: mass, mass centre, inertia about it."""
-
-    mass: float
-    cg: Array
-    inertia: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,25 +36,14 @@ class CarData:
     sections: Sections
     front: FittedAxle
     rear: FittedAxle
+    trailers: tuple[TrailerData, ...] = ()
 
     def axle(self, name: str) -> FittedAxle:
         return self.front if name == "front" else self.rear
 
     @cached_property
     def sprung(self) -> Sprung:
-        body, loads = self.sections.body, (self.sections.loads or {}).values()
-        ixx, iyy, izz = body.inertia
-        inertia = np.diag([ixx, iyy, izz])
-        inertia[0, 2] = inertia[2, 0] = body.inertia_xz
-        parts = [(body.mass, np.array(body.cg), inertia)]
-        parts += [(x.mass, np.array(x.at), np.zeros((3, 3))) for x in loads]
-        mass = sum(m for m, _, _ in parts)
-        cg = sum((m * at for m, at, _ in parts), np.zeros(3)) / mass
-        about = np.zeros((3, 3))
-        for m, at, own in parts:
-            r = at - cg
-            about = about + own + m * (r @ r * np.eye(3) - np.outer(r, r))
-        return Sprung(float(mass), cg, about)
+        return with_loads(self.sections.body, (self.sections.loads or {}).values())
 
 
 def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
@@ -73,6 +55,7 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     sections = _in_iso(sections)
     axes = sections.axes if "axes" in given else None
     front, rear = (fit_axle(name, getattr(sections, name), axes, folder, problems) for name in ("front", "rear"))
+    trailers = fit_trailers(sections.trailers, folder, problems)
     if front is not None and rear is not None:
         problems.extend(car_problems(sections, front.linkage.chain, rear.linkage.chain))
     inertia = np.array(sections.body.inertia)
@@ -84,7 +67,7 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     if problems:
         raise ModelError(problems, _name(given))
     assert front is not None and rear is not None
-    return CarData(sections, front, rear)
+    return CarData(sections, front, rear, trailers)
 
 
 def _in_iso(sections: Sections) -> Sections:
@@ -97,7 +80,12 @@ def _in_iso(sections: Sections) -> Sections:
     )
     front, rear = (replace(a, at=turned(a.at, signs)) for a in (sections.front, sections.rear))
     loads = {n: replace(x, at=turned(x.at, signs)) for n, x in (sections.loads or {}).items()}
-    return replace(sections, body=body, front=front, rear=rear, loads=loads or sections.loads)
+    trailers = dict(sections.trailers or {})
+    for name, x in list(trailers.items())[:1]:  # hitched to the car; other positions are from the trailer's own hitch
+        trailers[name] = replace(x, hitch=replace(x.hitch, at=turned(x.hitch.at, signs)))
+    return replace(
+        sections, body=body, front=front, rear=rear, loads=loads or sections.loads, trailers=trailers or None
+    )
 
 
 def _name(given: Mapping[str, Any]) -> str:

@@ -169,7 +169,7 @@ class Driver(Listed):
         s.add_parameter("k_speed", self.k_speed, units="1/T", label="driver: acceleration over speed error")
         s.add_parameter("i_speed", self.i_speed, units="1/T**2", label="driver: acceleration over its integral")
         radius = sum(float(car.axle(a).tyre.free_radius(ARRAYS, 0.0)) for a, _ in CORNERS.values()) / 4
-        s.add_parameter("driver_reach", at_rest.mass * radius, units="M*L", label="mass times radius of the wheels")
+        s.add_parameter("driver_reach", at_rest.total * radius, units="M*L", label="mass times radius of the wheels")
         s.define("driver.error", "speed_set - driver.ahead")
         s.define("driver.moment", "driver_reach*(k_speed*driver.error + i_speed*driver.sum)")
         drive = car.sections.drive

@@ -94,6 +94,7 @@ def figures_of(car: CarData, at_rest: Stand) -> Figures:
                 *(x for a, part in shares for x in _rides(a, car.sprung.mass * part / 2)),
                 *_rolls(car, at_rest, front, rear, roll_arm),
                 *_corners(at_rest, front, rear),
+                *_towed(car, at_rest),
             ]
         )
     )
@@ -166,6 +167,25 @@ def _corners(at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     if given:
         words = "what compliance of the suspensions adds to it, without the steering column"
         yield _figure("understeer_compliance", math.degrees(given) * G, "deg/g", words)
+
+
+def _towed(car: CarData, at_rest: Stand) -> Named:
+    """Masses and loads of trailers."""
+    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+        name, weight = trailer.name, stands.mass * G
+        usual = (0.02, 0.12) if trailer.record.hitch.kind == "ball" else (0.15, 0.5)
+        yield _figure(f"mass_{name}", stands.mass, "kg", f"mass of {name} with loads")
+        yield _figure(f"hitch_load_{name}", stands.hitch_load, "N", f"vertical load of {name} on its hitch")
+        words = f"hitch load over the weight of {name}"
+        yield _figure(f"hitch_fraction_{name}", stands.hitch_load / weight, "", words, usual)
+        yield _figure(
+            f"pitch_{name}", math.degrees(stands.pitch), "deg", f"pitch of {name} at rest, nose down", (-3, 3)
+        )
+        for axle in trailer.axles:
+            load = sum(stands.load[axle.wheel(side)] for side in "lr")
+            yield _figure(f"load_{axle.index}", load, "N", f"load of axle {axle.name} of {name} at rest")
+    if car.trailers:
+        yield _figure("mass_total", at_rest.total, "kg", "mass with all trailers")
 
 
 # ---- steering

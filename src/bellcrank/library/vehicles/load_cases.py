@@ -25,8 +25,9 @@ from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.keys import UNITS, Problems, Stated, key, read_record
+from bellcrank.library.vehicles.laws import leaning
 from bellcrank.library.vehicles.motor import drive_share
-from bellcrank.library.vehicles.rest import Stand, drawn_length, leaning, push_of, road, spin_axis
+from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of, road, spin_axis
 from bellcrank.linkage.elastic import axial
 from bellcrank.linkage.loads import CaseLoads, LoadTable
 from bellcrank.linkage.statics import Held, Load, held

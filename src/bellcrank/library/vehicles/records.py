@@ -319,6 +319,77 @@ class CarEvent:
 
 
 @dataclass(frozen=True)
+class Hitch:
+    """The joint of a trailer and the unit that tows it."""
+
+    at: Vector = key("position on the towing unit, in its axes", "L", kind="vector")
+    kind: str = key("ball: free to turn about all axes; fifth wheel: stiff in roll", default="ball", kind="text",
+                    choices=("ball", "fifth wheel"))  # fmt: skip
+    roll_stiffness: float | None = key("fifth wheel: roll moment per relative roll angle of the units", "F*L/A", None,
+                                       sign=1, usual=(1e5, 2e7))  # fmt: skip
+    roll_damping: float = key("fifth wheel: roll moment per relative roll rate", "F*L*T/A", 0.0, sign=0)
+    yaw_friction: float = key("friction torque about the vertical: stabiliser, plate of a fifth wheel", "F*L", 0.0,
+                              sign=0, usual=(0, 1e4))  # fmt: skip
+    yaw_damping: float = key("torque per articulation rate", "F*L*T/A", 0.0, sign=0, usual=(0, 1e5))
+    levelled: bool = key("whether the springs of the car are set for the load on its hitch, as air springs are",
+                         default=False, kind="flag")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TrailerAxle:
+    """An axle of a trailer: two wheels on vertical slides, or a rigid axle that moves up and rolls."""
+
+    at: Vector = key("centre of the left wheel, from the hitch", "L", kind="vector")
+    wheel: Wheel = key("rotating parts of one side: wheel, tyre, brake drum", kind="section", record=Wheel)
+    tyre: Rubber = key("tyre", kind="section", record=Rubber)
+    stiffness: float = key("stiffness of one spring", "F/L", sign=1, usual=(1e4, 2e6))
+    damping: float = key("damping of one damper", "F*T/L", sign=0, usual=(500, 1e5))
+    kind: str = key("independent: each wheel on a vertical slide; rigid: both on one axle", default="independent",
+                    kind="text", choices=("independent", "rigid"))  # fmt: skip
+    mass: float = key("unsprung mass without wheels: of one side, or of a rigid axle", "M", 0.0, sign=0,
+                      usual=(0, 900))  # fmt: skip
+    inertia: Vector = key("rigid: moments of inertia of the axle without wheels", "M*L**2", (0.0, 0.0, 0.0),
+                          kind="vector")  # fmt: skip
+    spring_y: float | None = key("rigid: distance of a spring from the middle; default: that of the wheel", "L", None,
+                                 sign=1, usual=(0.3, 1.2))  # fmt: skip
+    roll_centre: float | None = key("rigid: z of the roll centre, from the hitch; default: that of the wheel centres",
+                                    "L", None)  # fmt: skip
+    roll_stiffness: float = key("anti-roll bar: roll moment per roll angle between body and axle", "F*L/A", 0.0,
+                                sign=0, usual=(0, 5e6))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TrailerBrakes:
+    """Brakes of all wheels of a trailer, which follow those of the car."""
+
+    gain: float = key("brake torque of the trailer per brake torque of the car", sign=0, usual=(0, 6))
+    torque: float | None = key("largest brake torque, sum of all wheels", "F*L", None, sign=1, usual=(500, 2e5))
+    lag: float = key("lag behind the brakes of the car", "T", 0.0, sign=0, usual=(0, 1))
+
+
+@dataclass(frozen=True)
+class Trailer:
+    """A towed unit: caravan, semi-trailer, dolly. Positions are from its own hitch: x forward, y left, z up."""
+
+    mass: float = key("sprung mass without loads", "M", sign=1, usual=(50, 45000))
+    cg: Vector = key("mass centre of the sprung mass, from the hitch", "L", kind="vector")
+    inertia: Vector = key("moments of inertia about the mass centre: roll, pitch, yaw", "M*L**2", kind="vector")
+    hitch: Hitch = key("joint with the towing unit", kind="section", record=Hitch)
+    axles: Mapping[str, TrailerAxle] = key("axles, by name, from the front", kind="sections", record=TrailerAxle)
+    inertia_xz: float = key("product of inertia, -integral of x z dm", "M*L**2", 0.0)
+    equalisation: float = key("load equalisation of the axles: 0 springs of their own, 1 equal spring forces",
+                              default=0.0, sign=0, usual=(0, 1))  # fmt: skip
+    loads: Mapping[str, Load] | None = key("point masses such as luggage, by name", default=None, kind="sections",
+                                           record=Load)  # fmt: skip
+    brakes: TrailerBrakes | None = key("brakes", default=None, kind="section", record=TrailerBrakes)
+    drag_area: float = key("drag coefficient times frontal area, at the mass centre", "L**2", 0.0, sign=0,
+                           usual=(0, 8))  # fmt: skip
+    width: float = key("width, for swept paths and pictures", "L", 2.0, sign=1, usual=(0.8, 2.6))
+    length: float = key("length of the body, for pictures", "L", 5.0, sign=1, usual=(1, 15))
+    height: float = key("height of the body, for pictures", "L", 2.0, sign=1, usual=(0.1, 4))
+
+
+@dataclass(frozen=True)
 class Sections:
     """The whole file."""
 
@@ -329,6 +400,10 @@ class Sections:
     brakes: Brakes = key("brakes", kind="section", record=Brakes)
     drive: Drive = key("drive", kind="section", record=Drive)
     name: str = key("name of the car", default="car", kind="text")
+    kind: str = key("kind of vehicle; usual values of trucks are up to ten times as high", default="car", kind="text",
+                    choices=("car", "truck"))  # fmt: skip
+    car: str | None = key("car file, or name of a shipped car, whose sections this file changes", default=None,
+                          kind="text")  # fmt: skip
     axes: str = key("axes of positions: 'ISO 8855' (x forward, y left, z up), 'SAE' (x forward, y right, z down) or "
                     "'ADAMS' (x rearward, y right, z up); also of hard points that state none",
                     default="ISO 8855", kind="text", choices=tuple(AXES))  # fmt: skip
@@ -340,3 +415,7 @@ class Sections:
                                           record=Controllers)  # fmt: skip
     events: Mapping[str, CarEvent] | None = key("events, by name", default=None, kind="sections", record=CarEvent)
     setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)
+    trailers: Mapping[str, Trailer] | None = key(
+        "trailers, by name: `shipped` or `file` and keys that differ, or all keys; each is towed by the one before it",
+        default=None, kind="sections", record=Trailer,
+    )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
-from bellcrank.library.vehicles.laws import stop
+from bellcrank.library.vehicles.laws import leaning, stop
 from bellcrank.library.vehicles.records import Spring
+from bellcrank.library.vehicles.trailer_rest import Pull, Towed, TowedStand
 from bellcrank.linkage.pose import cross
 
 CLOSED = 1e-6  # N and N m that may be left open
@@ -44,6 +45,12 @@ class Stand:
     contact: Array  # points, one row for each corner
     mass: float
     drawn: Stand | None = None  # the same car as drawn, which does not depend on its springs
+    trailers: tuple[TowedStand, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """Mass of the car and of its trailers, kg."""
+        return self.mass + sum(t.mass for t in self.trailers)
 
 
 def stand(car: CarData) -> Stand:
@@ -57,34 +64,43 @@ def stand(car: CarData) -> Stand:
     level = Statics(car, bars, free, symmetric=True)
     free |= {a.name: a.record.spring.free_length for a in loose if a.record.spring.free_length is not None}
     travels = {a.name: a.record.spring.travel for a in axles}
+    towed = Towed(car.trailers)
+    set_for = towed.levelled()
 
     def symmetric(x: Array) -> Array:
         at = {**travels, **{a.name: float(z) for a, z in zip(loose, x[2:])}}
-        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()])
+        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()], set_for)
         open_ = [found.push[2 * axles.index(a)] for a in loose]
         return np.array([found.lift, found.moment[1], *open_])
 
     x = solved(car, symmetric, [drawn.height, drawn.pitch, *(0.0 for _ in loose)], _not_held(car, loose))
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
-    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()])
+    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], set_for)
     for a in held:
         i = 2 * axles.index(a)
         free[a.name] = free_length(a, travels[a.name], found.push[i])
     full = Statics(car, bars, free, symmetric=False)
     start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values())]
 
-    def corners(y: Array) -> Array:
-        now = full.at(y[0], y[1], y[2], y[3:])
-        return np.array([now.lift, *now.moment[:2], *now.push])
+    def all_units(y: Array) -> tuple[_Now, list[float], tuple[TowedStand, ...]]:
+        left, pull, units = towed.at(y[0], y[1], y[2], y[7:])
+        return full.at(y[0], y[1], y[2], y[3:7], pull), left, units
 
-    y = solved(car, corners, start, _not_held(car, loose))
-    now = full.at(y[0], y[1], y[2], y[3:])
+    def corners(y: Array) -> Array:
+        now, left, _ = all_units(y)
+        return np.array([now.lift, *now.moment[:2], *now.push, *left])
+
+    y = solved(car, corners, [*start, *towed.start(x[0], x[1])], _not_held(car, loose))
+    now, _, units = all_units(y)
     if min(now.load) <= 0:
         corner = list(CORNERS)[int(np.argmin(now.load))]
         raise ModelError(
             f"the car does not stand on four wheels: the load of {corner} is not positive", car.sections.name
         )
-    return _standing(y, now, free, bars, drawn)
+    lifted = [wheel for unit in units for wheel, load in unit.load.items() if load <= 0]
+    if lifted:
+        raise ModelError(f"the load of {lifted[0]} is not positive: the trailer does not stand", car.sections.name)
+    return replace(_standing(y[:7], now, free, bars, drawn), trailers=units)
 
 
 def as_drawn(car: CarData) -> Stand:
@@ -136,7 +152,7 @@ class Statics:
         self.flat = np.array([1.0, 0.0 if symmetric else 1.0, 1.0])
         self._corners: dict[tuple[Any, ...], Corner] = {}  # a search moves one wheel at a time
 
-    def at(self, height: float, pitch: float, roll: float, travels: Any) -> _Now:
+    def at(self, height: float, pitch: float, roll: float, travels: Any, pull: Pull | None = None) -> _Now:
         up = up_of(pitch, roll)
         sprung, steering = self.car.sprung, self.car.sections.steering
         masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
@@ -165,6 +181,9 @@ class Statics:
         moment = moment - sum((cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
         centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
+        if pull is not None:
+            lift -= pull.load
+            moment = moment - cross(pull.at, pull.load * up) + pull.moment
         return _Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)
 
 
@@ -234,16 +253,6 @@ def roll_centre(axle: FittedAxle, at_rest: Stand) -> float:
     """Height (m) of the roll centre, force based: the mean of both wheels, which stand at their own travels."""
     corners = [corner_at_rest(axle, at_rest, side) for side in (1, -1)]
     return float(np.mean([c.contact[1] * c.slope[1] / c.slope[2] for c in corners]))
-
-
-def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
-    """The moment by which a tyre at standstill resists the inclination of its wheel; `axis` of spin, to the left."""
-    at = Rolling(load, 0.0, 0.0, float(np.arcsin(axis @ up)), tyre.usual[0], 0.0, 0.0, low=tyre.fades(ARRAYS, 0.0))
-    ahead = cross(axis, up)
-    with np.errstate(all="ignore"):  # of branches that are not taken
-        size = float(tyre.steady(ARRAYS, at, tyre.scales)["Mx"])
-    found: Array = size * ahead / np.linalg.norm(ahead)
-    return found
 
 
 def road(pitch: float) -> Array:

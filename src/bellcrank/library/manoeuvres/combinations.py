@@ -1,0 +1,268 @@
+"""Tests of cars with trailers: sway, off-tracking on a small circle, and rearward amplification in a lane change.
+
+Damping of sway by ISO 9815: amplitudes A of successive half waves of the articulation angle, their mean ratio
+r = mean((A[i] + A[i+1])/(A[i+1] + A[i+2])), damping ratio ln r/sqrt(pi^2 + ln^2 r). The critical speed, at which the
+damping vanishes, is that of the linear model. Rearward amplification by ISO 14791: largest lateral acceleration of the
+last unit over that of the car.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, RunError
+from bellcrank.library.manoeuvres.linear import LinearCar, Mode
+from bellcrank.library.manoeuvres.measuring import change
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import BEGINS
+from bellcrank.library.vehicles.car import Car
+from bellcrank.signals import sampled
+
+Array = np.ndarray[Any, Any]
+SLOWEST, FASTEST, STRIDE = 40.0, 300.0, 10.0  # km/h, of the search for the critical speed
+SWAYS = (0.1, 3.0)  # Hz, between which sway is looked for
+LARGE = 0.2  # of the largest coordinate, that articulation is in a mode of sway: bodies roll more
+WIDTH = 0.6  # s, of the pulse of the steering wheel
+FEWEST = 4  # half waves from which damping is measured
+SMALL = 0.05  # of the first half wave, below which others are not counted
+ENDLESS = 1e9  # N m and W, of a motor without limits
+RANGE = np.geomspace(0.1, 1.5, 57)  # Hz
+
+
+def _towing(vehicle: Car, name: str) -> list[str]:
+    """Names of the trailers, of a car that must have one."""
+    if not vehicle.data.trailers:
+        raise ModelError(
+            f"{name} needs a car with a trailer: a section [trailers.NAME] (docs/trailers.md)", vehicle.name
+        )
+    return [t.name for t in vehicle.data.trailers]
+
+
+def sway_mode(model: LinearCar, speed: float, trailers: list[str]) -> Mode:
+    """The least damped mode in which a trailer swings sideways, at a speed (m/s)."""
+    turned = [f"q({name}, 1)" for name in trailers]
+    found = []
+    for mode in model.modes(speed):
+        largest = max(size for name, size in mode.sizes.items() if name.startswith("q("))
+        swings = max(mode.sizes[name] for name in turned)
+        if SWAYS[0] < mode.frequency < SWAYS[1] and swings > LARGE * largest:
+            found.append(mode)
+    if not found:
+        raise RunError(f"no oscillation of the articulation angle was found at {3.6 * speed:.4g} km/h")
+    return min(found, key=lambda mode: mode.damping)
+
+
+def critical_speed(car: Ready, trailers: list[str]) -> float:
+    """The speed (km/h) above which sway grows, also above the top speed of the car; NaN if there is none."""
+    known = {p.name for p in car.sim.interface.parameters}
+    unlimited: dict[str, float] = {name: ENDLESS for name in ("drive_most", "power_most") if name in known}
+    model = LinearCar(replace(car, values={**car.values, **unlimited}, kept={}))
+
+    def damping(speed: float) -> float:
+        return sway_mode(model, speed / 3.6, trailers).damping
+
+    low = high = math.nan
+    for speed in np.arange(SLOWEST, FASTEST + 1, STRIDE):
+        try:
+            if damping(speed) < 0:
+                high = float(speed)
+                break
+        except RunError:  # the drive does not reach it, or no sway
+            continue
+        low = float(speed)
+    if math.isnan(high) or math.isnan(low):
+        return math.nan
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if damping(middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def decay(time: Array, y: Array) -> tuple[float, float]:
+    """Damping ratio and frequency (Hz) of a free oscillation, from its half waves (ISO 9815)."""
+    extremes = [i for i in range(1, len(y) - 1) if (y[i] - y[i - 1]) * (y[i + 1] - y[i]) < 0]
+    if len(extremes) < FEWEST + 1:
+        return math.nan, math.nan
+    sizes = np.abs(np.diff(y[extremes]))
+    count = int(np.argmax(sizes < SMALL * sizes[0])) or len(sizes)
+    if count < FEWEST - 1:
+        return math.nan, math.nan
+    sizes = sizes[:count]
+    r = float(np.mean(sizes[:-1] / sizes[1:]))
+    half = float(np.mean(np.diff(time[extremes][: count + 1])))
+    return math.log(r) / math.hypot(math.pi, math.log(r)), 1 / (2 * half)
+
+
+def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """A pulse of the steering wheel at each speed, then free motion."""
+    trailers = _towing(vehicle, "iso9815")
+    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    model, found, runs = LinearCar(car), Metrics(), {}
+    last = f"{trailers[-1]}.articulation"
+    damping, linear = [], []
+    for speed in settings["speeds"]:
+        v = speed / 3.6
+        mode = sway_mode(model, v, trailers)
+        height = car.linear_angle(v, settings["ay"])
+        times = [0.0, BEGINS, BEGINS + WIDTH / 2, BEGINS + WIDTH, FAR]
+        wheel = sampled(times, [0.0, 0.0, height, 0.0, 0.0])
+        run = car.drive(settings["duration"], car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
+        runs[f"{speed:g} km/h"] = run
+        free = run.time > BEGINS + WIDTH
+        ratio, frequency = decay(run.time[free], change(run, last)[free])
+        damping.append(ratio)
+        linear.append(mode.damping)
+        found.add(f"damping_{speed:g}", ratio, "", f"damping ratio of sway at {speed:g} km/h, of the run")
+        found.add(
+            f"damping_linear_{speed:g}", mode.damping, "", f"damping ratio of sway at {speed:g} km/h, linear model"
+        )
+        found.add(f"frequency_{speed:g}", frequency, "Hz", f"frequency of sway at {speed:g} km/h")
+    critical = critical_speed(car, trailers)
+    found.add("critical_speed", critical, "km/h", "speed above which sway grows, linear model")
+    grows = math.isnan(critical) or critical > max(settings["speeds"])
+    speeds = np.array(settings["speeds"])
+    lines = (("run", speeds, np.array(damping)), ("linear model", speeds, np.array(linear)))
+    return Result(
+        "iso9815", vehicle.name, settings, runs, found.done(),
+        [Criterion(f"sway decays up to {max(speeds):g} km/h", bool(grows))],
+        ["the steering wheel and the throttle are fixed after the pulse"],
+        (last, f"{trailers[-1]}.articulation_rate", "yaw_rate", f"{trailers[-1]}.hitch_fy", "steering_wheel"),
+        (Curve("speed, km/h", "damping ratio of sway, -", lines),),
+    )  # fmt: skip
+
+
+def off_track(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """A small circle at a low speed, steady: radii of the paths of all axles."""
+    trailers = _towing(vehicle, "off-tracking")
+    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    radius = settings["radius"]
+    run = car.drive(1.0, _circling(car, v, radius), {"speed_set": v, "curve_set": 1 / radius}, HELD)
+    found = Metrics()
+    paths = {name: _radius(run, x, y) for name, (x, y) in _axle_paths(car, run).items()}
+    first = paths["front"]
+    for name, size in paths.items():
+        found.add(f"radius_{name}", size, "m", f"radius of the path of the middle of axle {name}")
+    for name in trailers:
+        found.add(f"articulation_{name}", abs(run[f"{name}.articulation"][-1]), "deg", f"articulation angle of {name}")
+    last = list(paths)[-1]
+    found.add("off_tracking", first - paths[last], "m", f"front axle outside of axle {last}")
+    width = max([vehicle.data.sections.body.width, *(t.record.width for t in vehicle.data.trailers)])
+    ahead = vehicle.data.sections.body
+    nose = (ahead.length - car.metrics["wheelbase"]) * 0.47
+    outer = math.hypot(first + ahead.width / 2, nose)
+    found.add("swept_width", outer - (min(paths.values()) - width / 2), "m", "width of the swept annulus")
+    return Result("off-tracking", vehicle.name, settings, {"circle": run}, found.done(), [],
+                  ["a steady circle to the left; the radius asked for is that of the mass centre of the car"],
+                  (f"{trailers[-1]}.articulation", "steering_wheel", "speed", ("y", "x")))  # fmt: skip
+
+
+def _circling(car: Ready, speed: float, radius: float) -> dict[str, float]:
+    try:
+        return car.turning(speed, 1 / radius)
+    except RunError as error:
+        raise RunError(f"off-tracking: no steady circle of {radius:g} m was found: {error}") from error
+
+
+def _axle_paths(car: Ready, run: Any) -> dict[str, tuple[Array, Array]]:
+    """x and y of the middles of all axles."""
+    yaw, cg, paths = np.radians(run["yaw"]), car.data.sprung.cg, {}
+    for name, i in (("front", 0), ("rear", 2)):
+        ahead, left = (float(car.at_rest.contact[i : i + 2, k].mean() - cg[k]) for k in (0, 1))
+        x = run["x"] + ahead * np.cos(yaw) - left * np.sin(yaw)
+        paths[name] = (x, run["y"] + ahead * np.sin(yaw) + left * np.cos(yaw))
+    for trailer in car.data.trailers:
+        for axle in trailer.axles:
+            paths[axle.index] = (run[f"{axle.full_name}_x"], run[f"{axle.full_name}_y"])
+    return paths
+
+
+def _radius(run: Any, x: Array, y: Array) -> float:
+    """Radius of the path of a point at the end of a steady turn: speed over yaw rate."""
+    speed = float(np.hypot(np.gradient(x, run.time), np.gradient(y, run.time))[1:-1].mean())
+    return speed / abs(math.radians(float(run["yaw_rate"][1:-1].mean())))
+
+
+def amplification(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """One period of a sine of the steering wheel, the lane change of ISO 14791, and the linear frequency response."""
+    trailers = _towing(vehicle, "iso14791")
+    car, v, f = (ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6,
+                 settings["frequency"])  # fmt: skip
+    model = LinearCar(car)
+    outputs = ["ay", "yaw_rate", *(f"{name}.{what}" for name in trailers for what in ("ay", "yaw_rate"))]
+    at = model.responses(v, outputs, np.array([f]))
+    angle = settings["ay"] / abs(at["ay"][0])
+    t = np.linspace(0.0, 1 / f, 201)
+    wheel = sampled([0.0, *(BEGINS + t), FAR], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0])
+    run = car.drive(BEGINS + 1 / f + 5.0, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
+    found = Metrics()
+    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    curve = model.responses(v, outputs, RANGE)
+    for name in trailers:
+        for what, words in (("ay", "lateral acceleration"), ("yaw_rate", "yaw rate")):
+            key = name if what == "ay" else f"{name}_yaw"
+            peaks = [float(np.abs(change(run, channel)).max()) for channel in (f"{name}.{what}", what)]
+            found.add(f"amplification_{key}", peaks[0] / peaks[1], "", f"peak {words} of {name} over that of the car")
+        gains = np.abs(curve[f"{name}.ay"] / curve["ay"])
+        top = int(np.argmax(gains))
+        found.add(f"linear_{name}", abs(at[f"{name}.ay"][0] / at["ay"][0]), "",
+                  f"lateral acceleration of {name} over that of the car at {f:g} Hz, linear model")  # fmt: skip
+        found.add(f"linear_max_{name}", gains[top], "", f"largest of that between {RANGE[0]:g} and {RANGE[-1]:g} Hz")
+        found.add(f"linear_max_at_{name}", RANGE[top], "Hz", "frequency of that")
+    paths = _axle_paths(car, run)
+    last, (x0, y0) = list(paths)[-1], paths["front"]
+    x, y = paths[last]
+    inside = (x > x0[0]) & (x < x0[-1])
+    found.add("off_tracking", np.abs(y[inside] - np.interp(x[inside], x0, y0)).max(), "m",
+              f"largest distance of the path of axle {last} from that of the front axle")  # fmt: skip
+    lines = tuple((name, RANGE, np.abs(curve[f"{name}.ay"] / curve["ay"])) for name in trailers)
+    return Result(
+        "iso14791", vehicle.name, settings, {"lane_change": run}, found.done(), [],
+        ["amplitude by the linear model; the throttle is fixed"],
+        ("steering_wheel", "ay", f"{trailers[-1]}.ay", f"{trailers[-1]}.articulation", f"{trailers[-1]}.hitch_fy"),
+        (Curve("frequency, Hz", "lateral acceleration over that of the car, -", lines),),
+    )  # fmt: skip
+
+
+SWAY = Manoeuvre(
+    "iso9815",
+    "sway of a trailer after a pulse of the steering wheel, over the speed",
+    {
+        "speeds": Setting((60.0, 80.0, 100.0), "km/h", "speeds"),
+        "ay": Setting(2.0, "m/s2", "lateral acceleration that the height of the pulse makes in steady state"),
+        "duration": Setting(9.0, "s", "duration of each run"),
+    },
+    sway,
+    "ISO 9815, from memory",
+    first=("critical_speed",),
+    in_all=False,
+)
+OFF_TRACKING = Manoeuvre(
+    "off-tracking",
+    "a small circle at a low speed: paths of all axles",
+    {
+        "radius": Setting(12.5, "m", "radius of the path of the mass centre of the car"),
+        "speed": Setting(5.0, "km/h", "speed"),
+    },
+    off_track,
+    "Low-speed off-tracking, SAE J2181",
+    first=("off_tracking", "swept_width"),
+    in_all=False,
+)
+AMPLIFICATION = Manoeuvre(
+    "iso14791",
+    "rearward amplification in a single lane change",
+    {
+        "speed": Setting(80.0, "km/h", "speed"),
+        "frequency": Setting(0.4, "Hz", "frequency of the sine of the steering wheel"),
+        "ay": Setting(1.5, "m/s2", "lateral acceleration of the car, linear"),
+    },
+    amplification,
+    "ISO 14791, from memory",
+    first=("off_tracking",),
+    in_all=False,
+)

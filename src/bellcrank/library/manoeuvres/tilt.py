@@ -1,0 +1,94 @@
+"""A tilt table: the road below the standing car is inclined sideways, slowly, until a unit overturns.
+
+The tangent of the inclination stands for lateral acceleration over g. A rail keeps wheels from sliding: tyres have
+several times their friction.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.manoeuvres.ready import EVERY, STEP
+from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.signals import sampled
+
+Array = np.ndarray[Any, Any]
+RAIL = 4.0  # factor of the friction of tyres, in place of a rail
+FRICTION = ("mu_", "LMUX_", "LMUY_")  # how parameters of friction begin
+QUICK = 10.0  # s, in which the table is inclined to where the slow part begins
+OVER = 25.0  # deg of roll against the table: overturned
+HOLDS = 0.5  # of the weight times the radius of the wheels, as brake torque
+
+
+def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """The standing car on a table that is inclined to the right."""
+    system = vehicle.system(speed=0.0, tilt=True)
+    sim = system.equations().compile()
+    begin, most, rate = settings["begin"], settings["most"], settings["rate"]
+    ends = QUICK + (most - begin) / rate
+    radius = float(np.mean([vehicle.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")]))
+    inputs = {
+        "tilt": sampled([0.0, QUICK, ends], [0.0, begin, most]),
+        "brake": HOLDS * vehicle.stand.total * GRAVITY * radius,
+    }
+    rolls = {"car": "roll", **{t.name: f"{t.name}.roll" for t in vehicle.data.trailers}}
+    events = {f"{name} overturns": f"abs({channel}) > {OVER}" for name, channel in rolls.items()}
+    grips = {
+        p.name: RAIL * float(p.default or 1.0)
+        for p in sim.interface.parameters
+        if p.name.startswith(FRICTION) and "parking" not in p.name
+    }
+    run = sim.simulate(t_end=ends, step=STEP, method=settings["method"], output_every=EVERY, inputs=inputs,
+                       parameters=grips, events=events, stop=tuple(events))  # fmt: skip
+    tilt, found = np.interp(run.time, [0.0, QUICK, ends], [0.0, begin, most]), Metrics()
+    axles = {"front": "fl", "rear": "rl"} | {a.index: a.wheel("l") for t in vehicle.data.trailers for a in t.axles}
+    lifted = {}
+    for name, wheel in axles.items():
+        at = lifted[name] = _first(tilt, run[f"{wheel}.tyre_load"] <= 0)
+        found.add(f"lift_{name}", at, "deg", f"inclination at which the upper wheel of axle {name} lifts")
+    over = len(run.time) > 1 and run.time[-1] < ends - 1e-9
+    angle = _lost(run, tilt, rolls) if over else math.nan
+    found.add("rollover_angle", angle, "deg", "inclination at which a unit overturns")
+    found.add("rollover_threshold", math.tan(math.radians(angle)), "g", "tangent of that: lateral acceleration over g")
+    for name, channel in rolls.items():
+        at_end = np.interp(angle if over else tilt[-1], tilt, run[channel])
+        found.add(f"roll_{name}", abs(at_end), "deg", f"roll of {name} against the table there")
+    notes = [f"friction of the tyres is {RAIL:g} times as high, in place of a rail that keeps wheels from sliding",
+             f"{run.ended}" if over else f"no unit overturns up to {most:g} deg"]  # fmt: skip
+    shown = ("tilt", *rolls.values(), *(f"{wheel}.tyre_load" for wheel in axles.values()))
+    return Result("tilt-table", vehicle.name, settings, {"tilt": run}, found.done(), [], notes, shown)
+
+
+def _first(tilt: Array, condition: Array) -> float:
+    """The inclination at which a condition is met for good."""
+    holds = np.flatnonzero(~condition)
+    i = int(holds[-1]) + 1 if len(holds) else 0
+    return float(tilt[i]) if i < len(tilt) else math.nan
+
+
+def _lost(run: Any, tilt: Array, rolls: dict[str, str]) -> float:
+    """The inclination at which the roll that ends the run begins to grow by itself: faster than the table moves by far,
+    for good."""
+    fastest = max((np.abs(np.gradient(run[channel], run.time)) for channel in rolls.values()), key=lambda x: x[-1])
+    table = np.gradient(tilt, run.time)
+    return _first(tilt, fastest > 4 * table)
+
+
+TILT = Manoeuvre(
+    "tilt-table",
+    "standing on a tilt table until a unit overturns",
+    {
+        "begin": Setting(8.0, "deg", "inclination at which the slow part begins"),
+        "rate": Setting(0.25, "deg/s", "how fast the table is inclined from there on"),
+        "most": Setting(50.0, "deg", "largest inclination"),
+    },
+    tilt_table,
+    "SAE J2180, from memory",
+    first=("rollover_threshold",),
+    in_all=False,
+)

@@ -1,0 +1,285 @@
+"""From trailers as data to parts of a System: bodies behind the car, axles, wheels on tyres, hitches, brakes, channels.
+
+Body <trailer> turns about its hitch by yaw, pitch and roll against the unit that tows it. Wheels are <trailer>.<axle>_l
+and _r, with the bodies <wheel>.wheel; a rigid axle is the body <trailer>.<axle>, which moves up and rolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.describe.tyre_patch import name_of
+from bellcrank.library.driven import RING, add_brake, add_friction, named_slip, with_names
+from bellcrank.library.terrain import Surface, Terrain
+from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.parameters import put
+from bellcrank.library.vehicles.rest import Stand
+from bellcrank.library.vehicles.trailer_rest import TowedStand
+from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData
+from bellcrank.model.formula import Formula, call, cross, direction, dot, dxdt, pos, project, to_syntax, vel
+
+STICKS = np.radians(0.3)  # articulation angle to which a hitch with friction is elastic
+PAINT = "#d8d4c6"
+AXES = {"x": 1, "y": 2, "z": 3}
+
+
+def add_trailers(s: System, car: CarData, at_rest: Stand, ground: tuple[Terrain | Surface, Terrain | Surface]) -> None:
+    """All trailers behind the body of the car, `chassis`."""
+    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+        _add_trailer(s, trailer, stands, ground)
+    for i in range(len(car.trailers)):
+        _add_hitch_forces(s, car.trailers[i:])
+
+
+def rolling_trailers(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
+    """Initial values of trailers that roll behind the car at a speed (m/s)."""
+    start: dict[str, float] = {}
+    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+        start |= {f"q({trailer.name}, {i})": x for i, x in enumerate(stands.turned, 1)} | stands.axle
+        for axle in trailer.axles:
+            for side in SIDES:
+                load, spin = stands.load[axle.wheel(side)], 0.0
+                for _ in range(5):
+                    radius = axle.tyre.rolling_radius(ARRAYS, load, spin, axle.tyre.usual[0])
+                    spin = speed / float(radius)
+                start[f"u({axle.wheel(side)}.wheel)"] = spin
+    return {key: float(value) for key, value in start.items() if value != 0}
+
+
+def _add_trailer(s: System, trailer: TrailerData, stands: TowedStand, ground: tuple[Any, Any]) -> None:
+    name, record = trailer.name, trailer.record
+    body = _add_body(s, trailer)
+    _add_hitch(s, trailer, body)
+    put(s, f"f_static_{name}", stands.spring, "F", f"force of each spring of {name} at no travel")
+    if record.equalisation:
+        put(s, f"equal_{name}", record.equalisation, "1", f"load equalisation of the axles of {name}", (0, 1))
+    for axle in trailer.axles:
+        _add_axle(s, trailer, axle, body, ground)
+    _add_springs(s, trailer, body)
+    _add_brakes(s, trailer)
+    if record.drag_area:
+        put(s, f"drag_{name}", record.drag_area, "L**2", f"drag coefficient times frontal area of {name}")
+        s.define(f"{name}.ahead", f"dot(vel({name}.cm), [{name}1])")
+        rho = "rho" if "rho" in s.description.parameters else put(s, "rho", 1.206, "M/L**3", "density of the air")
+        s.add_force(f"{name}.drag", magnitude=f"-{rho}/2*drag_{name}*abs({name}.ahead)*{name}.ahead", direction=body[1],
+                    at=body.cm, label=f"drag of {name}")  # fmt: skip
+    _add_channels(s, trailer, body)
+
+
+def _add_body(s: System, trailer: TrailerData) -> BodyHandle:
+    name, record, sprung = trailer.name, trailer.record, trailer.sprung
+    put(s, f"m_{name}", sprung.mass, "M", f"sprung mass of {name}")
+    cm: list[Any] = []
+    for axis, value in zip("xyz", sprung.cg, strict=True):
+        words = f"{axis} of the mass centre of {name}, from its hitch"
+        cm.append(put(s, f"cg_{axis}_{name}", float(value), "L", words) if value else 0)
+    moments = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
+    inertia: list[list[Any]] = [[0, 0, 0] for _ in range(3)]
+    for word, (i, j) in moments.items():
+        if value := float(sprung.inertia[i, j]):
+            inertia[i][j] = inertia[j][i] = put(s, f"i_{word}_{name}", value, "M*L**2", f"inertia of {name}, {word}")
+    body = s.add_body(
+        name, parent=trailer.towed_by, rotate=(3, 2, 1), joint_at=record.hitch.at, mass=f"m_{name}", cm=tuple(cm),
+        inertia=tuple(map(tuple, inertia)), label=name,
+    )  # fmt: skip
+    at = (float(record.cg[0]), 0, float(record.cg[2]))
+    s.add_shape(body=body, kind="box", size=(record.length, record.width, record.height), at=at, color=PAINT,
+                label=name, opacity=0.5)  # fmt: skip
+    s.add_shape(body=body, kind="box", size=(-float(record.cg[0]), 0.1, 0.1), at=(float(record.cg[0]) / 2, 0, 0),
+                label=f"drawbar of {name}")  # fmt: skip
+    return body
+
+
+def _add_hitch(s: System, trailer: TrailerData, body: BodyHandle) -> None:
+    """Roll stiffness, damping and friction between a trailer and the unit that tows it."""
+    name, towing, hitch = trailer.name, trailer.towed_by, trailer.record.hitch
+    s.define(f"{name}.articulates", f"dot(rot({name}) - rot({towing}), [{towing}3])")
+    if hitch.roll_stiffness is not None:
+        k = put(s, f"k_roll_{name}", hitch.roll_stiffness, "F*L/A", f"roll stiffness of the hitch of {name}")
+        c = put(s, f"c_roll_{name}", hitch.roll_damping, "F*L*T/A", f"roll damping of the hitch of {name}")
+        s.define(f"{name}.twist", f"-{k}*q({name}, 3) - {c}*dot(rot({name}) - rot({towing}), [{name}1])")
+        s.add_moment(f"{name}.hitch_roll", magnitude=f"{name}.twist", direction=body[1], on=name, against=towing,
+                     label=f"roll moment on the hitch of {name}")  # fmt: skip
+        s.add_output(f"{name}.hitch_mx", f"{name}.twist", label=f"roll moment of the hitch on {name}", units="F*L")
+    yaws: list[str] = []
+    if hitch.yaw_damping:
+        c = put(s, f"c_yaw_{name}", hitch.yaw_damping, "F*L*T/A", f"yaw damping of the hitch of {name}")
+        yaws.append(f"-{c}*{name}.articulates")
+    if hitch.yaw_friction:
+        most = put(s, f"friction_{name}", hitch.yaw_friction, "F*L", f"yaw friction torque of the hitch of {name}")
+        k = put(s, f"k_friction_{name}", hitch.yaw_friction / STICKS, "F*L/A", f"elasticity of that friction of {name}")
+        add_friction(s, f"{name}.hitch", f"{name}.articulates", most, k, f"friction of the hitch of {name}")
+        yaws.append(f"-{name}.hitch.held")
+    if yaws:
+        s.define(f"{name}.resists", " + ".join(yaws))
+        s.add_moment(f"{name}.hitch_yaw", magnitude=f"{name}.resists", direction=f"[{towing}3]", on=name,
+                     against=towing, label=f"yaw torque on the hitch of {name}")  # fmt: skip
+        s.add_output(f"{name}.hitch_mz", f"{name}.resists", label=f"yaw torque of the hitch on {name}", units="F*L")
+
+
+def _add_axle(s: System, trailer: TrailerData, axle: TowedAxle, body: BodyHandle, ground: tuple[Any, Any]) -> None:
+    """Carriers or the axle, wheels and tyres."""
+    record, index = axle.record, axle.index
+    _, half, z = record.at
+    where = f"{axle.name} of {trailer.name}"
+    x = put(s, f"x_{index}", record.at[0], "L", f"x of axle {where}, from the hitch")
+    put(s, f"k_{index}", record.stiffness, "F/L", f"stiffness of a spring of axle {where}")
+    put(s, f"c_{index}", record.damping, "F*T/L", f"damping of a damper of axle {where}")
+    if axle.rigid or record.roll_stiffness:
+        put(s, f"k_bar_{index}", record.roll_stiffness, "F*L/A", f"roll stiffness of the bar of axle {where}")
+    tyre = named_slip(s, axle.tyre, index)
+    again = with_names(axle.tyre, {key: f"{key}_{index}" for key in axle.tyre.scales}, index)
+    if axle.rigid:
+        put(
+            s,
+            f"y_spring_{index}",
+            record.spring_y or half,
+            "L",
+            f"distance of a spring of axle {where} from the middle",
+        )
+        carriers = dict.fromkeys(SIDES, s.add_body(
+            axle.full_name, parent=body, translate=3, rotate=1, joint_at=(x, 0, axle.pivot), mass=record.mass,
+            cm=(0, 0, z - axle.pivot), inertia=record.inertia, label=f"axle {where}",
+        ))  # fmt: skip
+    for side, sign in SIDES.items():
+        name = axle.wheel(side)
+        if not axle.rigid:
+            carrier = s.add_body(name, parent=body, translate=3, joint_at=(x, sign * half, z), mass=record.mass,
+                                 inertia=0, label=f"carrier {name}")  # fmt: skip
+        else:
+            carrier = carriers[side]
+        cross_inertia = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
+        wheel = s.add_body(
+            f"{name}.wheel", parent=carrier, rotate=2, mass=record.wheel.mass,
+            joint_at=(0, sign * half, z - axle.pivot) if axle.rigid else (0, 0, 0),
+            inertia=(cross_inertia, record.wheel.spin_inertia, cross_inertia), label=f"wheel {name}",
+        )  # fmt: skip
+        law = (tyre if sign > 0 else again).on("left" if sign > 0 else "right")
+        s.add_contact(f"{name}.tyre", at=wheel, terrain=ground[0 if sign > 0 else 1], tyre=law, wheel=wheel)
+        radius = float(axle.tyre.free_radius(ARRAYS, 0.0))
+        s.add_shape(body=wheel, kind="wheel", size=(radius, 0.65 * radius), axis=2, label=f"wheel {name}")
+        rises = f"{z - axle.pivot!r}*(cos(q({axle.full_name}, 2)) - 1)" if axle.rigid else ""
+        travel = f"q({axle.full_name}, 1) + {sign * half!r}*sin(q({axle.full_name}, 2)) + {rises}" if axle.rigid \
+            else f"q({name})"  # fmt: skip
+        s.add_output(f"{name}.travel", travel, label=f"wheel travel of {name}, up", units="L")
+
+
+def _add_springs(s: System, trailer: TrailerData, body: BodyHandle) -> None:
+    """Springs and dampers; with load equalisation the springs of one side follow the mean of its travels."""
+    name = trailer.name
+
+    def shared(listed: list[str], own: str) -> str:
+        if not trailer.record.equalisation or len(listed) < 2:
+            return own
+        return f"((1 - equal_{name})*{own} + equal_{name}*({' + '.join(listed)})/{len(listed)})"
+
+    for axle in trailer.axles:
+        index, full = axle.index, axle.full_name
+        if axle.rigid:
+            lifts, rolls = ([f"q({a.full_name}, {i})" for a in trailer.axles] for i in (1, 2))
+            q, roll = shared(lifts, f"q({full}, 1)"), shared(rolls, f"q({full}, 2)")
+            force = f"-2*(f_static_{name} + k_{index}*{q} + c_{index}*u({full}, 1))"
+            at = f"{full}.origin"
+            s.add_force(f"{full}.springs", magnitude=force, direction=body[3], at=at, against=body.origin,
+                        label=f"springs and dampers of {full}")  # fmt: skip
+            arm = f"2*y_spring_{index}**2"
+            moment = f"-{arm}*k_{index}*{roll} - k_bar_{index}*q({full}, 2) - {arm}*c_{index}*u({full}, 2)"
+            s.add_moment(f"{full}.roll", magnitude=moment, direction=body[1], on=full, against=name,
+                         label=f"roll moment of the springs of {full}")  # fmt: skip
+            continue
+        for side in SIDES:
+            wheel, other = axle.wheel(side), axle.wheel("r" if side == "l" else "l")
+            q = shared([f"q({a.wheel(side)})" for a in trailer.axles], f"q({wheel})")
+            force = f"-f_static_{name} - k_{index}*{q} - c_{index}*u({wheel})"
+            if axle.record.roll_stiffness:
+                force += f" - k_bar_{index}*{1 / (4 * axle.record.at[1] ** 2)!r}*(q({wheel}) - q({other}))"
+            s.add_force(f"{wheel}.spring", magnitude=force, direction=body[3], at=f"{wheel}.origin",
+                        against=body.origin, label=f"spring and damper of {wheel}")  # fmt: skip
+
+
+def _add_brakes(s: System, trailer: TrailerData) -> None:
+    """Brakes that follow those of the car; each wheel has its own input besides, <wheel>.brake_torque."""
+    name, given = trailer.name, trailer.record.brakes
+    if given is None:
+        return
+    gain = put(s, f"brake_gain_{name}", given.gain, "1", f"brake torque of {name} per brake torque of the car")
+    asked = f"{gain}*braking"
+    if given.torque is not None:
+        asked = f"min({put(s, f'brake_most_{name}', given.torque, 'F*L', f'largest brake torque of {name}')}, {asked})"
+    s.define(f"{name}.asked", asked)
+    braked = f"{name}.asked"
+    if given.lag:
+        lag = put(s, f"brake_lag_{name}", given.lag, "T", f"lag of the brakes of {name}")
+        s.require_positive(lag)
+        braked = f"{name}.braking"
+        s.add_state(
+            braked, rate=f"({name}.asked - {braked})/{lag}", units="F*L", label=f"brake torque of {name} asked for"
+        )
+    wheels = [(axle, axle.wheel(side)) for axle in trailer.axles for side in SIDES]
+    for axle, wheel in wheels:
+        k = f"k_brake_{axle.index}"
+        if k not in s.description.parameters:
+            put(
+                s, k, RING**2 * axle.record.wheel.spin_inertia, "F*L/A", f"elasticity of the brakes of {axle.full_name}"
+            )
+        s.add_input(f"{wheel}.brake_torque", units="F*L", label=f"brake torque of {wheel}, added to its part of brake",
+                    default=0.0)  # fmt: skip
+        limit = f"max(0, {braked}/{len(wheels)} + {wheel}.brake_torque)"
+        add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
+        s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
+                     against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
+
+
+def _add_channels(s: System, trailer: TrailerData, body: BodyHandle) -> None:
+    name, up = trailer.name, s.inertial[3]
+    s.add_attitude(f"{name}.", body=body)
+    left = cross(up, direction(project(body[1], up)))
+    label = f"lateral acceleration of {name}"
+    s.add_output(f"{name}.ay", dot(dxdt(vel(body.cm)), left), label=label, units="L/T**2", body=body)
+    label = f"articulation angle: yaw of {name} against the unit that tows it, to the left"
+    s.add_output(f"{name}.articulation", f"q({name}, 1)", label=label, units="deg")
+    label = f"articulation rate of {name}"
+    s.add_output(f"{name}.articulation_rate", f"{name}.articulates", label=label, units="deg/s")
+    for axle in trailer.axles:
+        point = s.add_point(f"{axle.full_name}_middle", body=body, at=(f"x_{axle.index}", 0, axle.record.at[2]))
+        for letter in "xy":
+            label = f"{letter} of the middle of axle {axle.name} of {name}"
+            value = dot(pos(point), s.inertial[AXES[letter]])
+            s.add_output(f"{axle.full_name}_{letter}", value, label=label, units="L", body=body)
+
+
+def _add_hitch_forces(s: System, trailers: Sequence[TrailerData]) -> None:
+    """Force of the towing unit on the first of some trailers, along axes of the towing unit: by Newton's law of all
+    that hangs on the hitch."""
+    first = trailers[0]
+    force: Any = sum((_needed(s, t) for t in trailers[1:]), _needed(s, first))
+    for letter, words in (("x", "longitudinal"), ("y", "lateral"), ("z", "vertical")):
+        label = f"{words} force of the hitch on {first.name}, in axes of the towing unit"
+        along = dot(force, f"[{first.towed_by}{AXES[letter]}]")
+        s.add_output(f"{first.name}.hitch_f{letter}", along, label=label, units="F")
+
+
+def _needed(s: System, trailer: TrailerData) -> Any:
+    """Force that the motion of a trailer asks for and neither weight, tyres nor air provide."""
+    name = trailer.name
+    parts: list[tuple[Any, str]] = [(name_of(f"m_{name}"), name)]
+    for axle in trailer.axles:
+        parts += [(axle.record.wheel.mass, f"{axle.wheel(side)}.wheel") for side in SIDES]
+        carriers = [axle.full_name] if axle.rigid else [axle.wheel(side) for side in SIDES]
+        parts += [(axle.record.mass, carrier) for carrier in carriers if axle.record.mass]
+    ahead = f"[{name}1]"
+    gravity: Any = s.description.gravity
+    weight = name_of("g") * gravity.direction
+    terms = [m * (dxdt(vel(f"{part}.cm")) - weight) for m, part in parts]
+    found = sum(terms[1:], terms[0])
+    for axle in trailer.axles:
+        for side in SIDES:
+            for letter, i in AXES.items():
+                found = found - call("fm", f"{axle.wheel(side)}.tyre.{letter}") * s.inertial[i]
+    return found - call("fm", f"{name}.drag") * Formula(to_syntax(ahead)) if trailer.record.drag_area else found

@@ -1,0 +1,206 @@
+"""How trailers stand on level ground behind a car: attitude, travels, wheel loads and what they leave on their hitches.
+
+Statics by virtual work. Unknown are pitch and roll of each trailer and the travels of its axles; the height of its
+hitch is that of the unit that tows it. A ball transmits a force, which is vertical here; a fifth wheel also a roll
+moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.describe.tyre_model import Rolling
+from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.laws import leaning
+from bellcrank.library.vehicles.sprung import Array
+from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData, spring_forces
+from bellcrank.linkage.pose import cross
+
+PRESSED = 0.02  # m, by which tyres are compressed where a search begins
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """What a trailer does to the unit that tows it: a load (N) down on its hitch and a moment (N m), in its axes."""
+
+    load: float
+    at: Array
+    moment: Array
+
+
+@dataclass(frozen=True, eq=False)
+class TowedStand:
+    """A trailer at rest. `turned`: yaw, pitch and roll against the unit that tows it; `travel` and `load`: of each
+    wheel, by name; `axle`: coordinates of its axles, by the name of body and coordinate; `spring`: force of each spring
+    at no travel (N)."""
+
+    name: str
+    pitch: float
+    roll: float
+    turned: tuple[float, float, float]
+    travel: dict[str, float]
+    load: dict[str, float]
+    axle: dict[str, float]
+    spring: float
+    hitch_load: float
+    hitch_height: float
+    mass: float
+
+
+class Towed:
+    """The trailers of a car, for a search of the position at rest."""
+
+    def __init__(self, trailers: tuple[TrailerData, ...]) -> None:
+        self.trailers = trailers
+        self.springs = spring_forces(trailers, GRAVITY)
+
+    def levelled(self) -> Pull | None:
+        """Load of the level trailers on the car, where the springs of the car are set for it."""
+        if not self.trailers or not self.trailers[0].record.hitch.levelled:
+            return None
+        first = self.trailers[0]
+        carried = sum(t.sprung.mass for t in self.trailers) * GRAVITY
+        carried -= sum(2 * len(t.axles) * f for t, f in zip(self.trailers, self.springs, strict=True))
+        return Pull(carried, first.hitch, np.zeros(3))
+
+    def start(self, height: float, pitch: float) -> list[float]:
+        """Where a search begins: level trailers whose tyres touch the ground."""
+        found: list[float] = []
+        up = rotation(pitch, 0.0)[2]
+        for trailer in self.trailers:
+            height = float(height + up @ trailer.hitch)
+            found += [0.0, 0.0]
+            for axle in trailer.axles:
+                q = float(axle.tyre.free_radius(ARRAYS, 0.0)) - PRESSED - height - axle.record.at[2]
+                found += [q, 0.0 if axle.rigid else q]
+            up = np.array([0.0, 0.0, 1.0])
+        return found
+
+    def at(
+        self, height: float, pitch: float, roll: float, y: Any
+    ) -> tuple[list[float], Pull | None, tuple[TowedStand, ...]]:
+        """Of a car at a height and attitude: what is left open (N, N m), what pulls at it, and how all stand."""
+        if not self.trailers:
+            return [], None, ()
+        poses, i = [], 0
+        R, at = rotation(pitch, roll), np.array([0.0, 0.0, height])
+        for trailer in self.trailers:
+            n = 2 * len(trailer.axles)
+            own, travels = rotation(y[i], y[i + 1]), y[i + 2 : i + 2 + n]
+            height = float(at[2] + R[2] @ trailer.hitch)
+            poses.append((trailer, R, own, height, travels, y[i : i + 2]))
+            at, R, i = np.array([0.0, 0.0, height]), own, i + 2 + n
+        left: list[list[float]] = []
+        stands: list[TowedStand] = []
+        pull: Pull | None = None
+        for (trailer, towing, own, height, travels, angles), spring in zip(
+            reversed(poses), reversed(self.springs), strict=True
+        ):
+            relative = towing.T @ own
+            yaw, pitch, roll = angles_of(relative)
+            unit = _Unit(trailer, own[2], height, spring)
+            open_, load = unit.residual(travels, pull)
+            twist = -(trailer.record.hitch.roll_stiffness or 0.0) * roll
+            open_[0] += twist
+            pull = Pull(load, trailer.hitch, -twist * relative[:, 0])
+            left.append(open_)
+            stands.append(
+                TowedStand(trailer.name, float(angles[0]), float(angles[1]), (yaw, pitch, roll), unit.travel, unit.load,
+                           unit.axle, spring, load, height, trailer.mass)
+            )  # fmt: skip
+        return [x for one in reversed(left) for x in one], pull, tuple(reversed(stands))
+
+
+def rotation(pitch: float, roll: float) -> Array:
+    """Axes of a unit in the road, which is ahead, left, up: one column each."""
+    s, c, sr, cr = np.sin(pitch), np.cos(pitch), np.sin(roll), np.cos(roll)
+    return np.array([[c, s * sr, s * cr], [0.0, cr, -sr], [-s, c * sr, c * cr]])
+
+
+def angles_of(R: Array) -> tuple[float, float, float]:
+    """Yaw, pitch and roll of a rotation, about axes 3, 2 and 1 in this order."""
+    return float(np.arctan2(R[1, 0], R[0, 0])), float(-np.arcsin(R[2, 0])), float(np.arctan2(R[2, 1], R[2, 2]))
+
+
+class _Unit:
+    """Forces on one trailer, in its axes; `up`: the vertical there."""
+
+    def __init__(self, trailer: TrailerData, up: Array, height: float, spring: float) -> None:
+        self.trailer, self.up, self.height, self.spring = trailer, up, height, spring
+        self.travel: dict[str, float] = {}
+        self.load: dict[str, float] = {}
+        self.axle: dict[str, float] = {}
+
+    def residual(self, y: Any, pull: Pull | None) -> tuple[list[float], float]:
+        """Moments about the hitch (roll, pitch) and work per coordinate of the axles that are left; the load that
+        remains for the hitch."""
+        trailer, up = self.trailer, self.up
+        weight = trailer.sprung.mass * GRAVITY
+        moment, carried = -cross(trailer.sprung.cg, weight * up), weight
+        if pull is not None:
+            moment = moment - cross(pull.at, pull.load * up) + pull.moment
+            carried += pull.load
+        equal, pairs = trailer.record.equalisation, [y[i : i + 2] for i in range(0, len(y), 2)]
+        mean = np.mean(pairs, axis=0)
+        rest: list[float] = []
+        for axle, pair in zip(trailer.axles, pairs, strict=True):
+            shared = (1 - equal) * np.array(pair) + equal * mean
+            open_, turns, lifts = (self._rigid if axle.rigid else self._independent)(axle, pair, shared)
+            rest += open_
+            moment, carried = moment + turns, carried - lifts
+        return [float(moment[0]), float(moment[1]), *rest], carried
+
+    def _independent(self, axle: TowedAxle, y: Any, shared: Array) -> tuple[list[float], Array, float]:
+        record, open_, turns, lifts = axle.record, [], np.zeros(3), 0.0
+        m = record.mass + record.wheel.mass
+        for (side, sign), q, mixed in zip(SIDES.items(), y, shared, strict=True):
+            centre = np.array(record.at) * [1.0, sign, 1.0] + [0.0, 0.0, q]
+            load, contact, lean = self._tyre(axle, side, centre, np.array([0.0, 1.0, 0.0]))
+            self.travel[axle.wheel(side)] = self.axle[f"q({axle.wheel(side)})"] = float(q)
+            other = y[1] if sign > 0 else y[0]
+            force = self.spring + record.stiffness * mixed + axle.bar * (q - other)
+            open_.append(float(self.up[2] * (load - m * GRAVITY) - force))
+            turns = turns + cross(contact, load * self.up) + lean - cross(centre, m * GRAVITY * self.up)
+            lifts += load - m * GRAVITY
+        return open_, turns, lifts
+
+    def _rigid(self, axle: TowedAxle, y: Any, shared: Array) -> tuple[list[float], Array, float]:
+        record, (q, roll) = axle.record, y
+        x, half, z = record.at
+        pivot = np.array([x, 0.0, axle.pivot + q])
+        ahead, left, upward = rotation(0.0, roll).T
+        own = pivot + (z - axle.pivot) * upward
+        turns, about, lifts = -cross(own, record.mass * GRAVITY * self.up), np.zeros(3), -record.mass * GRAVITY
+        about = about - cross(own - pivot, record.mass * GRAVITY * self.up)
+        for side, sign in SIDES.items():
+            centre = own + sign * half * left
+            load, contact, lean = self._tyre(axle, side, centre, left)
+            m = record.wheel.mass
+            net = load - m * GRAVITY
+            turns = turns + cross(contact, load * self.up) + lean - cross(centre, m * GRAVITY * self.up)
+            about = about + cross(contact - pivot, load * self.up) + lean - cross(centre - pivot, m * GRAVITY * self.up)
+            lifts += net
+            self.travel[axle.wheel(side)] = float(centre[2] - z)
+        name = axle.full_name
+        self.axle |= {f"q({name}, 1)": float(q), f"q({name}, 2)": float(roll)}
+        springs = 2 * (self.spring + record.stiffness * shared[0])
+        stiff = axle.roll_stiffness - record.roll_stiffness
+        resists = stiff * shared[1] + record.roll_stiffness * roll
+        return [float(self.up[2] * lifts - springs), float(about @ ahead - resists)], turns, lifts
+
+    def _tyre(self, axle: TowedAxle, side: str, centre: Array, axis: Array) -> tuple[float, Array, Array]:
+        """Load, contact point, and the moment by which the tyre resists its inclination."""
+        up = self.up
+        tilt = float(axis @ up)
+        upright = float(np.sqrt(1 - tilt**2))
+        below = (self.height + float(up @ centre)) / upright
+        tyre = axle.tyre.on("left" if side == "l" else "right")
+        rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(tilt)), tyre.usual[0], tyre.usual[1], 0.0)
+        load = float(tyre.press(ARRAYS, rolls, below)[0])
+        self.load[axle.wheel(side)] = load
+        contact = centre + below * (tilt * axis - up) / upright
+        return load, contact, leaning(tyre, load, axis, up)

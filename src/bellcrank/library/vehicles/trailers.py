@@ -1,0 +1,225 @@
+"""Trailers as data: sections of a car file, or files of trailers, put together with their tyres.
+
+In: sections `trailers.NAME`, in the order in which they are hitched. Out: `TrailerData`, each with its axles and with
+the spring forces that carry it level. The first is towed by the car, each other one by the one before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.text import read_toml
+from bellcrank.library.vehicles.axles import make_tyre
+from bellcrank.library.vehicles.keys import Problems
+from bellcrank.library.vehicles.records import Trailer, TrailerAxle
+from bellcrank.library.vehicles.sprung import Array, Sprung, with_loads
+
+RESERVED = ("abs", "chassis", "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
+SOURCES = ("shipped", "file")
+SIDES = {"l": 1, "r": -1}  # letter behind the name of a wheel; sign of y
+
+
+@dataclass(frozen=True, eq=False)
+class TowedAxle:
+    """An axle of a trailer with its tyre. Its wheels are called `wheel("l")` and `wheel("r")`."""
+
+    unit: str
+    name: str
+    record: TrailerAxle
+    tyre: Any
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.unit}.{self.name}"
+
+    @property
+    def index(self) -> str:
+        """What names of its parameters end in."""
+        return f"{self.unit}_{self.name}"
+
+    def wheel(self, side: str) -> str:
+        return f"{self.full_name}_{side}"
+
+    @property
+    def rigid(self) -> bool:
+        return self.record.kind == "rigid"
+
+    @property
+    def pivot(self) -> float:
+        """z of the roll centre of a rigid axle."""
+        given = self.record.roll_centre
+        return self.record.at[2] if given is None else given
+
+    @property
+    def roll_stiffness(self) -> float:
+        """Moment per roll angle between body and axle, of springs and bar (N m/rad), of a rigid axle."""
+        b = self.record.spring_y or self.record.at[1]
+        return 2 * b**2 * self.record.stiffness + self.record.roll_stiffness
+
+    @property
+    def bar(self) -> float:
+        """Force on one wheel per difference of both travels, of an anti-roll bar between independent wheels (N/m)."""
+        return self.record.roll_stiffness / (4 * self.record.at[1] ** 2)
+
+    @property
+    def mass(self) -> float:
+        """Of all that is not sprung, both sides."""
+        return 2 * self.record.wheel.mass + (1 if self.rigid else 2) * self.record.mass
+
+
+@dataclass(frozen=True, eq=False)
+class TrailerData:
+    """A trailer whose parts fit together; `towed_by`: the body that it is hitched to."""
+
+    name: str
+    record: Trailer
+    axles: tuple[TowedAxle, ...]
+    towed_by: str
+
+    @cached_property
+    def sprung(self) -> Sprung:
+        return with_loads(self.record, (self.record.loads or {}).values())
+
+    @property
+    def mass(self) -> float:
+        return self.sprung.mass + sum(a.mass for a in self.axles)
+
+    @property
+    def hitch(self) -> Array:
+        """Where it is hitched, in the axes of the unit that tows it."""
+        return np.array(self.record.hitch.at)
+
+    def spring_force(self, behind: TrailerData | None, carried: float, g: float) -> float:
+        """Force of each spring (N) that carries the level trailer, with the load `carried` (N) on the hitch of the
+        trailer `behind` it."""
+        moment = self.sprung.mass * g * float(self.sprung.cg[0])
+        if behind is not None:
+            moment += carried * float(behind.hitch[0])
+        return moment / (2 * sum(a.record.at[0] for a in self.axles))
+
+
+def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[float, ...]:
+    """Spring forces (N) of one wheel of each trailer, all of them level: springs are trimmed for that."""
+    found: list[float] = []
+    carried, behind = 0.0, None
+    for trailer in reversed(trailers):
+        force = trailer.spring_force(behind, carried, g)
+        carried = trailer.sprung.mass * g + carried - 2 * len(trailer.axles) * force
+        found.append(force)
+        behind = trailer
+    return tuple(reversed(found))
+
+
+def trailer_words(trailers: Sequence[TrailerData]) -> dict[str, str]:
+    """Wheels of trailers in words, with {} for the part."""
+    sides = {"l": "left", "r": "right"}
+    return {a.wheel(s): f"the {w} {{}} of {a.full_name}" for t in trailers for a in t.axles for s, w in sides.items()}
+
+
+def merged(old: Any, new: Any) -> Any:
+    """Sections of one over those of another; a value of None takes a key away."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return new
+    both = {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+    return {key: value for key, value in both.items() if value is not None}
+
+
+def shipped_trailers() -> list[str]:
+    """Names of the trailers that come with Bellcrank."""
+    return sorted(p.stem for p in _folder().glob("*.toml"))
+
+
+def _folder() -> Path:
+    return Path(str(files("bellcrank.library.vehicles") / "data" / "trailers"))
+
+
+def written_out(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Sections of a car whose trailers have all their keys, also those that a file of a trailer states."""
+    trailers = given.get("trailers")
+    if not isinstance(trailers, Mapping):
+        return dict(given)
+    return {**given, "trailers": {name: _written_out(name, x, folder) for name, x in trailers.items()}}
+
+
+def _written_out(name: str, given: Any, folder: Path) -> Any:
+    source = [key for key in SOURCES if isinstance(given, Mapping) and key in given]
+    if not source:
+        return given
+    where = f"trailers.{name}"
+    if len(source) > 1:
+        raise ModelError(f"{where}: give either shipped or file, not both.")
+    if source[0] == "file":
+        path = folder / str(given["file"])
+    else:
+        listed, asked = shipped_trailers(), str(given["shipped"])
+        if asked not in listed:
+            raise ModelError(
+                f"{where}: no trailer '{asked}' comes with Bellcrank.{did_you_mean(asked, listed)} There are "
+                f"{', '.join(listed)}."
+            )
+        path = _folder() / f"{asked}.toml"
+    own = {key: value for key, value in given.items() if key not in SOURCES}
+    return merged(read_toml(path), own)
+
+
+def fit_trailers(given: Mapping[str, Trailer] | None, folder: Path, problems: Problems) -> tuple[TrailerData, ...]:
+    """The trailers in the order of the file; what is wrong is added to `problems`."""
+    found: list[TrailerData] = []
+    for name, record in (given or {}).items():
+        before = len(problems)
+        problems.extend(_problems(name, record))
+        axles = []
+        for axle, x in record.axles.items():
+            tyre = make_tyre(f"trailers.{name}.axles.{axle}.tyre", x.tyre, folder, problems)
+            axles.append(TowedAxle(name, axle, x, tyre))
+        if len(problems) == before:
+            found.append(TrailerData(name, record, tuple(axles), found[-1].name if found else "chassis"))
+    if len(found) == len(given or {}):
+        for trailer, force in zip(found, spring_forces(tuple(found), 1.0), strict=True):
+            if not force > 0:
+                problems.append(
+                    f"trailers.{trailer.name}: its mass centre does not lie behind its hitch, so its springs do not "
+                    "carry it; x points forward, from the hitch."
+                )
+    return tuple(found)
+
+
+def _problems(name: str, record: Trailer) -> list[str]:
+    where, found = f"trailers.{name}", []
+    for what, word in ((where, name), *((f"{where}.axles.{a}", a) for a in record.axles)):
+        if not re.fullmatch(r"[A-Za-z]\w*", word):
+            found.append(f"{what}: '{word}' must be a name of letters, digits and '_' that begins with a letter.")
+    if name in RESERVED:
+        found.append(f"{where}: '{name}' is a name of the car's own parts; give the trailer another one.")
+    if not record.axles:
+        found.append(f"{where}.axles: a trailer needs an axle.")
+    if not all(i > 0 for i in record.inertia):
+        found.append(f"{where}.inertia = {list(record.inertia)} must be three positive moments.")
+    if record.equalisation > 1:
+        found.append(f"{where}.equalisation = {record.equalisation:g} must lie between 0 and 1.")
+    stiff = {(a.kind, a.stiffness) for a in record.axles.values()}
+    if record.equalisation > 0 and len(stiff) > 1:
+        found.append(f"{where}: equalisation needs axles of one kind and stiffness.")
+    for axle, a in record.axles.items():
+        if not (a.at[0] < 0 < a.at[1]):
+            found.append(
+                f"{where}.axles.{axle}.at = {list(a.at)} m must be the centre of the left wheel behind the hitch: x "
+                "negative, y positive."
+            )
+        if a.kind == "independent" and (a.spring_y is not None or a.roll_centre is not None or any(a.inertia)):
+            found.append(f"{where}.axles.{axle}: spring_y, roll_centre and inertia belong to kind = 'rigid'.")
+    hitch = record.hitch
+    if hitch.kind == "fifth wheel" and hitch.roll_stiffness is None:
+        found.append(f"{where}.hitch.roll_stiffness is missing: a fifth wheel is stiff in roll.")
+    if hitch.kind == "ball" and (hitch.roll_stiffness is not None or hitch.roll_damping):
+        found.append(f"{where}.hitch: a ball is free in roll; roll_stiffness and roll_damping belong to a fifth wheel.")
+    return found

@@ -1,0 +1,284 @@
+"""Trailers in car files: statics, hitch forces, sway, off-tracking and rearward amplification, against laws by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+from bellcrank.library.manoeuvres.combinations import critical_speed, decay, sway_mode
+from bellcrank.library.manoeuvres.linear import LinearCar
+from bellcrank.library.manoeuvres.ready import ready
+from bellcrank.library.vehicles.data import GRAVITY
+from tests.library import trailer_by_hand as hand
+
+AXLE = {
+    "units": ["m", "kg", "N/mm", "N-s/m"], "at": [-4.3, 1.0, -0.16], "mass": 22, "stiffness": 55, "damping": 3200,
+    "wheel": {"units": ["kg", "kg-m2"], "mass": 17, "spin_inertia": 0.8}, "tyre": {"size": "195/70R14 96N"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def car():
+    return bc.vehicles.Car.read("caravan")
+
+
+def tandem(car, equalisation):
+    """The caravan with two axles, 0.9 m apart, on a hitch that is 0.1 m lower, so that it pitches."""
+    axles = {"axle": None, "one": {**AXLE, "at": [-3.85, 1.0, -0.16]}, "two": {**AXLE, "at": [-4.75, 1.0, -0.16]}}
+    return car.changed(trailers={"caravan": {
+        "axles": axles, "equalisation": equalisation, "hitch": {"at": ["-3.6 m", "0 m", "0.33 m"]},
+    }})  # fmt: skip
+
+
+def test_statics_of_a_car_with_a_caravan(car):
+    """Loads carry all weights; the hitch load is that of moments about the axle; the car without trailer is lighter
+    behind by the lever of the hitch."""
+    at, trailer = car.stand, car.data.trailers[0]
+    (towed,) = at.trailers
+    assert sum(at.load) + sum(towed.load.values()) == pytest.approx(at.total * GRAVITY, rel=1e-9)
+    assert sum(at.load) == pytest.approx(at.mass * GRAVITY + towed.hitch_load, rel=1e-9)
+    height = towed.hitch_height + trailer.sprung.cg[2]  # a pitched trailer carries its mass centre further ahead
+    moved = trailer.sprung.mass * GRAVITY * height * towed.pitch / -trailer.axles[0].record.at[0]
+    assert towed.hitch_load == pytest.approx(hand.hitch_load(trailer) + moved, rel=0.02)
+    alone = bc.vehicles.Car.read("passenger").stand
+    lever = (alone.contact[0][0] - trailer.hitch[0]) / (alone.contact[0][0] - alone.contact[2][0])
+    rear = sum(at.load[2:]) - sum(alone.load[2:])
+    assert rear == pytest.approx(towed.hitch_load * lever, rel=0.02)  # the car pitches a little
+    assert car.metrics["hitch_load_caravan"] == towed.hitch_load
+    assert [s for s in car.check() if "not measured" not in s and "linear figures" not in s] == []
+
+
+def test_tandem_axles_share_their_load(car):
+    """Equalised axles carry the same spring force whatever the pitch; those with springs of their own do not."""
+    loads = {}
+    for equal in (0.0, 1.0):
+        (towed,) = tandem(car, equal).stand.trailers
+        assert abs(math.degrees(towed.pitch)) > 0.5
+        loads[equal] = [sum(x for wheel, x in towed.load.items() if f".{axle}_" in wheel) for axle in ("one", "two")]
+    one, two = loads[1.0]
+    assert one == pytest.approx(two, rel=5e-3)
+    one, two = loads[0.0]
+    assert abs(one - two) > 0.05 * (one + two)
+
+
+def test_a_trailer_behind_a_dolly(car):
+    """A full trailer: a dolly on the ball, a trailer on its fifth wheel; an asymmetric load is carried in roll."""
+    dolly = {
+        "units": ["kg", "m", "kg-m2", "N-m/rad"], "mass": 200, "cg": [-2.0, 0, 0.1], "inertia": [50, 80, 100],
+        "hitch": {"at": [-3.6, 0, 0.43]}, "axles": {"axle": {**AXLE, "at": [-2.0, 1.0, -0.16]}},
+    }  # fmt: skip
+    wagon = {
+        "units": ["kg", "m", "kg-m2", "N-m/rad"], "mass": 1000, "cg": [-1.8, 0, 0.4], "inertia": [400, 1500, 1600],
+        "hitch": {"at": [-2.05, 0, 0.2], "kind": "fifth wheel", "roll_stiffness": 1e5},
+        "axles": {"axle": {**AXLE, "at": [-3.5, 1.0, -0.36]}}, "loads": {"box": {"mass": 100, "at": [-2.0, 0.5, 0]}},
+    }  # fmt: skip
+    full = bc.vehicles.Car.read("passenger").changed(trailers={"dolly": dolly, "wagon": wagon})
+    at = full.stand
+    assert [t.name for t in at.trailers] == ["dolly", "wagon"] and full.data.trailers[1].towed_by == "dolly"
+    total = sum(at.load) + sum(x for t in at.trailers for x in t.load.values())
+    assert total == pytest.approx(at.total * GRAVITY, rel=1e-9)
+    left, right = at.trailers[1].load.values()
+    assert left > right and at.trailers[1].roll < 0 and at.trailers[0].roll < 0  # a positive roll lifts the left side
+    assert at.trailers[0].hitch_load / (at.trailers[0].mass * GRAVITY) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"axles": {"axle": {"at": [4.3, 1.0, -0.16]}}}, "behind the hitch"),
+        ({"hitch": {"roll_stiffness": "1e5 N-m/rad"}}, "a ball is free in roll"),
+        ({"hitch": {"kind": "fifth wheel"}}, "roll_stiffness is missing"),
+        ({"axles": {"axle": {"spring_y": 0.5}}}, "belong to kind = 'rigid'"),
+        ({"equalisation": 1.5}, "between 0 and 1"),
+        ({"masss": 3}, "Did you mean 'mass'"),
+        ({"cg": [0.5, 0, 0.3]}, "does not lie behind its hitch"),
+        ({"axles": None}, "axles is missing"),
+        ({"axles": {"1st": AXLE}}, "begins with a letter"),
+    ],
+)
+def test_what_is_wrong_with_a_trailer(car, change, words):
+    with pytest.raises(ModelError) as error:
+        car.changed(trailers={"caravan": change})
+    assert words in str(error.value) and "caravan" in str(error.value)
+
+
+def test_names_of_trailers_and_files():
+    plain = bc.vehicles.Car.read("passenger")
+    for trailers, words in (
+        ({"x": {"shipped": "carvan"}}, "Did you mean 'caravan'"),
+        ({"chassis": {"shipped": "caravan", "hitch": {"at": ["-3.6 m", "0 m", "0.43 m"]}}}, "own parts"),
+        ({"x": {"shipped": "caravan", "file": "a.toml"}}, "either shipped or file"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            plain.changed(trailers=trailers)
+    with pytest.raises(ModelError, match="no file or car has this name"):
+        bc.vehicles.Car(car="passengr")
+    with pytest.raises(ModelError, match="needs a car with a trailer"):
+        bc.manoeuvres.run(plain, "iso9815")
+
+
+def test_damping_of_a_decaying_oscillation():
+    """The rule of ISO 9815 on an oscillation whose damping is known."""
+    for ratio in (0.05, 0.2, -0.02):
+        t = np.arange(0.0, 8.0, 0.01)
+        w = 2 * math.pi * 0.7
+        y = np.exp(-ratio / math.sqrt(1 - ratio**2) * w * t) * np.cos(w * t) + 0.01
+        found, frequency = decay(t, y)
+        assert found == pytest.approx(ratio, abs=0.004) and frequency == pytest.approx(0.7, rel=0.02)
+
+
+# ---- of the compiled model
+
+
+FIALA = {  # whose cornering stiffness does not depend on the load, nor on the longitudinal slip of driven wheels
+    "size": None, "model": "fiala", "units": ["N", "N/rad", "m", "N/mm", "N-s/m"], "c_slip": 90e3, "c_alpha": 58e3,
+    "umax": 0.95, "umin": 0.8, "width": 0.205, "radius": 0.3135, "vertical_stiffness": 200, "vertical_damping": 400,
+    "rolling_resistance": 0.012,
+}  # fmt: skip
+IN_THE_PLANE = {  # parameters that leave the car as formulas in the plane have it: no compliance, no roll, no air
+    **{f"{key}_{axle}": 0.0 for axle in ("front", "rear") for key in ("toe", "camber")},
+    "steer_by_lateral_force_front": 0.0, "steer_by_aligning_moment_front": 0.0, "toe_by_longitudinal_force_front": 0.0,
+    "steer_by_lateral_force_rear": 0.0, "toe_by_longitudinal_force_rear": 0.0, "k_steer": 1e6, "cg_z": 0.0,
+    "cg_z_caravan": -0.41, "c_drag": 0.0, "drag_caravan": 0.0, "c_lift_front": 0.0, "c_lift_rear": 0.0, "c_side": 0.0, "c_yaw": 0.0, "k_bar_front": 1e6, "k_bar_rear": 1e6,
+    "k_caravan_axle": 5e5,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def towing(car):
+    """The car with tyres that are linear for small slips of any kind."""
+    return car.changed(front={"tyre": FIALA}, rear={"tyre": FIALA})
+
+
+WHEELS = ("fl", "fr", "rl", "rr", "caravan.axle_l", "caravan.axle_r")
+
+
+@pytest.fixture(scope="module")
+def plane(towing):
+    """The same compiled model with other parameters."""
+    known = {p.name for p in ready(towing).sim.interface.parameters}
+    assert IN_THE_PLANE.keys() <= known
+    return LinearCar(ready(towing.with_parameters(IN_THE_PLANE)))
+
+
+def by_hand(model, car, speed):
+    """Equations by hand, with the pitch of both units and the slip angles that toe and travel make straight ahead."""
+    x, drive, steer, *_ = model._steady(speed)
+    outputs = ("pitch", "caravan.pitch", *(f"{wheel}.tyre.alpha" for wheel in WHEELS))
+    seen = model._out(x, {"steer": steer, "drive": drive}, outputs)
+    heights = IN_THE_PLANE["cg_z"], IN_THE_PLANE["cg_z_caravan"]
+    return hand.combination(car, speed, np.radians(seen[:2]), heights, seen[2:])
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("speed", [60.0, 80.0, 100.0])
+def test_sway_is_damped_as_by_hand(plane, towing, speed):
+    mode = sway_mode(plane, speed / 3.6, ["caravan"])
+    damping, frequency = by_hand(plane, towing, speed / 3.6).sway(speed / 3.6)
+    assert mode.damping == pytest.approx(damping, rel=0.01)
+    assert mode.frequency == pytest.approx(frequency, rel=0.01)
+
+
+@pytest.mark.campaign
+def test_critical_speed_is_that_by_hand(plane, towing):
+    expected = 3.6 * by_hand(plane, towing, 100 / 3.6).critical_speed()
+    assert critical_speed(plane.car, ["caravan"]) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.campaign
+def test_rearward_amplification_of_the_linear_model(plane, towing):
+    f, v = np.array([0.2, 0.4, 0.7]), 80 / 3.6
+    found = plane.responses(v, ("ay", "caravan.ay"), f)
+    ratio = np.abs(found["caravan.ay"] / found["ay"])
+    expected = by_hand(plane, towing, v)
+    assert ratio == pytest.approx([expected.amplification(v, x) for x in f], rel=0.02)
+
+
+@pytest.mark.campaign
+def test_a_sway_test_runs(towing):
+    """Damping of a run agrees with the linear model, and falls with the speed."""
+    result = bc.manoeuvres.run(towing, "iso9815", speeds=[80.0, 100.0], ay=0.5)
+    assert result["damping_100"] < result["damping_80"]
+    for speed in (80, 100):
+        assert result[f"damping_{speed}"] == pytest.approx(result[f"damping_linear_{speed}"], abs=0.02)
+    assert result["critical_speed"] > 100 and result.passed
+
+
+@pytest.mark.campaign
+def test_off_tracking_is_that_of_the_tractrix(towing):
+    """Steady circle: each axle without slip goes round the centre at right angles to its unit."""
+    result = bc.manoeuvres.run(towing, "off-tracking", radius=15.0, speed=3.0)
+    base = towing.metrics["wheelbase"]
+    rear = math.sqrt(result["radius_front"] ** 2 - base**2)
+    assert result["radius_rear"] == pytest.approx(rear, abs=0.02)
+    trailer = towing.data.trailers[0]
+    e = float(towing.stand.contact[2][0]) - trailer.hitch[0]
+    towed = math.sqrt(rear**2 + e**2 - trailer.axles[0].record.at[0] ** 2)
+    assert result["radius_caravan_axle"] == pytest.approx(towed, abs=0.03)
+    assert result["off_tracking"] == pytest.approx(result["radius_front"] - towed, rel=0.05)
+
+
+@pytest.mark.campaign
+def test_hitch_forces_are_those_of_the_change_of_momentum(towing):
+    """Braking in a turn: what the hitch, the tyres and the weight do to the trailer is the change of its momentum,
+    found by differences of velocities."""
+    compiled, trailer = ready(towing), towing.data.trailers[0]
+    start = compiled.turning(20.0, 0.008)
+    run = compiled.sim.simulate(t_end=1.0, step=0.001, output_every=1, initial=start, method="rk4",
+                                inputs={"speed_set": 20.0, "brake": 1500.0},
+                                parameters={"k_speed": 0.0})  # fmt: skip
+    names = [state.name for state in compiled.sim.interface.states]
+    yaw = np.radians(run["caravan.yaw"])
+    # positions of masses in the plane: body from its axle's middle and heading, wheels beside it
+    x, y = run["caravan.axle_x"], run["caravan.axle_y"]
+    ahead = trailer.sprung.cg[0] - trailer.axles[0].record.at[0]
+    m, own = trailer.sprung.mass, trailer.axles[0].mass
+    pitch, roll = np.radians(run["caravan.pitch"]), np.radians(run["caravan.roll"])
+    high = trailer.sprung.cg[2] - trailer.axles[0].record.at[2]
+    cgx = ahead * np.cos(pitch) + high * np.cos(roll) * np.sin(pitch)
+    cgy = -high * np.sin(roll)
+    px = (m + own) * x + m * (cgx * np.cos(yaw) - cgy * np.sin(yaw))
+    py = (m + own) * y + m * (cgx * np.sin(yaw) + cgy * np.cos(yaw))
+    inner = slice(100, -100)
+    wanted = [np.gradient(np.gradient(p, run.time), run.time)[inner] for p in (px, py)]
+    car_yaw = np.radians(run["yaw"])
+    given = np.zeros((2, len(run.time)))
+    for side in "lr":
+        wheel = f"caravan.axle_{side}.tyre"
+        fx, fy = run[f"{wheel}.fx"], run[f"{wheel}.fy"]
+        given += [fx * np.cos(yaw) - fy * np.sin(yaw), fx * np.sin(yaw) + fy * np.cos(yaw)]
+    fx, fy, fz = (run[f"caravan.hitch_f{k}"] for k in "xyz")
+    tilt = np.radians(run["pitch"])
+    level = fx * np.cos(tilt) + fz * np.sin(tilt)
+    given += [level * np.cos(car_yaw) - fy * np.sin(car_yaw), level * np.sin(car_yaw) + fy * np.cos(car_yaw)]
+    drag = 0.5 * 1.206 * trailer.record.drag_area * run["caravan.speed"] ** 2
+    given -= [drag * np.cos(yaw), drag * np.sin(yaw)]
+    assert "q(caravan, 1)" in names
+    for found, exact in zip(given, wanted, strict=True):
+        assert np.abs(found[inner] - exact).max() < 0.01 * np.abs(exact).max()
+    loads = sum(run[f"caravan.axle_{side}.tyre_load"] for side in "lr")
+    assert (loads + fz)[-100:].mean() == pytest.approx(trailer.mass * GRAVITY, rel=0.01)
+
+
+@pytest.mark.campaign
+def test_equilibrium_and_modes_of_a_car_with_a_trailer(towing):
+    """The analyses of any model: a steady motion by targets, and the modes there."""
+    sim = towing.system(speed=80 / 3.6).equations().compile()
+    straight = sim.equilibrium(free=["drive", "steer"], targets={"yaw_rate": 0, "speed": 80 / 3.6})
+    modes = sim.linearize(at=straight).essential().modes
+    sways = min((m for m in modes if 0.2 < m.frequency < 2), key=lambda m: m.damping)
+    mode = sway_mode(LinearCar(ready(towing)), 80 / 3.6, ["caravan"])
+    assert sways.damping == pytest.approx(mode.damping, rel=0.02)
+
+
+@pytest.mark.campaign
+def test_a_caravan_overturns_on_a_tilt_table_as_by_hand(towing):
+    """Quasi-static threshold with the compliance of springs and tyres."""
+    result = bc.manoeuvres.run(towing, "tilt-table", begin=15.0, rate=0.5)
+    by_hand = math.tan(hand.lift_angle(towing))
+    assert math.tan(math.radians(result["lift_caravan_axle"])) == pytest.approx(by_hand, rel=0.02)
+    assert result["rollover_threshold"] == pytest.approx(by_hand, rel=0.04)
+    rigid = towing.data.trailers[0].axles[0].record.at[1] / (0.41 + towing.data.trailers[0].sprung.cg[2])
+    assert by_hand < rigid
