@@ -21,6 +21,7 @@ def model(exact=True, rear="five_link"):
         "chassis", translate=(1, 2, 3), rotate=(3, 2, 1), mass=1300, inertia=(480, 2100, 2300), cm=(-1.25, 0, 0.55)
     )
     rack = s.add_body("rack", parent=chassis, translate=2, joint_at=(-0.13, 0, 0.236), mass=3, inertia=0)
+    s.add_shape(body=rack, kind="cylinder", size=(0.018, 0.7), axis=2, color="#5f6a75", label="steering rack")
     s.add_gravity()
     beam = rear == "solid_axle"
     corners = ("fl", "fr") if beam else ("fl", "fr", "rl", "rr")
@@ -44,8 +45,9 @@ def model(exact=True, rear="five_link"):
     s.set_defaults(k_bf=12000, k_br=8000, k_r=50000, c_r=1500, k_t=220000, c_t=400, k_h=150000, c_h=3000)
     s.add_output("height", "dot(pos(chassis.cm), [n3])", label="height of the mass centre", units="L")
     s.add_output("pitch", "angle([n3], [chassis3], [n2])", label="pitch angle", units="A")
-    for name in ("fl", "fr", "rl", "rr"):
-        s.add_output(f"load {name}", f"fm(load_{name})", label=f"wheel load {name}", units="F")
+    places = {"fl": "front left", "fr": "front right", "rl": "rear left", "rr": "rear right"}
+    for name, where in places.items():
+        s.add_output(f"load {name}", f"fm(load_{name})", label=f"wheel load, {where}", units="F")
     s.add_shape(body=chassis, kind="car", size=(4.4, 1.8, 1.45, WHEELBASE, 0.31, 0.85), at=(0, 0, 0.3), opacity=0.3)
     s.set_run(t_end=4, step=0.001, output_every=10, initial={"q(chassis, 3)": 0.005})
     return s

@@ -66,7 +66,7 @@ def model(speed=4.6):
         body=frame, kind="line", at=((0, 0, 0), (0.35, 0, 0), (0.2, 0, -0.5), (0.75, 0, -0.45), (0.35, 0, 0)), size=0.04
     )
     s.add_shape(body=frame, kind="line", at=((0.2, 0, -0.5), (0, 0, 0)), size=0.03)
-    s.add_shape(body=frame, kind="sphere", size=0.13, at=("x_b", 0, "z_b + r_r"), color="orange", label="rider")
+    s.add_shape(body=frame, kind="sphere", size=0.13, at=("x_b", 0, "z_b + r_r"), color="#c98b2b", label="rider")
     axle = ("r_f*sin(lam) - c*cos(lam)", 0, "-r_f*cos(lam) - c*sin(lam)")
     s.add_shape(
         body=fork, kind="line", at=(axle, (0, 0, -0.75), (0, 0.2, -0.8), (0, -0.2, -0.8)), size=0.03, color="red"

@@ -185,7 +185,7 @@ def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
     first, last = "x_1", f"x_{axles}"
     if axles == 2:
         long = f"({first} - {last})"
-        size = (f"1.62*{long}", "1.18*track", "4.7*l_tyre", long, "l_tyre", f"0.3*{long}")
+        size = (f"1.62*{long}", "1.11*track", "4.7*l_tyre", long, "l_tyre", f"0.3*{long}")
         s.add_shape(body=chassis, kind="car", size=size, at=(first, 0, "l_tyre - h"), label="body")
         return
     floor = (f"{first} - {last} + 2.6*l_tyre", "0.62*track", "0.8*l_tyre")
