@@ -63,15 +63,15 @@ def draft_of(analysis: Analysis) -> Draft:
     tyred = {s.body for s in analysis.shapes if s.kind == "wheel"}
     for load in analysis.loads:
         if load.look and load.point is not None and load.other is not None:
-            bodies = {load.point.body, load.other.body}
-            if -1 in bodies and bodies & tyred:
+            joined = {load.point.body, load.other.body}
+            if -1 in joined and joined & tyred:
                 continue  # the tyre is drawn
             ends = d.at(load.point), d.at(load.other)
             for point in (load.point, load.other):
                 if point.body < 0 and load.look == "coil" and load.along_points:
                     d.add("box", (d.at(point),), [Share(1.6 * PIN)] * 3, GREY, "ground")
             line = None if load.along_points else _line(analysis, load, load.point, load.other)
-            slim = SLIM if bodies & rolling else 1.0
+            slim = SLIM if joined & rolling else 1.0
             d.add(load.look, ends, [Share(slim * x) for x in SIZES[load.look]], STEEL, "force", load.label, along=line)
     draw_linkages(d)
     _shapes(d)
