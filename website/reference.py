@@ -31,6 +31,7 @@ PAGES = {
     "Many runs": ("many",),
     "Metrics": ("metrics",),
     "Studies": ("study",),
+    "Measured data": ("measured", "optimize"),
     "Checks": ("verify",),
     "Tyres": ("library.tyres",),
     "Manoeuvres": ("library.manoeuvres",),

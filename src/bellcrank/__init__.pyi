@@ -5,7 +5,9 @@ from bellcrank import examples as examples
 from bellcrank import gym as gym
 from bellcrank import kane as kane
 from bellcrank import linkage as linkage
+from bellcrank import measured as measured
 from bellcrank import metrics as metrics
+from bellcrank import optimize as optimize
 from bellcrank import signals as signals
 from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
 from bellcrank.analysis.random import road_spectrum as road_spectrum

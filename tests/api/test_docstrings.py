@@ -41,11 +41,13 @@ RESULTS = (
     bc.ExpressionError, bc.InternalError, bc.Interrupted, bc.Many, bc.ModelError, bc.ModelWarning, bc.NoEquilibrium,
     bc.ParsFile, bc.RunError, bc.RunStatus, bc.Screw, bc.Slip, bc.State, bc.Study, bc.StudyResult, bc.Tyre,
     bc.metrics.Metric, bc.metrics.MetricKind,
-    *(x for m in (bc.kane, bc.manoeuvres, bc.tyres, bc.vehicles) for x in classes(m)),
+    *(x for m in (bc.kane, bc.manoeuvres, bc.measured, bc.optimize, bc.tyres, bc.vehicles) for x in classes(m)),
 )  # fmt: skip
 """Classes whose methods share the example of the class."""
 MADE = (Stepper, Steppers, Rhs, Forces)  # by calls alone
-MODULES = (bc, bc.gym, bc.linkage, bc.manoeuvres, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles)
+MODULES = (
+    bc, bc.gym, bc.linkage, bc.manoeuvres, bc.measured, bc.optimize, bc.random, bc.signals, bc.terrain, bc.tyres, bc.vehicles
+)  # fmt: skip
 READ = [getattr(import_module(k.module), k.reader) for k in KINDS]  # whose classmethod `read` is looked at
 
 
@@ -122,7 +124,7 @@ LONG = {
     "Result",
     "Result.animate",
     "Experiment",
-    *(f"bellcrank.library.manoeuvres.{x}" for x in ("experiment", "handling", "report", "run")),
+    *(f"bellcrank.library.manoeuvres.{x}" for x in ("experiment", "handling", "identify", "report", "run")),
 }  # cars are compiled
 
 

@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from bellcrank.api.equations import Equations
+from bellcrank.optimize import Fit
 from bellcrank.run.result import Run
 from tests.docs.shown import matches
 from website.shown import BLOCK, DOCS, FIGURE, run_blocks, shown_pages
@@ -174,9 +175,16 @@ def scipy_solvers(n):
     assert n["f"].jacobian(0, n["start"])[:2, 2:] == pytest.approx(np.eye(2))
 
 
+def fit_parameters(n):
+    """The values of the car that was recorded lie in their intervals, and the errors are the noise that was added."""
+    for true, (low, high) in zip((21e3, 1400), n["fit"].intervals(0.99).values(), strict=True):
+        assert low < true < high
+    assert n["fit"].noise == pytest.approx({"az": 0.1, "travel": 5e-4}, rel=0.1)
+
+
 CHECKS = [README, pendulum_with_friction, double_pendulum, overlay_springs, four_bar_torque, cart_pole_lqr, rolling_coin, bouncing_ball,
           monte_carlo, three_masses, slider_crank_gas_force, fit_hard_points,
-          spring_damper_stop, equations_as_latex, scipy_solvers]  # fmt: skip
+          spring_damper_stop, equations_as_latex, scipy_solvers, fit_parameters]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -188,6 +196,7 @@ def test_how_to_page(check, tmp_path, monkeypatch):
         (Run, "plot"),
         (Run, "animate"),
         (Equations, "export"),
+        (Fit, "plot"),
     ):  # drawn by `python -m website.shown`
         monkeypatch.setattr(owner, drawing, lambda *_, **__: None)
     names = {}

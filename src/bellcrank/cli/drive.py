@@ -40,6 +40,8 @@ def options(parser: CommandParser) -> None:
     add("--setup", **MANY, metavar="FILE", help=setup)
     add("--speed", type=real, metavar="KM/H", help="speed of manoeuvres that have one (default: that of the manoeuvre)")
     add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="setting of the manoeuvre (may be repeated)")
+    add("--log", metavar="FILE", help="log that drives the manoeuvre recorded (.csv, .mf4, .mat ...)")
+    add("--map", metavar="FILE.toml", help="table of its columns: channel, column, unit, scale, offset, delay")
     add("--vary", **MANY, type=varied, metavar="KEY=LOW:HIGH:N", help="values of a key of the car file, with a unit "
         "behind or in that of its section; all combinations are driven (may be repeated)")  # fmt: skip
     add("--samples", type=positive, metavar="N", help="samples of a Latin hypercube over the ranges of --vary")
@@ -128,7 +130,7 @@ def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
     """Those of one of several manoeuvres; a speed is for those that have one."""
     has = known()[name].settings if name in known() else {}
     settings = {k: _several(v) if k in has and isinstance(has[k].default, tuple) else v for k, v in args.set}
-    for key, value in given(speed=args.speed, method=args.method).items():
+    for key, value in given(speed=args.speed, method=args.method, log=args.log, map=args.map).items():
         if key in has or count == 1:
             if key in settings:
                 raise ModelError(f"the {key} is given twice, by --{key} and by --set")

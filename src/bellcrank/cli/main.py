@@ -50,6 +50,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and th
             "Find equilibria, modes, frequency responses, sensitivities.",
             "examples/quarter_car.py --modes --response z_road az --out results",
         ),
+        "identify": (
+            "Find parameters of a model or car from logs.",
+            "examples/quarter_car.py --log log.csv --map map.toml --fit k=5e3:50e3 --fit c --report fit.html",
+        ),
         "compare": (
             "Compare constraint methods: drift, accuracy, cost, steps.",
             "examples/four_bar.py --dae projection,dlmm",

@@ -60,6 +60,16 @@ def read_contents(path: str | Path) -> Contents:
     return named(guarded("read", path, lambda: chosen.read(path)), path)
 
 
+def read_groups(path: str | Path) -> list[Contents]:
+    """The same by groups of channels over their own times; most formats have one."""
+    path = Path(path)
+    groups = _format(path, "read").groups
+    if groups is None:
+        return [read_contents(path)]
+    not_a_pipe(path)
+    return [named(found, path) for found in guarded("read", path, lambda: groups(path))]
+
+
 def _format(path: Path, what: str, formats: dict[str, Format] = FORMATS) -> Format:
     chosen = formats.get(path.suffix.lower())
     if chosen is None:

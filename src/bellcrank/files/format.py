@@ -32,3 +32,5 @@ class Format:
     """A package that is not always installed ..."""
     extra: str = "files"
     """... and the extra of ours that has it."""
+    groups: Callable[[Path], list[Contents]] | None = None
+    """Reads all groups of channels, where a file may have several, each over its own times."""

@@ -57,7 +57,7 @@ def valid_names(names: Iterable[str]) -> list[str]:
 
 
 def _read(path: Path) -> Contents:
-    """Vectors as long as the variable t."""
+    """Vectors as long as the variable t, or time in a file of another program."""
     data = path.read_bytes()
     if data[124:126] in (b"\x00\x02", b"\x02\x00"):
         raise RunError(f"cannot read {path}: it is of version 7.3; in MATLAB, save it with '-v7'")
@@ -65,13 +65,14 @@ def _read(path: Path) -> Contents:
         held = read_mat5(data)
     except ValueError as error:
         raise RunError(f"cannot read {path}: it is no MATLAB file ({error})") from None
-    time = held.get("t")
+    clock = "t" if "t" in held else next((name for name in held if name.casefold() == "time"), "t")
+    time = held.get(clock)
     if time is None or not _is_vector(time):
-        raise RunError(f"{path} holds no vector t")
+        raise RunError(f"{path} holds no vector t or time")
     about = held.get("about")
     channels: list[Channel] = []
     for name, values in [("t", time), *held.items()]:
-        if not channels or (name not in OWN and _is_vector(values) and values.size == time.size):
+        if not channels or (name not in (*OWN, clock) and _is_vector(values) and values.size == time.size):
             words = about.get(name) if isinstance(about, Mapping) else None
             words = words if isinstance(words, Mapping) else {}
             texts = (_text(words.get(k)) for k in WORDS)

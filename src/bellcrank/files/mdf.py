@@ -44,11 +44,16 @@ def _words(c: Channel) -> str:
 
 def _read(path: Path) -> Contents:
     """The first group of channels of numbers."""
+    return _groups(path)[0]
+
+
+def _groups(path: Path) -> list[Contents]:
+    """All groups of channels of numbers, each over its own times."""
     from asammdf import MDF
 
     try:
         with path.open("rb") as stream, MDF(stream) as file:
-            return _record(file, path)
+            return _records(file, path)
     except RunError:
         raise
     except OSError:
@@ -57,9 +62,11 @@ def _read(path: Path) -> Contents:
         raise RunError(f"cannot read {path}: it is no MDF file ({error})") from None
 
 
-def _record(file: Any, path: Path) -> Contents:
-    channels, time = [], None
+def _records(file: Any, path: Path) -> list[Contents]:
+    title, history = _header(getattr(file.header, "description", "") or file.header.comment)
+    found = []
     for index, group in enumerate(file.groups):
+        channels, time = [], None
         for place, channel in enumerate(group.channels):
             if place == file.masters_db.get(index):
                 continue
@@ -71,12 +78,11 @@ def _record(file: Any, path: Path) -> Contents:
             values = np.asarray(signal.samples, dtype=float)
             told = words.get("generic", ""), words.get("body", "")
             channels.append(Channel(channel.name, values, signal.unit or "", label, *told))
-        if channels:
-            break
-    if time is None:
+        if time is not None:
+            found.append(Contents(title or path.stem, (Channel("t", time, "s"), *channels), history))
+    if not found:
         raise RunError(f"{path} holds no channels of numbers")
-    title, history = _header(getattr(file.header, "description", "") or file.header.comment)
-    return Contents(title or path.stem, (Channel("t", time, "s"), *channels), history)
+    return found
 
 
 def _split(comment: str) -> tuple[str, dict[str, str]]:
@@ -97,4 +103,4 @@ def _header(comment: str) -> tuple[str, tuple[str, ...]]:
         return "", ()
 
 
-FORMAT = Format("MDF 4", ".mf4", _write, _read, needs="asammdf", extra="mdf")
+FORMAT = Format("MDF 4", ".mf4", _write, _read, needs="asammdf", extra="mdf", groups=_groups)

@@ -27,6 +27,7 @@ from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.linear import handling_of
 from bellcrank.library.manoeuvres.posts import FOUR_POST
 from bellcrank.library.manoeuvres.ready import METHOD, car_of, ready
+from bellcrank.library.manoeuvres.recorded import RECORDED, SETTLES, identified
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
 from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
 from bellcrank.library.manoeuvres.roads import ROAD
@@ -40,11 +41,12 @@ from bellcrank.library.manoeuvres.wind import WIND
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
+from bellcrank.optimize.result import Fit
 from bellcrank.run.values import method_name
 
 __all__ = [
     "Change", "Criterion", "Driver", "Experiment", "Manoeuvre", "Path", "Result", "Setting", "circle", "experiment",
-    "handling", "known", "lane_change", "report", "run",
+    "handling", "identify", "known", "lane_change", "report", "run",
 ]  # fmt: skip
 
 COMMON = {
@@ -55,7 +57,7 @@ COMMON = {
 _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
-    SPLIT_MU, FOUR_POST, ROAD, SWAY, OFF_TRACKING, AMPLIFICATION, TILT,
+    SPLIT_MU, FOUR_POST, ROAD, SWAY, OFF_TRACKING, AMPLIFICATION, TILT, RECORDED,
 )}  # fmt: skip
 
 
@@ -144,6 +146,8 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
             near = did_you_mean(key, manoeuvre.settings)
             listed = ", ".join(manoeuvre.settings)
             raise ModelError(f"manoeuvre {name} has no setting '{key}'.{near} It has {listed}.")
+        if manoeuvre.settings[key].data:  # checked where it is read
+            continue
         usual = manoeuvre.settings[key].default
         if isinstance(usual, bool) and not isinstance(value, bool):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be true or false")
@@ -154,7 +158,7 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
         if isinstance(usual, tuple) and not _positive(value):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(usual)}")
     for key in manoeuvre.needs:
-        if not settings.get(key):
+        if settings.get(key) in (None, ""):
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
     given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
     given["method"] = method_name(given["method"])
@@ -211,6 +215,78 @@ def experiment(
     2
     """
     return experiment_of(car_of(car), run, name, vary, settings, samples, seed, cores, progress)
+
+
+def identify(
+    car: Any,
+    data: Any,
+    parameters: Mapping[str, Any] | Sequence[str],
+    *,
+    channels: Sequence[str] | str | None = None,
+    start: Mapping[str, float] | None = None,
+    weights: Mapping[str, float] | None = None,
+    speed: float | None = None,
+    settle: float = SETTLES,
+    method: Method = METHOD,
+    gear: float | None = None,
+    max_iterations: int = 20,
+    progress: Callable[[float], None] | None = None,
+) -> Fit:
+    """Find values of a car from logs by least squares: the manoeuvre "recorded", driven until it agrees.
+
+    Parameters
+    ----------
+    car : Car, CarSystem, str or Path
+        A car, or the path or name of a car file.
+    data : Run, path, bc.optimize.Recording, or a list of these
+        Logs, as of `bc.measured.read`. Channels "steering_wheel", "speed", "drive", "brake" and other inputs drive the
+        car; others are compared.
+    parameters : mapping or list of str
+        What to find, with bounds (low, high): keys of the car file, ``{"front.spring.stiffness": ("25 N/mm",
+        "45 N/mm")}``, parameters of the model ("k_bar_front") and errors of sensors ("ay.offset", "ay.scale",
+        "ay.delay"). Keys change parameters of the model alone, not hard points or masses that the driver counts on.
+    channels : str or sequence of str, optional
+        Channels to compare. Default: all outputs that the logs have, except the recorded steering wheel and speed.
+    start : mapping, optional
+        Values to begin with. Default: those of the car.
+    weights : mapping, optional
+        One over the standard deviation of the noise, by channel. Default: estimated.
+    speed : float, optional
+        Speed at the beginning in km/h, where logs have none.
+    settle : float, default 2.0
+        Lead-in of each run in s.
+    method : str, default "rk4"
+        Method of integration.
+    gear : float, optional
+        Gear that is held.
+    max_iterations : int, default 20
+        Iterations of the search.
+    progress : callable, optional
+        Called with a fraction that grows from 0 to 1.
+
+    Returns
+    -------
+    Fit
+        Values, covariance, confidence intervals, correlation, and comparisons before and after.
+
+    Raises
+    ------
+    ModelError
+        If a name is not known, or if a key changes more than parameters of the model.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> car = bc.vehicles.Car.read("passenger")
+    >>> softer = car.with_parameters({"k_bar_front": 15000})
+    >>> log = bc.manoeuvres.run(softer, "iso7401-step").run
+    >>> fit = bc.manoeuvres.identify(car, log, {"k_bar_front": (5000, 60000)}, channels=["roll"])
+    >>> round(fit["k_bar_front"], -2)
+    15000.0
+    """
+    begins, how = None if speed is None else speed / 3.6, method_name(method)
+    return identified(car_of(car), data, parameters, channels, start, weights, begins, settle, how, gear,
+                      max_iterations, progress)  # fmt: skip
 
 
 def _positive(values: Any) -> bool:

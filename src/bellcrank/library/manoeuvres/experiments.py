@@ -326,7 +326,7 @@ class _Levels:
         return found
 
 
-def _described(car: Car) -> tuple[str, dict[str, float]]:
+def described(car: Car) -> tuple[str, dict[str, float]]:
     """What a model consists of besides its parameters, and their values."""
     frozen = system_of(car, USUAL, None).description.snapshot()
     values = {p.name: float(p.value) for p in frozen.parameters.values() if p.value is not None}
@@ -337,20 +337,20 @@ def _described(car: Car) -> tuple[str, dict[str, float]]:
 def _levels(car: Car, factors: Sequence[Factor], setups: Array) -> _Levels | None:
     """None where set-ups differ from the car in more than parameters."""
     try:
-        same, usual = _described(car)
+        same, usual = described(car)
         found = []
         for i, f in enumerate(factors):
             values = np.unique(setups[:, i])
             if len(values) > FEW:
                 values = np.array([f.low, (f.low + f.high) / 2, f.high])
-            described = [_described(car.changed(**f.sections(float(x)))) for x in values]
-            if any(content != same or own.keys() != usual.keys() for content, own in described):
+            cars = [described(car.changed(**f.sections(float(x)))) for x in values]
+            if any(content != same or own.keys() != usual.keys() for content, own in cars):
                 return None
-            added = {n: np.array([own[n] - x for _, own in described]) for n, x in usual.items()}
+            added = {n: np.array([own[n] - x for _, own in cars]) for n, x in usual.items()}
             found.append((values, {n: y for n, y in added.items() if y.any()}))
         levels = _Levels(usual, tuple(found))
         for setup in setups[[0, len(setups) // 2, -1]]:  # all factors at once
-            content, own = _described(_changed(car, factors, setup))
+            content, own = described(_changed(car, factors, setup))
             merged = usual | levels.at(setup)
             if content != same or not all(_alike(n, own[n], x) for n, x in merged.items()):
                 return None

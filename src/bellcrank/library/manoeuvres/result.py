@@ -69,6 +69,8 @@ class Setting:
         Its default.
     unit, label : str
         Unit and description.
+    data : bool, default False
+        Whether it is a file; what is read from it may be given in its place.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Setting:
     default: Any
     unit: str
     label: str
+    data: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,280 @@
+"""A car driven by a log: recorded steering wheel, pedals or speed; what the car does is compared with the log.
+
+Before the log begins, the car runs straight ahead in steady motion. In a lead-in the steering wheel goes to the first
+recorded angle and stays there, so that a log may begin in a turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.choices import Method
+from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean, mapping
+from bellcrank.library.manoeuvres.experiments import described
+from bellcrank.library.manoeuvres.ready import HELD, RELEASED, STEP, Ready, ready
+from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.car import Car
+from bellcrank.measured.correlation import Correlation, compare
+from bellcrank.measured.log import in_unit, read
+from bellcrank.numeric.real import displayed, real
+from bellcrank.optimize.recordings import (
+    Histories,
+    Recording,
+    Values,
+    fitted,
+    names_of,
+    recordings_of,
+    sensor_of,
+    sensors_of,
+    setting_of,
+    unknown_of,
+)
+from bellcrank.optimize.result import Fit
+from bellcrank.run.result import Run
+from bellcrank.signals import sampled
+from bellcrank.units import with_unit
+
+Array = np.ndarray[Any, Any]
+WHEEL, SPEED, DRIVE, BRAKE = "steering_wheel", "speed", "drive", "brake"
+SETTLES = 2.0  # s, of the lead-in
+FIRST = 0.1  # s, over which the speed at the beginning is averaged
+STANDS = 0.5  # m/s, below which a car begins at rest
+CONTROL = ("steer", "speed_set", "curve_set")  # inputs that follow from the channels above
+JUMP = STEP  # s, in which pedals change from the steady motion to the log
+
+
+@dataclass(repr=False)
+class Recorded(Result):
+    """A car driven by a log, compared with it: `result.correlation` has the errors of each channel."""
+
+    correlation: Correlation | None = None
+
+
+def as_recorded(car: Ready, log: Run, speed: float | None, settle: float) -> tuple[Run, list[str]]:
+    """A run by a log, whose time it has, and notes on how it was driven; `speed` (m/s): at the beginning, where the log
+    has none."""
+    known = {q.name: str(q.unit) for q in car.sim.interface.signals}
+    usable = [n for n in (WHEEL, SPEED, *known) if n not in CONTROL]
+    if not any(n in log.channels for n in usable):
+        raise ModelError(f"recorded: {log.name} has no channel that drives a car ({', '.join(usable[:5])} ...); its "
+                         f"channels are {', '.join(log)}")  # fmt: skip
+
+    def values(name: str, unit: str) -> Array:
+        found = in_unit(log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}")
+        if not np.isfinite(found).all():
+            raise RunError(f"recorded: channel '{name}' of {log.name} holds values that are not finite")
+        return found
+
+    own = values(SPEED, "m/s") if SPEED in log.channels else None
+    if own is None and speed is None:
+        raise ModelError("recorded: the log has no channel 'speed'; give the speed at the beginning (speed=, km/h)")
+    v = float(own[log.time <= FIRST].mean()) if own is not None else float(speed or 0.0)
+    start = car.settled(v if v > STANDS else 0.0)
+    inputs: dict[str, Any] = {}
+    for name, unit in known.items():
+        if name in log.channels and name not in CONTROL:
+            x = values(name, unit)
+            before = {DRIVE: car.torque(start), BRAKE: 0.0}.get(name, float(x[0]))
+            inputs[name] = sampled([0.0, settle - JUMP, *(settle + log.time)], [before, before, *x], name)
+    notes = [f"the first values of the log are kept for {settle:g} s before it begins"]
+    if WHEEL in log.channels:
+        trim = in_unit(np.array([start.get("driver.turn", 0.0)]), "rad", known["steer"], "driver.turn")[0]
+        x = values(WHEEL, known["steer"]) - trim
+        inputs["steer"] = sampled([0.0, settle / 2, *(settle + log.time)], [0.0, x[0], *x], WHEEL)
+        notes.append("the steering wheel has the recorded angle")
+    how: Mapping[str, float] = {}
+    if DRIVE in log.channels:
+        how = RELEASED
+        notes.append("drive and brake torques are those of the log")
+    elif own is not None:
+        inputs["speed_set"] = sampled([0.0, *(settle + log.time)], [v, *own], SPEED)
+        notes.append("the driver keeps the recorded speed")
+    else:
+        inputs["speed_set"], how = v, HELD
+        notes.append("the throttle is held")
+    run = car.drive(settle + float(log.time[-1]), start, inputs, how)
+    return replace(run, time=run.time - settle), notes
+
+
+def recorded(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """Drives as a log says, and compares all channels that the log has."""
+    log = settings["log"] if isinstance(settings["log"], Run) else read(settings["log"], settings["map"] or None)
+    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    given = settings["speed"]
+    run, notes = as_recorded(car, log, None if given is None else given / 3.6, settings["settle"])
+    found, common = Metrics(), [n for n in log if n in run.channels]
+    if not common:
+        raise ModelError(f"recorded: no channel of {log.name} ({', '.join(log)}) is one of the car; a table of "
+                         "channels renames columns (map=)")  # fmt: skip
+    errors = compare(run, log, common, start=0.0)
+    for name, e in errors.errors.items():
+        label = run.labels.get(name, name)
+        found.add(f"{name}_rms", e.rms, e.unit, f"{label}: RMS error")
+        found.add(f"{name}_nrms", 100 * e.normalized, "%", f"{label}: RMS error over the range of the measurement")
+        found.add(f"{name}_peak", e.peak, e.unit, f"{label}: peak error")
+        found.add(f"{name}_r2", e.r2, "", f"{label}: R2")
+        found.add(f"{name}_correlation", e.correlation, "", f"{label}: correlation")
+        found.add(f"{name}_delay", e.delay, "s", f"{label}: delay of the measurement")
+    drawn = tuple(
+        Curve("time, s", f"{run.labels.get(n, n)}, {run.units.get(n, '')}", (("simulated", run.time, run[n]),),
+              (("measured", errors.measured.time, errors.measured[n]),)) for n in common
+    )  # fmt: skip
+    shown = {**settings, "log": _named(settings["log"], log.name), "map": _named(settings["map"], "given")}
+    runs = {"simulated": run, "measured": errors.measured}
+    return Recorded("recorded", vehicle.name, shown, runs, found.done(), [], notes, (), drawn, errors)
+
+
+def _named(given: Any, otherwise: str) -> str:
+    return str(given) if isinstance(given, str | Path) else otherwise
+
+
+RECORDED = Manoeuvre(
+    "recorded",
+    "driven by a log: recorded steering wheel, pedals or speed",
+    {
+        "log": Setting("", "", "the log (.csv, .mf4, .mat ...)", data=True),
+        "map": Setting("", "", "table of its columns (.toml): channel, column, unit, scale, offset, delay", data=True),
+        "speed": Setting(None, "km/h", "speed at the beginning, where the log has none"),
+        "settle": Setting(SETTLES, "s", "lead-in, in which the first values are reached and kept"),
+    },
+    recorded,
+    first=("ay_nrms", "yaw_rate_nrms"),
+    needs=("log",),
+)
+
+
+# ---- identification
+
+
+class _Cars:
+    """Runs of a car by each recording, with values of keys of its file and of parameters of its model."""
+
+    def __init__(
+        self, car: Car, logs: Sequence[Run], keys: Mapping[str, str], speed: float | None, settle: float,
+        method: Method, gear: float | None, channels: Sequence[str],
+    ) -> None:  # fmt: skip
+        self.car, self.logs, self.keys, self.channels = car, logs, keys, channels
+        self.speed, self.settle, self.method, self.gear = speed, settle, method, gear
+        self.same, self.usual = described(car) if keys else ("", {})
+
+    def changed(self, point: Values) -> Car:
+        """The car with other values, by the same compiled model."""
+        car, own = self.car, {n: x for n, x in point.items() if sensor_of(n) is None and n not in self.keys}
+        for key, unit in self.keys.items():
+            found: Any = f"{point[key]!r} {unit}" if unit else point[key]
+            for part in reversed(key.split(".")):
+                found = {part: found}
+            car = car.changed(**found)
+        if self.keys:
+            content, values = described(car)
+            if content != self.same or values.keys() != self.usual.keys():
+                raise ModelError(f"identify: {', '.join(self.keys)} change more than parameters of the model")
+            own = {n: x for n, x in values.items() if x != self.usual[n]} | own
+        return self.car.with_parameters(own)
+
+    def run(self, i: int, point: Values) -> Run:
+        car = ready(self.changed(point), method=self.method, gear=self.gear)
+        return as_recorded(car, self.logs[i], self.speed, self.settle)[0]
+
+    def __call__(self, i: int, points: Sequence[Values]) -> list[Histories | None]:
+        found: list[Histories | None] = []
+        for point in points:
+            try:
+                run = self.run(i, point)
+            except RunError:
+                found.append(None)
+                continue
+            histories = {c: run[c] for c in self.channels}
+            whole = run.time[-1] >= self.logs[i].time[-1] - 1e-6 and all(
+                np.isfinite(x).all() for x in histories.values()
+            )
+            found.append((run.time, histories) if whole else None)
+        return found
+
+
+def identified(
+    car: Car,
+    data: Any,
+    parameters: Any,
+    channels: Iterable[str] | str | None,
+    start: Mapping[str, float] | None,
+    weights: Mapping[str, float] | None,
+    speed: float | None,
+    settle: float,
+    method: Method,
+    gear: float | None,
+    most: int,
+    progress: Callable[[float], None] | None,
+) -> Fit:
+    """Finds values of a car from logs; see `bellcrank.manoeuvres.identify`."""
+    recordings: list[Recording] = recordings_of(data)
+    logs = [r.log() for r in recordings]
+    wanted, begin = names_of(parameters, "parameters"), mapping(start, "start")
+    base = ready(car, method=method, gear=gear)
+    model = {q.name: q for q in base.sim.interface.parameters}
+    sensed = {n: b for n, b in wanted.items() if n not in model and sensor_of(n) is not None}
+    outputs = {q.name: (str(q.unit), q.label) for q in base.sim.interface.outputs}
+    driving = {WHEEL, *(() if any(DRIVE in log.channels for log in logs) else (SPEED,))}
+    usual = {n: x for n, x in outputs.items() if n not in driving} if channels is None else outputs
+    setting = setting_of(car.name, usual, logs, channels)
+    unknowns, keys = [], dict[str, str]()
+    for name, bounds in wanted.items():
+        if name in sensed:
+            continue
+        if name in model:
+            first = begin.get(name, base.values.get(name, model[name].default))
+            unknowns.append(unknown_of(name, float(first or 0.0), bounds, str(model[name].unit), model[name].label))
+        elif "." in name:
+            ends, keys[name] = _ends(name, bounds)
+            first = begin.get(name, _present(car, name, keys[name]))
+            if first is None and ends is None:
+                raise ModelError(f"identify: give bounds of '{name}' with a unit, or a value to begin with (start=)")
+            middle = float(first) if first is not None else 0.5 * sum(ends or (0.0, 0.0))
+            unknowns.append(unknown_of(name, middle, ends, keys[name]))
+        else:
+            near = did_you_mean(name, model)
+            raise ModelError(f"identify: '{name}' is no key of the car file, no parameter and no sensor.{near}")
+    cars = _Cars(car, logs, keys, speed, settle, method, gear, setting.channels)
+    unknowns += sensors_of(setting, sensed, begin)
+    cars.run(0, {u.name: u.start for u in unknowns})  # what is wrong is reported as such
+    return fitted(setting, unknowns, cars, weights, most, progress, (), tuple(sensed))
+
+
+def _ends(name: str, given: Any) -> tuple[tuple[float, float] | None, str]:
+    """Bounds of a key and their unit, from numbers or text with a unit; a unit alone has no bounds."""
+    if given is None or isinstance(given, str):
+        return None, given or ""
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise ModelError(f"identify: the bounds of '{name}', {displayed(given)}, must be (low, high)")
+    found = [with_unit(x) if isinstance(x, str) else None for x in given]
+    if found[0] is not None and found[1] is not None:
+        if found[0][1] != found[1][1]:
+            raise ModelError(f"identify: the bounds of '{name}', {displayed(given)}, must have the same unit")
+        return (found[0][0], found[1][0]), found[0][1]
+    numbers = [real(x) for x in given]
+    if None in numbers:
+        raise ModelError(
+            f"identify: the bounds of '{name}', {displayed(given)}, must be numbers with or without a unit"
+        )
+    return (float(numbers[0] or 0.0), float(numbers[1] or 0.0)), ""
+
+
+def _present(car: Car, key: str, unit: str) -> float | None:
+    """The value of a key of the file, in a unit; None where the file does not have it so."""
+    found: Any = car.given
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    pair = with_unit(found) if isinstance(found, str) else None
+    if pair is None:
+        return real(found) if not unit and found is not None else None
+    if not unit:
+        return None
+    try:
+        return float(in_unit(np.array([pair[0]]), pair[1], unit, key)[0])
+    except BellcrankError:
+        return None

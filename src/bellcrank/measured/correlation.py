@@ -1,0 +1,418 @@
+"""How well a run agrees with measurements: errors by channel, an overlay and a page.
+
+In:  two runs with channels of the same names. Out: `Correlation`, over the times of the measurements that both have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import NoChannel, RunError, did_you_mean
+from bellcrank.files.html import Raw, heading, paragraph, table
+from bellcrank.files.notebook import Shown
+from bellcrank.files.picture import finished, new_figure, plain
+from bellcrank.files.record import Channel, guarded
+from bellcrank.files.whole import write_text
+from bellcrank.measured.log import READ, in_unit
+from bellcrank.metrics.values import peak, rms, std
+from bellcrank.names import find_name
+from bellcrank.numeric.real import displayed, real
+from bellcrank.run.result import Run
+from bellcrank.unit_notation import typeset_unit
+from bellcrank.view.chart import curves
+from bellcrank.view.document import Section, document
+
+Array = np.ndarray[Any, Any]
+Line = tuple[str, Run]  # who, and a run with the channels
+DELAY = 0.5  # s, largest delay that is looked for ...
+OF_ALL = 0.1  # ... and largest fraction of the duration
+FEWEST = 4  # samples of a comparison
+HEADS = ("channel", "unit", "RMS error", "of range, %", "peak error", "at, s", "R2", "correlation", "delay, s", "gain",
+         "offset")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ChannelError:
+    """How one channel of a run agrees with its measurement.
+
+    Attributes
+    ----------
+    channel, unit : str
+        Name and unit.
+    rms : float
+        Root mean square over time of simulated minus measured, in `unit`.
+    normalized : float
+        `rms` divided by the range (maximum minus minimum) of the measurement.
+    peak, peak_at : float
+        Largest magnitude of the error, in `unit`, and its time in s.
+    r2 : float
+        Coefficient of determination: 1 minus the mean square error over the variance of the measurement.
+    correlation : float
+        Pearson's correlation coefficient.
+    delay : float
+        Time in s by which the measurement lags the simulation: that of the largest correlation.
+    gain, offset : float
+        Of the straight line measured = gain*simulated + offset by least squares, after removal of the delay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.1, initial={"u(mass)": 3})
+    >>> error = bc.measured.compare(run, run)["q(mass)"]
+    >>> error.rms, error.r2
+    (0.0, 1.0)
+    """
+
+    channel: str
+    unit: str
+    rms: float
+    normalized: float
+    peak: float
+    peak_at: float
+    r2: float
+    correlation: float
+    delay: float
+    gain: float
+    offset: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What tables show, as in `HEADS`."""
+        numbers = (self.rms, 100 * self.normalized, self.peak, self.peak_at, self.r2, self.correlation, self.delay,
+                   self.gain, self.offset)  # fmt: skip
+        return (self.channel, typeset_unit(self.unit), *(f"{x + 0.0:.4g}" for x in numbers))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Correlation(Shown):
+    """A run compared with measurements, as `bc.measured.compare` returns it: `found["ay"]` is one channel.
+
+    Attributes
+    ----------
+    simulated, measured : Run
+        Both over the same times, with the same channels and units.
+    errors : dict
+        `ChannelError` by channel.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> sim = s.equations().compile(backend="python")
+    >>> fast, slow = (sim.simulate(1.0, step=0.1, initial={"u(mass)": v}) for v in (3, 2))
+    >>> found = bc.measured.compare(fast, slow, ["q(mass)"])
+    >>> round(found["q(mass)"].peak, 6), round(found["q(mass)"].gain, 6)
+    (1.0, 0.666667)
+    """
+
+    simulated: Run
+    measured: Run
+    errors: dict[str, ChannelError]
+
+    def __getitem__(self, channel: str) -> ChannelError:
+        found = find_name(channel, self.errors, "channel")
+        if found is None:
+            near = did_you_mean(channel, self.errors)
+            raise NoChannel(f"'{channel}' was not compared.{near} Channels: {', '.join(self.errors)}.")
+        return self.errors[found]
+
+    def __iter__(self) -> Any:
+        return iter(self.errors)
+
+    def __repr__(self) -> str:
+        return f"Correlation({self.simulated.name!r} with {self.measured.name!r}: {', '.join(self.errors)})"
+
+    def __str__(self) -> str:
+        rows = [HEADS, *(e.cells for e in self.errors.values())]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(HEADS))]
+        lines = ("  ".join(f"{x:{'<' if i < 2 else '>'}{w}}" for i, (x, w) in enumerate(zip(row, widths, strict=True)))
+                 for row in rows)  # fmt: skip
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _told(self) -> list[str]:
+        return [heading(f"{self.simulated.name} compared with {self.measured.name}"), error_table(self)]
+
+    def _drawn(self) -> Any:
+        return self.plot()
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Collect the errors, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Errors by channel; None where a number is not defined.
+        """
+        return {
+            name: {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(e).items()}
+            for name, e in self.errors.items()
+        }
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw measured and simulated channels over time.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure: a panel for each channel.
+        """
+        return overlay([[("measured", self.measured), ("simulated", self.simulated)]], list(self.errors), path,
+                       f"{self.simulated.name} and {self.measured.name}")  # fmt: skip
+
+    def page(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write a report: errors by channel, overlays, and errors over time.
+
+        Parameters
+        ----------
+        path : str or Path
+            The .html file.
+        title : str, optional
+            Title. Default: the names of both runs.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        shown = title or f"{self.simulated.name} compared with {self.measured.name}"
+        lines = [("measured", self.measured), ("simulated", self.simulated)]
+        sections = [Section("errors", "Errors by channel", [error_table(self), DEFINITIONS])]
+        sections += [Section("channels", "Channels", charts(lines, list(self.errors)))]
+        sections += [Section("differences", "Simulated minus measured", charts([self._difference], list(self.errors)))]
+        text = document(shown, paragraph(_summary(self)), sections)
+        guarded("write", Path(path), lambda: write_text(path, text))
+        return Path(path)
+
+    @property
+    def _difference(self) -> Line:
+        a, b = self.simulated, self.measured
+        made = [Channel(n, a[n] - b[n], a.units[n], f"{a.labels[n]}, error") for n in self.errors]
+        return "error", Run.of(a.name, a.time, made, a.ended)
+
+
+DEFINITIONS = paragraph(
+    "Errors are simulated minus measured. R2 is 1 minus the mean square error over the variance of the measurement. "
+    "The delay is the time by which the measurement lags; gain and offset are those of measured = gain*simulated + "
+    "offset after its removal."
+)
+
+
+def _summary(found: Correlation) -> str:
+    t = found.measured.time
+    return f"{len(found.errors)} channels, {len(t)} samples from {t[0]:g} to {t[-1]:g} s."
+
+
+def error_table(found: Correlation) -> Raw:
+    return table(HEADS, [e.cells for e in found.errors.values()], range(2, len(HEADS)))
+
+
+def charts(lines: Sequence[Line], channels: Sequence[str]) -> list[str]:
+    """A chart for each channel over time."""
+    first = lines[0][1]
+    return [
+        f"<figure>{curves([(who, r.time, r[c]) for who, r in lines], 'time (s)', axis(first, c), dashed=True)}</figure>"
+        for c in channels
+    ]
+
+
+def axis(run: Run, channel: str) -> str:
+    unit = typeset_unit(run.units.get(channel, ""))
+    label = run.labels.get(channel) or channel
+    return f"{label} ({unit})" if unit not in ("", "-") else label
+
+
+def overlay(groups: Sequence[Sequence[Line]], channels: Sequence[str], path: str | Path | None, title: str) -> Any:
+    """A figure with a row for each channel and a column for each group of runs."""
+    figure = new_figure(max(8, 5 * len(groups)), 1.0 + 1.9 * len(channels))
+    axes = figure.subplots(len(channels), len(groups), squeeze=False, sharex="col")
+    for j, lines in enumerate(groups):
+        for i, channel in enumerate(channels):
+            ax = axes[i, j]
+            for who, run in lines:
+                if channel in run.channels:
+                    style = {"color": "0.65", "linewidth": 2.0} if who == "measured" else {"linewidth": 1.1}
+                    ax.plot(run.time, run[channel], label=plain(who), **style)
+            if j == 0:
+                ax.set_ylabel(plain(axis(lines[0][1], channel)), fontsize=8, wrap=True)
+            ax.tick_params(labelsize=8)
+            ax.grid(True, linewidth=0.4, alpha=0.6)
+        if len(groups) > 1:
+            axes[0, j].set_title(plain(lines[0][1].name), fontsize=9)
+        axes[-1, j].set_xlabel("time (s)", fontsize=8)
+    axes[0, 0].legend(fontsize=8, loc="best")
+    figure.suptitle(plain(title), fontsize=11)
+    return finished(figure, path)
+
+
+def compare(
+    simulated: Run,
+    measured: Run | str | Path,
+    channels: Iterable[str] | str | None = None,
+    *,
+    start: float | None = None,
+    end: float | None = None,
+    max_delay: float | None = None,
+) -> Correlation:
+    """Compare a run with measurements, channel by channel.
+
+    Simulated values are interpolated at the times of the measurements; units are converted to those of the run.
+
+    Parameters
+    ----------
+    simulated : Run
+        The run.
+    measured : Run, str or Path
+        The measurements, as of `bc.measured.read`, or the path of a file with channels of the same names.
+    channels : str or iterable of str, optional
+        Channels. Default: all that both have.
+    start, end : float, optional
+        First and last time in s. Default: all that both cover.
+    max_delay : float, optional
+        Largest delay in s that is looked for. Default: 0.5 s, or a tenth of the duration if that is less.
+
+    Returns
+    -------
+    Correlation
+        Errors by channel; `print(found)`, `found.plot(path)`, `found.page("report.html")`.
+
+    Raises
+    ------
+    RunError
+        If a channel is missing, if units differ in kind, or if both have fewer than four samples in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
+    >>> sim = s.equations().compile(backend="python")
+    >>> run = sim.simulate(2.0, step=0.01, initial={"q(mass)": 1})
+    >>> late = sim.simulate(2.0, step=0.01, initial={"q(mass)": float(np.cos(0.5)), "u(mass)": float(5*np.sin(0.5))})
+    >>> round(bc.measured.compare(run, late, "q(mass)")["q(mass)"].delay, 3)  # 0.5 rad at 5 rad/s
+    0.1
+    """
+    if not isinstance(simulated, Run):
+        raise RunError(f"compare: simulated={displayed(simulated)} must be a run")
+    log = Run.read(measured) if isinstance(measured, str | Path) else measured
+    if not isinstance(log, Run):
+        raise RunError(f"compare: measured={displayed(measured)} must be a run or the path of a file")
+    names = _names(simulated, log, channels)
+    if len(simulated.time) < 2 or len(log.time) < 2:
+        raise RunError("compare: both runs need at least two samples")
+    first = max(simulated.time[0], log.time[0], _time(start, "start", -math.inf))
+    last = min(simulated.time[-1], log.time[-1], _time(end, "end", math.inf))
+    inside = (log.time >= first - 1e-9) & (log.time <= last + 1e-9)
+    time = log.time[inside]
+    if len(time) < FEWEST or not time[-1] > time[0]:
+        raise RunError(f"compare: {len(time)} samples from {first:g} to {last:g} s are too few; both runs must have "
+                       f"at least {FEWEST} in common")  # fmt: skip
+    most = min(DELAY, OF_ALL * float(time[-1] - time[0])) if max_delay is None else _time(max_delay, "max_delay", 0.0)
+    ours, theirs, errors = [], [], {}
+    for name, other in names:
+        unit, label = simulated.units.get(name, ""), simulated.labels.get(name, name)
+        x = np.interp(time, simulated.time, simulated[name])
+        y = in_unit(log[other], log.units.get(other, ""), unit, f"channel '{other}' of {log.name}")[inside]
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise RunError(f"compare: channel '{name}' holds values that are not finite")
+        ours.append(Channel(name, x, unit, label))
+        theirs.append(Channel(name, y, unit, label))
+        errors[name] = channel_error(name, unit, time, x, y, most)
+    return Correlation(
+        Run.of(simulated.name, time, ours, simulated.ended), Run.of(log.name, time, theirs, READ), errors
+    )
+
+
+def _time(given: Any, what: str, usual: float) -> float:
+    value = usual if given is None else real(given)
+    if value is None or math.isnan(value):
+        raise RunError(f"compare: {what}={displayed(given)} must be a time in s")
+    return value
+
+
+def _names(simulated: Run, log: Run, channels: Iterable[str] | str | None) -> list[tuple[str, str]]:
+    """Names in the run and in the log."""
+    wanted = [channels] if isinstance(channels, str) else None if channels is None else list(channels)
+    if wanted is None:
+        found = [(n, n) for n in simulated if n in log.channels]
+        if not found:
+            raise RunError(f"compare: no channel of {log.name} ({', '.join(log)}) has the name of one of "
+                           f"{simulated.name}; a table of channels renames them (bc.measured.read)")  # fmt: skip
+        return found
+    found = []
+    for name in wanted:
+        pair = []
+        for run in (simulated, log):
+            known = find_name(name, run, "channel")
+            if known is None:
+                near = did_you_mean(str(name), run)
+                raise NoChannel(f"no channel '{name}' in {run.name}.{near} Channels: {', '.join(run)}.")
+            pair.append(known)
+        found.append((pair[0], pair[1]))
+    if not found:
+        raise RunError("compare: name at least one channel")
+    return found
+
+
+def channel_error(name: str, unit: str, t: Array, x: Array, y: Array, most: float) -> ChannelError:
+    """Errors of simulated samples x of measured ones y at times t; `most`: largest delay (s)."""
+    error = x - y
+    at, size, spread = int(np.argmax(np.abs(error))), float(np.ptp(y)), std(t, y)
+    off = rms(t, error)
+    delay = delay_of(t, x, y, most)
+    shifted = np.interp(t - (delay if math.isfinite(delay) else 0.0), t, x)
+    away = shifted - shifted.mean()
+    gain = float(away @ y / (away @ away)) if away.any() else math.nan
+    return ChannelError(
+        name, unit, off, off / size if size else math.nan, peak(t, error), float(t[at]),
+        1 - (off / spread) ** 2 if spread else math.nan, _pearson(x, y), delay, gain,
+        float(y.mean() - gain * shifted.mean()),
+    )  # fmt: skip
+
+
+def _pearson(x: Array, y: Array) -> float:
+    a, b = x - x.mean(), y - y.mean()
+    size = math.sqrt(float(a @ a) * float(b @ b))
+    return float(a @ b) / size if size else math.nan
+
+
+def delay_of(t: Array, x: Array, y: Array, most: float) -> float:
+    """The time by which y lags x: of the largest correlation, first on a grid of samples, then between them. x is what
+    is shifted, because it is smooth."""
+    if not (np.ptp(x) and np.ptp(y)):
+        return math.nan
+    if most <= 0:
+        return 0.0
+    apart = float(t[-1] - t[0]) / (len(t) - 1)
+
+    def match(d: float) -> float:
+        inside = (t - d >= t[0]) & (t - d <= t[-1])
+        found = _pearson(np.interp(t[inside] - d, t, x), y[inside]) if inside.sum() >= FEWEST else math.nan
+        return found if math.isfinite(found) else -1.0
+
+    steps = apart * np.arange(-math.floor(most / apart), math.floor(most / apart) + 1)
+    steps = steps[:: max(1, len(steps) // 400)]
+    near = float(max(steps.tolist(), key=lambda d: (match(d), -abs(d))))
+    from scipy.optimize import minimize_scalar
+
+    width = float(steps[1] - steps[0]) if len(steps) > 1 else min(apart, most)
+    found = minimize_scalar(lambda d: -match(d), bounds=(near - width, near + width), method="bounded",
+                            options={"xatol": 1e-4 * apart})  # fmt: skip
+    best = float(found.x) if -found.fun > match(near) else near
+    return best if abs(best) > 1e-6 * apart else 0.0

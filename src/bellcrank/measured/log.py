@@ -1,0 +1,262 @@
+"""Logs as channels of a model: columns of a file renamed, scaled and shifted by a small table, over one time.
+
+In:  a file of any format of `files`, and the table (TOML or a mapping). Out: a `Run` that begins at t = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
+from bellcrank.files.choose import read_groups
+from bellcrank.files.record import Channel, Contents, Record, over_time
+from bellcrank.files.text import read_toml
+from bellcrank.names import find_name
+from bellcrank.numeric.real import displayed, real
+from bellcrank.run.result import Run
+from bellcrank.units import UNIT_SYSTEMS
+
+Array = np.ndarray[Any, Any]
+READ = "read from a log"
+NO_UNIT = ("", "-", "1")
+COLUMN = {"column": "", "unit": "", "scale": 1.0, "offset": 0.0, "delay": 0.0}
+WHOLE = ("time", "start", "end", "step", "channels")
+MOST = 10_000_000  # samples
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where a channel comes from: `scale` times a column plus `offset` is its value in `unit`; it was recorded `delay`
+    (s) too late. An empty unit is that of the file."""
+
+    column: str
+    unit: str = ""
+    scale: float = 1.0
+    offset: float = 0.0
+    delay: float = 0.0
+
+
+@dataclass(frozen=True)
+class ChannelMap:
+    """The table of a log: columns by channel, the column of time, and the part of the log that counts (s)."""
+
+    channels: Mapping[str, Column] = field(default_factory=dict)
+    time: Column = Column("")
+    start: float | None = None
+    end: float | None = None
+    step: float | None = None
+
+    @classmethod
+    def of(cls, given: str | Path | Mapping[str, Any] | None) -> ChannelMap:
+        """From a TOML file or a mapping of the same form; all mistakes are reported at once."""
+        if given is None:
+            return cls()
+        where = str(given) if isinstance(given, str | Path) else "the channel map"
+        content = read_toml(given) if isinstance(given, str | Path) else given
+        if not isinstance(content, Mapping):
+            raise ModelError(f"channels={given!r:.60} must be the path of a TOML file or a mapping")
+        problems = [f"{where}: {_unknown(key, WHOLE)}" for key in content if key not in WHOLE]
+        listed = content.get("channels", {})
+        if not isinstance(listed, Mapping) or not listed:
+            problems.append(f'{where}: give a table [channels], such as ay = {{ column = "AccY", unit = "g" }}')
+            listed = {}
+        found = {str(name): _column(f"{where}: channel '{name}'", x, problems) for name, x in listed.items()}
+        time = _column(f"{where}: time", content.get("time", ""), problems)
+        numbers = {key: _number(f"{where}: {key}", content.get(key), problems) for key in ("start", "end", "step")}
+        if problems:
+            raise ModelError(problems)
+        return cls(found, time, **numbers)
+
+
+def _column(where: str, given: Any, problems: list[str]) -> Column:
+    """A column from its name alone, or from a table."""
+    if isinstance(given, str):
+        return Column(given)
+    if not isinstance(given, Mapping):
+        problems.append(f"{where} is {given!r:.40}: give the name of a column, or a table with {', '.join(COLUMN)}")
+        return Column("")
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        if key not in COLUMN:
+            problems.append(f"{where}: {_unknown(key, COLUMN)}")
+        elif isinstance(COLUMN[key], float):
+            values[key] = _number(f"{where}: {key}", value, problems)
+        elif isinstance(value, str):
+            values[key] = value
+        else:
+            problems.append(f"{where}: {key} = {value!r:.40} must be text")
+    if values.get("scale") == 0:
+        problems.append(f"{where}: scale must not be 0")
+    if unit := values.get("unit", "").strip():
+        values["unit"] = unit
+        try:
+            UNIT_SYSTEMS["mks"].parse_unit(unit) if unit not in NO_UNIT else None
+        except BellcrankError as error:
+            problems.append(f"{where}: {error}")
+    return Column(**{"column": "", **values})
+
+
+def _number(where: str, given: Any, problems: list[str]) -> Any:
+    if given is None:
+        return None
+    value = real(given) if not isinstance(given, bool | str) else None
+    if value is None or not math.isfinite(value):
+        problems.append(f"{where} = {displayed(given)} must be a finite number")
+    return value
+
+
+def _unknown(key: Any, known: Any) -> str:
+    return f"'{key}' is not known.{did_you_mean(str(key), known)} Keys: {', '.join(known)}."
+
+
+def read(
+    path: str | Path,
+    channels: str | Path | Mapping[str, Any] | None = None,
+    *,
+    start: float | None = None,
+    end: float | None = None,
+    step: float | None = None,
+) -> Run:
+    """Read a log and rename, scale and shift its columns by a small table.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Its ending names the format: .csv, .erd, .json, .mat, .mf4, .nc, .parquet. In CSV files, cells are
+        separated by commas, semicolons or tabs, and units are in a line of their own or behind the names, in brackets
+        or not.
+    channels : str, Path or mapping, optional
+        The table, as a TOML file or a mapping: `[channels]` with a column for each channel, either its name or
+        `{column, unit, scale, offset, delay}`. The value is scale times the column plus offset, in `unit`; `delay` is
+        the time in s by which the column was recorded too late. `time` names the column of time. Default: all columns
+        with their own names.
+    start, end : float, optional
+        First and last time of the log in s. Default: those of the table, or the whole log.
+    step : float, optional
+        Time between samples in s. Default: that of the table, or the times of the column with most samples.
+
+    Returns
+    -------
+    Run
+        Channels over a time that begins at 0. Between samples of a column, values are interpolated linearly; where a
+        delay leaves no sample at an end, the last value is held.
+
+    Raises
+    ------
+    ModelError
+        If the table has mistakes: all are listed.
+    RunError
+        If the file cannot be read, or if it lacks a column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bellcrank as bc
+    >>> table = {"channels": {"ay": {"column": "AccY", "unit": "g", "scale": -1}}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "log.csv"
+    ...     written = file.write_text("Time;AccY" + chr(10) + "[ms];[g]" + chr(10) + "500;0" + chr(10) + "600;0,2")
+    ...     log = bc.measured.read(file, table)
+    >>> log.time.round(3).tolist(), log["ay"].tolist(), log.units["ay"]
+    ([0.0, 0.1], [0.0, -0.2], 'g')
+    """
+    table = ChannelMap.of(channels)
+    groups = [_record(found, table.time, path) for found in read_groups(path)]
+    wanted = table.channels or {c.name: Column(c.name) for g in reversed(groups) for c in g.channels}
+    problems: list[str] = []
+    found = {name: _found(groups, name, column, path, problems) for name, column in wanted.items()}
+    if problems:
+        raise RunError("\n".join(problems))
+    if not found:
+        raise RunError(f"{path} holds no channel but time")
+    begin, stop, every = (x if x is not None else y for x, y in ((start, table.start), (end, table.end),
+                                                                 (step, table.step)))  # fmt: skip
+    time = _times(path, [t for t, _, _ in found.values()], begin, stop, every)
+    made = []
+    for name, (t, values, channel) in found.items():
+        column = wanted[name]
+        at = np.interp(time + column.delay, t, values)
+        unit = column.unit or channel.unit
+        made.append(Channel(name, column.scale * at + column.offset, unit, channel.label or name))
+    return Run.of(Path(path).stem, time - time[0], made, READ)
+
+
+def _record(found: Contents, time: Column, path: str | Path) -> Record:
+    """A group over the column of time that the table names, in s."""
+    channels = list(found.channels)
+    if time.column:
+        name = find_name(time.column, [c.name for c in channels], "column")
+        if name is None:
+            near, listed = did_you_mean(time.column, [c.name for c in channels]), ", ".join(c.name for c in channels)
+            raise RunError(f"{path} has no column '{time.column}' for time.{near} It has {listed}.")
+        channels.sort(key=lambda c: c.name != name)  # the others keep their order
+    first = channels[0]
+    values = time.scale * first.values + time.offset
+    own = replace(first, name="t", values=values, unit=time.unit or first.unit or ("s" if time.column else ""))
+    if not time.column and not own.unit:
+        own = replace(own, name=first.name)  # whose name must be that of a time
+    return over_time(replace(found, channels=(own, *channels[1:])), path)
+
+
+def _found(
+    groups: Sequence[Record], name: str, column: Column, path: str | Path, problems: list[str]
+) -> tuple[Array, Array, Channel]:
+    """Times and values of a column, without samples that are no numbers, and the channel of the file."""
+    wanted = column.column or name
+    for group in groups:
+        known = find_name(wanted, [c.name for c in group.channels], "column")
+        if known is not None:
+            channel = next(c for c in group.channels if c.name == known)
+            good = np.isfinite(channel.values)
+            if good.sum() < 2:
+                problems.append(f"{path}: column '{known}' has fewer than two finite samples")
+            return group.time[good], channel.values[good], channel
+    listed = list(dict.fromkeys(c.name for g in groups for c in g.channels))
+    problems.append(
+        f"{path} has no column '{wanted}', for channel '{name}'.{did_you_mean(wanted, listed)} It has "
+        f"{', '.join(listed)}."
+    )
+    return np.zeros(0), np.zeros(0), Channel(name, np.zeros(0))
+
+
+def _times(
+    path: str | Path, listed: Sequence[Array], start: float | None, end: float | None, step: float | None
+) -> Array:
+    """The times of the column with most samples that all columns have, or equal steps."""
+    low, high = max(float(t[0]) for t in listed), min(float(t[-1]) for t in listed)
+    if not low < high:
+        raise RunError(f"{path}: its columns have no time in common")
+    begin, stop = low if start is None else float(start), high if end is None else float(end)
+    if not (low - 1e-9 <= begin < stop <= high + 1e-9):
+        raise RunError(f"{path} covers t = {low:g} to {high:g} s, but {begin:g} to {stop:g} s are asked for")
+    if step is not None:
+        if not (step > 0 and (stop - begin) / step < MOST):
+            raise ModelError(f"step={step} s must be positive, with less than {MOST} samples")
+        return begin + step * np.arange(math.floor((stop - begin) / step + 1e-9) + 1)
+    times = max(listed, key=lambda t: int(((t >= begin) & (t <= stop)).sum()))
+    inside = times[(times >= begin - 1e-9) & (times <= stop + 1e-9)]
+    inside = inside[np.concatenate([[True], np.diff(inside) > 0])] if len(inside) else inside
+    if len(inside) < 2:
+        raise RunError(f"{path} has fewer than two samples from t = {begin:g} to {stop:g} s")
+    return inside
+
+
+def in_unit(values: Array, unit: str, wanted: str, what: str) -> Array:
+    """Values in another unit; those without a unit are in the wanted one already."""
+    if unit == wanted or unit in NO_UNIT or wanted in NO_UNIT:
+        return values
+    system = UNIT_SYSTEMS["mks"]
+    try:
+        own, target = system.parse_unit(unit), system.parse_unit(wanted)
+    except BellcrankError as error:
+        raise RunError(f"{what}: {error}") from None
+    if not own.dimension.same_kind(target.dimension):
+        raise RunError(f"{what} is in '{unit}', which cannot be compared with '{wanted}'")
+    return values * (own.factor / target.factor)

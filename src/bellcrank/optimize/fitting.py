@@ -1,0 +1,247 @@
+"""Parameters, initial values and sensors of a model from recordings of its channels: `Simulation` -> `Fit`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.api.simulation import Simulation
+from bellcrank.choices import ManyBackend, Method
+from bellcrank.errors import BellcrankError, ModelError, check_called, did_you_mean, mapping
+from bellcrank.interface.interface import PARAMETERS, STATES, Quantity
+from bellcrank.measured.log import in_unit
+from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.real import displayed, real
+from bellcrank.optimize.least_squares import Unknown
+from bellcrank.optimize.recordings import (
+    Histories,
+    Recording,
+    Values,
+    fitted,
+    names_of,
+    recordings_of,
+    sensor_of,
+    sensors_of,
+    setting_of,
+    unknown_of,
+)
+from bellcrank.optimize.result import Fit
+from bellcrank.run.result import Run
+from bellcrank.run.values import method_name
+
+EVEN = 1e-6  # relative, by which steps between samples may differ
+MOST = 50  # iterations
+STEPS = 1000  # of a run, where neither the model nor the caller gives a step
+
+
+def fit(
+    sim: Simulation,
+    data: Run | str | Path | Recording | Sequence[Any],
+    parameters: Mapping[str, Any] | Iterable[str],
+    *,
+    channels: Iterable[str] | str | None = None,
+    start: Mapping[str, float] | None = None,
+    fixed: Mapping[str, float | str] | None = None,
+    initial: Mapping[Any, float | str] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    weights: Mapping[str, float] | None = None,
+    step: float | None = None,
+    method: Method | None = None,
+    backend: ManyBackend = "cores",
+    max_iterations: int = MOST,
+    progress: Callable[[float], None] | None = None,
+) -> Fit:
+    """Find parameters from measurements by least squares.
+
+    Each recording is simulated from t = 0 to its end. A column of a recording with the name of an input drives this
+    input; columns with names of outputs or states are compared with the run. Units are converted.
+
+    Parameters
+    ----------
+    sim : Simulation
+        The model.
+    data : Run, path, Recording, or a list of these
+        What was measured, as of `bc.measured.read`; `bc.optimize.Recording` adds initial values and inputs to a run.
+    parameters : list of str, or mapping
+        What to find, with bounds (low, high) in user units or None: names of parameters, of states (initial values,
+        the same in all recordings) and of sensors ("ay.offset", "ay.scale", "ay.delay").
+    channels : str or iterable of str, optional
+        Channels to compare. Default: all outputs and states that the recordings have.
+    start : mapping, optional
+        Values to begin with, by name. Default: those of the model.
+    fixed : mapping, optional
+        Values of other parameters, as of `simulate(parameters=)`.
+    initial, inputs : mapping, optional
+        As of `simulate`, for all recordings.
+    weights : mapping, optional
+        One over the standard deviation of the noise, by channel. Default: estimated from the errors of each channel.
+    step : float, optional
+        Step of the runs in s. Default: that of the model, or a thousandth of the run; shortened to fit the samples.
+    method : str, optional
+        Method of integration. Default: that of the model.
+    backend : {"cores", "auto", "lanes", "cuda"}, default "cores"
+        As of `simulate_many`, which computes the runs of each derivative together.
+    max_iterations : int, default 50
+        Iterations of the search, for each estimate of the noise.
+    progress : callable, optional
+        Called with a fraction that grows from 0 to 1.
+
+    Returns
+    -------
+    Fit
+        Values, covariance, confidence intervals, correlation, and comparisons before and after.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown, if bounds are wrong, or if the run with the start values fails.
+
+    Warns
+    -----
+    ModelWarning
+        If the data do not determine a value, or if the search does not converge.
+
+    Examples
+    --------
+    A decaying oscillation, measured with noise.
+
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin)
+    >>> s.set_defaults(k=40, c=1)
+    >>> sim = s.equations().compile(backend="python")
+    >>> log = sim.simulate(2.0, step=0.02, initial={"q(mass)": 1}, parameters={"k": 50, "c": 2})
+    >>> log.channels["q(mass)"] += np.random.default_rng(1).normal(0, 0.01, 101)
+    >>> fit = bc.optimize.fit(sim, log, {"k": (10, 100), "c": (0, 10)}, channels="q(mass)", initial={"q(mass)": 1})
+    >>> [low < true < high for true, (low, high) in zip((50, 2), fit.intervals().values())]
+    [True, True]
+    """
+    if not isinstance(sim, Simulation):
+        raise ModelError(f"fit: sim={displayed(sim)} must be a compiled model, as of System.equations().compile()")
+    check_called(progress, "progress", "the fraction done")
+    if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
+        raise ModelError(f"fit: max_iterations={displayed(max_iterations)} must be a whole number of at least 1")
+    recordings = recordings_of(data)
+    logs = [r.log() for r in recordings]
+    outputs = (*sim.interface.outputs, *sim.interface.states)
+    setting = setting_of(sim.interface.model, {q.name: (str(q.unit), q.label) for q in outputs}, logs, channels)
+    wanted, begin = names_of(parameters, "parameters"), mapping(start, "start")
+    model = {n: b for n, b in wanted.items() if _quantity(sim, n) is not None}
+    sensed = {n: b for n, b in wanted.items() if n not in model and sensor_of(n) is not None}
+    if unknown := [n for n in wanted if n not in model and n not in sensed]:
+        known = [q.name for q in sim.interface.all((*PARAMETERS, *STATES))]
+        raise ModelError(
+            [f"fit: '{n}' is no parameter, state or sensor.{did_you_mean(n, known)} Parameters: "
+             f"{', '.join(q.name for q in sim.interface.parameters)}." for n in unknown], sim.interface.model,
+        )  # fmt: skip
+    if not wanted:
+        raise ModelError("fit: name at least one parameter")
+    if strange := [n for n in begin if n not in wanted]:
+        raise ModelError(f"fit: start names '{strange[0]}', which is not fitted; fixed values are given by fixed=")
+    runs = _Runs(sim, recordings, logs, setting.channels, mapping(fixed, "fixed"), mapping(initial, "initial"),
+                 mapping(inputs, "inputs"), step, method, backend)  # fmt: skip
+    unknowns = [runs.unknown(n, b, begin) for n, b in model.items()] + sensors_of(setting, sensed, begin)
+    states = tuple(u.name for u in unknowns if u.name in runs.states)
+    return fitted(setting, unknowns, runs, weights, max_iterations, progress, states, tuple(sensed))
+
+
+def _quantity(sim: Simulation, name: str) -> Quantity | None:
+    return sim.interface.get(name, (*PARAMETERS, *STATES))
+
+
+class _Runs:
+    """Runs of a model for each recording, at many points at once."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        recordings: Sequence[Recording],
+        logs: Sequence[Run],
+        channels: Sequence[str],
+        fixed: dict[str, Any],
+        initial: dict[Any, Any],
+        inputs: dict[str, Any],
+        step: float | None,
+        method: str | None,
+        backend: ManyBackend,
+    ) -> None:
+        self.sim, self.recordings, self.fixed, self.initial, self.backend = sim, recordings, fixed, initial, backend
+        self.states: set[str] = set()
+        self.begun = False
+        usual = sim.interface.run
+        self.method = method_name(method or usual.method or "rk4", sim.interface.model)
+        self.settings: list[dict[str, Any]] = []
+        for own, log in zip(recordings, logs, strict=True):
+            driven = {
+                q.name: (log.time, in_unit(log[q.name], log.units.get(q.name, ""), str(q.unit), f"input '{q.name}'"))
+                for q in sim.interface.signals if q.name in log.channels
+            }  # fmt: skip
+            times = _times(log, step if step is not None else usual.step, self.method in ADAPTIVE)
+            here = [c for c in channels if c in log.channels]
+            given = {**driven, **inputs, **mapping(own.inputs, "inputs")}
+            self.settings.append({**times, "inputs": given or None, "channels": here})
+
+    def unknown(self, name: str, bounds: Any, begin: Mapping[str, float]) -> Unknown:
+        """A parameter or an initial value."""
+        q = _quantity(self.sim, name)
+        assert q is not None
+        if q.kind in STATES:
+            self.states.add(q.name)
+            first = self.recordings[0]
+            usual: Any = begin.get(name, {**self.initial, **(first.initial or {})}.get(q.name))
+            if usual is None:
+                usual = q.unit.from_equation(self.sim.assemble(self.initial)[q.name])
+        else:
+            usual = begin.get(name, self.fixed.pop(q.name, q.default))
+        number = real(self.sim.interface.in_user_unit(usual, q, "start"))
+        if number is None or not math.isfinite(number):
+            raise ModelError(f"fit: '{name}' has no value to begin with; give one by start=", self.sim.interface.model)
+        return unknown_of(q.name, number, bounds, str(q.unit), q.label)
+
+    def __call__(self, i: int, points: Sequence[Values]) -> list[Histories | None]:
+        own, settings = self.recordings[i], self.settings[i]
+        parameters: dict[str, Any] = {**self.fixed, **mapping(own.parameters, "parameters")}
+        initial: dict[Any, Any] = {**self.initial, **mapping(own.initial, "initial")}
+        for name in points[0]:
+            values = np.array([p[name] for p in points])
+            if name in self.states:
+                initial[name] = values
+            elif _quantity(self.sim, name) is not None:
+                parameters[name] = values
+        try:
+            run: Any = self.sim.simulate_many
+            given = {"parameters": parameters, "initial": initial or None, "method": self.method, **settings}
+            many = run(len(points), backend=self.backend, **given)
+        except BellcrankError:
+            if not self.begun:
+                raise
+            if len(points) > 1:  # a search may try values that a model does not allow, such as a negative mass
+                return [x for p in points for x in self(i, [p])]
+            return [None]
+        self.begun = True
+        found: list[Histories | None] = []
+        for k, ended in enumerate(many.ended):
+            histories = {c: many[c][k] for c in settings["channels"]}
+            whole = ended == "finished" and all(np.isfinite(x).all() for x in histories.values())
+            found.append((many.time, histories) if whole else None)
+        return found
+
+
+def _times(log: Run, step: float | None, adaptive: bool) -> dict[str, Any]:
+    """End, step and samples of a run: at the times of the log where these are even, else at every step."""
+    end, count = float(log.time[-1]), len(log.time) - 1
+    apart = end / count
+    even = np.abs(np.diff(log.time) - apart).max() <= EVEN * apart
+    longest = end / STEPS if step is None else real(step)
+    if longest is None or not longest > 0:
+        raise ModelError(f"fit: step={displayed(step)} s must be positive")
+    if adaptive:
+        return {"t_end": end, "step": apart if even else longest}
+    every = max(1, math.ceil(apart / longest - 1e-9)) if even else 1
+    return {"t_end": end, "step": apart / every if even else min(longest, end), "output_every": every}

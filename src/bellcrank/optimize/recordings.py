@@ -1,0 +1,301 @@
+"""Errors of runs compared with recordings, over unknowns of any origin: the part that models and cars share.
+
+In:  what was measured, unknowns, and a function that simulates a recording at many points. Out: `Fit`.
+A sensor measures scale*y(t - delay) + offset of a channel y; each of the three may be unknown.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping, warn
+from bellcrank.files.record import Channel
+from bellcrank.measured.correlation import FEWEST, Correlation, compare
+from bellcrank.measured.log import in_unit, read
+from bellcrank.names import find_name
+from bellcrank.numeric.real import displayed, real
+from bellcrank.optimize.least_squares import Solution, Unknown, solve
+from bellcrank.optimize.result import Fit
+from bellcrank.run.result import Run
+
+Array = np.ndarray[Any, Any]
+Values = Mapping[str, float]
+Histories = tuple[Array, Mapping[str, Array]]  # times, and channels in user units
+Simulate = Callable[[int, Sequence[Values]], Sequence[Histories | None]]  # a recording at points; None: a run failed
+SENSOR = {"scale": 1.0, "offset": 0.0, "delay": 0.0}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A measured run, with what belongs to it alone.
+
+    Parameters
+    ----------
+    data : Run, str or Path
+        Channels over time, as of `bc.measured.read`, or the path of a log.
+    channels : str, Path or mapping, optional
+        The table of columns of a log, as of `bc.measured.read`.
+    initial, inputs, parameters : mapping, optional
+        Initial values, inputs and parameters of this run, as of `simulate`.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.optimize.Recording("log.csv", initial={"q(mass)": 0.1}).initial
+    {'q(mass)': 0.1}
+    """
+
+    data: Run | str | Path
+    channels: str | Path | Mapping[str, Any] | None = None
+    initial: Mapping[Any, float | str] | None = None
+    inputs: Mapping[str, Any] | None = None
+    parameters: Mapping[str, float | str] | None = None
+
+    def log(self) -> Run:
+        """The data, read if they are a file; time counts from the first sample.
+
+        Returns
+        -------
+        Run
+            Channels over time.
+        """
+        if isinstance(self.data, str | Path):
+            return read(self.data, self.channels)
+        if not isinstance(self.data, Run):
+            raise ModelError(f"fit: data={displayed(self.data)} must be a run, a path, a Recording or a list of these")
+        if len(self.data.time) < FEWEST:
+            raise ModelError(f"fit: a recording of {len(self.data.time)} samples is too short")
+        made = [Channel(n, x, self.data.units.get(n, ""), self.data.labels.get(n, n))
+                for n, x in self.data.channels.items()]  # fmt: skip
+        return Run.of(self.data.name, self.data.time - self.data.time[0], made, self.data.ended)
+
+
+def recordings_of(data: Any) -> list[Recording]:
+    """One or several, as they were given."""
+    listed = data if isinstance(data, list | tuple) else [data]
+    if not listed:
+        raise ModelError("fit: give at least one recording")
+    return [x if isinstance(x, Recording) else Recording(x) for x in listed]
+
+
+def unknown_of(
+    name: str, start: float, given: Any, unit: str = "", label: str = "", size: float | None = None
+) -> Unknown:
+    """An unknown with bounds (low, high) or None; its size is that of its value, or of its range."""
+    low, high = -np.inf, np.inf
+    if given is not None:
+        ends = [real(x) for x in given] if isinstance(given, list | tuple | np.ndarray) and len(given) == 2 else [None]
+        if None in ends or not ends[0] < ends[1]:  # type: ignore[operator]
+            raise ModelError(
+                f"fit: the bounds of '{name}', {displayed(given)}, must be (low, high), the lower one first"
+            )
+        low, high = float(ends[0]), float(ends[1])  # type: ignore[arg-type]
+    if not low <= start <= high:
+        start = min(max(start, low), high)
+    width = 0.5 * (high - low) if np.isfinite(high - low) else 0.0
+    return Unknown(name, start, low, high, size or abs(start) or width or 1.0, unit, label)
+
+
+def names_of(given: Any, what: str) -> dict[str, Any]:
+    """Names with their bounds: from a name, a list of names or a mapping."""
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, Mapping):
+        return {str(k): v for k, v in given.items()}
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise ModelError(
+            f"fit: {what}={displayed(given)} must be a list of names, or a mapping from names to (low, high)"
+        )
+    found: list[Any] = [getattr(x, "name", x) for x in given]
+    if not all(isinstance(x, str) for x in found):
+        raise ModelError(f"fit: {what}={displayed(given)} must hold names")
+    if len({*found}) < len(found):
+        raise ModelError(f"fit: {what}={displayed(given)} names one twice")
+    return dict.fromkeys(found)
+
+
+def sensor_of(name: str) -> tuple[str, str] | None:
+    """Channel and property of an unknown such as "ay.offset"."""
+    channel, _, what = name.rpartition(".")
+    return (channel, what) if channel and what in SENSOR else None
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What is fitted: a name for messages, channels with units and labels, logs in the order of recordings."""
+
+    name: str
+    units: Mapping[str, str]
+    labels: Mapping[str, str]
+    logs: Sequence[Run]
+
+    @property
+    def channels(self) -> list[str]:
+        return list(self.units)
+
+
+def setting_of(name: str, known: Mapping[str, tuple[str, str]], logs: Sequence[Run], wanted: Any) -> Setting:
+    """Channels that are compared: those asked for, or all `known` ones (unit and label by name) that a log has."""
+    if wanted is None:
+        found = [n for n in known if any(n in log.channels for log in logs)]
+        if not found:
+            raise ModelError(f"fit: no column of the recordings ({', '.join(logs[0])}) is a channel of {name}; a table "
+                             "of channels renames columns (bc.measured.read)")  # fmt: skip
+    else:
+        found = []
+        for n in [wanted] if isinstance(wanted, str) else list(wanted):
+            near = find_name(n, known, "channel")
+            if near is None:
+                raise ModelError(f"fit: no channel '{n}' in {name}.{did_you_mean(str(n), known)}")
+            if not any(near in log.channels for log in logs):
+                raise ModelError(f"fit: no recording has the channel '{n}'; columns are {', '.join(logs[0])}")
+            found.append(near)
+        if not found:
+            raise ModelError("fit: name at least one channel")
+    units, labels = ({n: known[n][k] for n in found} for k in (0, 1))
+    return Setting(name, units, labels, logs)
+
+
+class Errors:
+    """Simulated minus measured, of all recordings, channel after channel."""
+
+    def __init__(self, setting: Setting, simulate: Simulate) -> None:
+        self.setting, self.simulate = setting, simulate
+        self.measured: list[dict[str, Array]] = []
+        channel: list[Array] = []
+        for log in setting.logs:
+            own = {}
+            for k, (name, unit) in enumerate(setting.units.items()):
+                if name in log.channels:
+                    own[name] = in_unit(log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}")
+                    if not np.isfinite(own[name]).all():
+                        raise ModelError(f"fit: channel '{name}' of {log.name} holds values that are not finite")
+                    channel.append(np.full(len(own[name]), k))
+            self.measured.append(own)
+        self.channel = np.concatenate(channel)
+        spans = [[np.ptp(own[n]) for own in self.measured if n in own] for n in setting.units]
+        self.ranges = np.array([float(max(s)) or 1.0 for s in spans])
+
+    def __call__(self, points: Sequence[Values]) -> Array:
+        """Rows of errors, one for each point; nan where a run failed."""
+        parts = []
+        for i, own in enumerate(self.measured):
+            found = self.sensed(i, points)
+            for name, y in own.items():
+                parts.append(np.array([np.full(len(y), np.nan) if x is None else x[name] - y for x in found]))
+        return np.concatenate(parts, axis=1)
+
+    def sensed(self, i: int, points: Sequence[Values]) -> list[dict[str, Array] | None]:
+        """Channels of a recording as its sensors see them, at its times."""
+        t = self.setting.logs[i].time
+        found: list[dict[str, Array] | None] = []
+        for point, seen in zip(points, self.simulate(i, points), strict=True):
+            if seen is None:
+                found.append(None)
+                continue
+            time, histories = seen
+            found.append({n: _sensor(time, histories[n], t, n, point) for n in self.measured[i]})
+        return found
+
+    def correlations(self, point: Values) -> tuple[Correlation, ...]:
+        """Each recording with what the sensors would see of a run."""
+        result = []
+        for i, (log, own) in enumerate(zip(self.setting.logs, self.measured, strict=True)):
+            (seen,) = self.sensed(i, [point])
+            if seen is None:
+                raise ModelError(f"fit: the run of {log.name} fails with the values found")
+            runs = []
+            for values, who in ((seen, self.setting.name), (own, log.name)):
+                made = [Channel(n, x, self.setting.units[n], self.setting.labels[n]) for n, x in values.items()]
+                runs.append(Run.of(who, log.time, made, "finished"))
+            result.append(compare(runs[0], runs[1]))
+        return tuple(result)
+
+
+def _sensor(time: Array, y: Array, t: Array, name: str, point: Values) -> Array:
+    scale, offset, delay = (point.get(f"{name}.{what}", usual) for what, usual in SENSOR.items())
+    if f"{name}.delay" in point:
+        from scipy.interpolate import CubicSpline
+
+        one = np.concatenate([[True], np.diff(time) > 0])  # an event has two samples at one time
+        at = CubicSpline(time[one], y[one])(np.clip(t - delay, time[0], time[-1]))
+    elif len(time) == len(t) and np.allclose(time, t, rtol=0, atol=1e-9 * max(1.0, float(t[-1]))):
+        at = y
+    else:
+        at = np.interp(t, time, y)
+    return np.asarray(scale * at + offset)
+
+
+def fitted(
+    setting: Setting,
+    unknowns: Sequence[Unknown],
+    simulate: Simulate,
+    weights: Mapping[str, float] | None,
+    most: int,
+    progress: Callable[[float], None] | None,
+    states: tuple[str, ...] = (),
+    sensors: tuple[str, ...] = (),
+) -> Fit:
+    """Searches for the unknowns; issues a warning for each that the data do not determine."""
+    errors = Errors(setting, simulate)
+    names = [u.name for u in unknowns]
+
+    def at(points: Array) -> Array:
+        return errors([dict(zip(names, p.tolist(), strict=True)) for p in points])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # of every run the same
+        found: Solution = solve(
+            unknowns, at, errors.channel, errors.ranges, setting.channels, _weights(setting, weights), most, progress
+        )
+        values = dict(zip(names, found.values.tolist(), strict=True))
+        start = {u.name: u.start for u in unknowns}
+        before, after = errors.correlations(start), errors.correlations(values)
+    for problem in found.problems:
+        warn(f"fit of {setting.name}: {problem}")
+    noise = dict(zip(setting.channels, found.noise.tolist(), strict=True))
+    return Fit(
+        setting.name, values, start, {u.name: u.unit for u in unknowns}, found.covariance, noise, dict(setting.units),
+        before, after, found.degrees, found.evaluations, found.converged, (*found.problems, *found.notes), states,
+        sensors, {u.name: u.label for u in unknowns},
+    )  # fmt: skip
+
+
+def _weights(setting: Setting, given: Mapping[str, float] | None) -> Array | None:
+    if given is None:
+        return None
+    values = mapping(given, "weights")
+    found = []
+    for name in setting.channels:
+        number = real(values.pop(name, None))
+        if number is None or not 0 < number < np.inf:
+            raise ModelError(
+                f"fit: weights must have a positive number for each channel: {', '.join(setting.channels)}"
+            )
+        found.append(number)
+    if values:
+        raise ModelError(f"fit: weights name '{next(iter(values))}', which is no channel of the fit")
+    return np.array(found)
+
+
+def sensors_of(setting: Setting, names: Mapping[str, Any], start: Mapping[str, float]) -> list[Unknown]:
+    """Unknowns of sensors."""
+    found = []
+    for name, bounds in names.items():
+        channel, what = sensor_of(name) or ("", "")
+        logs = [log for log in setting.logs if channel in log.channels]
+        if channel not in setting.units or not logs:
+            near = did_you_mean(channel, setting.channels)
+            raise ModelError(f"fit: '{name}' is a property of channel '{channel}', which is not fitted.{near}")
+        apart = float(np.diff(logs[0].time).mean())
+        size = {"scale": 1.0, "offset": float(np.ptp(logs[0][channel])) or 1.0, "delay": apart}[what]
+        unit = {"scale": "", "offset": setting.units[channel], "delay": "s"}[what]
+        label = f"{what} of the sensor of {channel}"
+        found.append(unknown_of(name, float(start.get(name, SENSOR[what])), bounds, unit, label, size))
+    return found

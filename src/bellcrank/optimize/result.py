@@ -1,0 +1,258 @@
+"""Fit: parameters found from measurements, with what is known of their accuracy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.html import Raw, heading, paragraph, table
+from bellcrank.files.notebook import Shown
+from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
+from bellcrank.measured.correlation import HEADS, Correlation, charts, overlay
+from bellcrank.names import find_name
+from bellcrank.numeric.real import displayed, real
+from bellcrank.optimize.least_squares import correlation_of
+from bellcrank.unit_notation import typeset_unit
+from bellcrank.view.document import Section, document
+
+Array = np.ndarray[Any, Any]
+LEVEL = 0.95
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Fit(Shown):
+    """Parameters found by least squares, as `bc.optimize.fit` returns them: `fit["k"]` is a value.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    values, start : dict
+        What was found and where the search began, by name, in user units.
+    units : dict
+        Units by name.
+    covariance : ndarray
+        Covariance of the values, in their order. Infinite variance: the data do not determine a value.
+    noise, noise_units : dict
+        Standard deviation of the errors by channel, and its unit.
+    before, after : tuple of Correlation
+        Runs with the start values and with those found, compared with each recording.
+    degrees_of_freedom, evaluations : int
+        Samples less unknowns, and runs.
+    converged : bool
+        Whether the search ended by itself.
+    notes : tuple of str
+        Remarks: what is not identifiable, bounds that were met, correlations.
+    states, sensors : tuple of str
+        Names of `values` that are initial values, and those that describe sensors; all others are parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-k*x", direction=s.inertial.x, at=mass.origin)
+    >>> s.set_defaults(k=40)
+    >>> sim = s.equations().compile(backend="python")
+    >>> log = sim.simulate(1.0, step=0.02, initial={"q(mass)": 1}, parameters={"k": 50})
+    >>> fit = bc.optimize.fit(sim, log, ["k"], channels="q(mass)", initial={"q(mass)": 1})
+    >>> round(fit["k"], 2), fit.parameters == fit.values
+    (50.0, True)
+    """
+
+    name: str
+    values: dict[str, float]
+    start: dict[str, float]
+    units: dict[str, str]
+    covariance: Array
+    noise: dict[str, float]
+    noise_units: dict[str, str]
+    before: tuple[Correlation, ...]
+    after: tuple[Correlation, ...]
+    degrees_of_freedom: int
+    evaluations: int
+    converged: bool
+    notes: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    sensors: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    internals = ("labels",)
+
+    def __getitem__(self, name: str) -> float:
+        found = find_name(name, self.values, "unknown")
+        if found is None:
+            near = did_you_mean(str(name), self.values)
+            raise ModelError(f"'{name}' was not fitted.{near} Fitted: {', '.join(self.values)}.")
+        return self.values[found]
+
+    def __iter__(self) -> Any:
+        return iter(self.values)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Parameters of the model, for `simulate(parameters=...)`."""
+        return {n: x for n, x in self.values.items() if n not in (*self.states, *self.sensors)}
+
+    @property
+    def initial(self) -> dict[str, float]:
+        """Initial values, for `simulate(initial=...)`."""
+        return {n: self.values[n] for n in self.states}
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Standard errors by name, in the units of the values."""
+        return dict(zip(self.values, np.sqrt(np.diag(self.covariance)).tolist(), strict=True))
+
+    @property
+    def correlation(self) -> Array:
+        """Correlation coefficients between the values, in their order."""
+        return correlation_of(self.covariance)
+
+    def intervals(self, level: float = LEVEL) -> dict[str, Interval]:
+        """Compute confidence intervals by Student's distribution.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Probability with which an interval contains the true value, if errors are independent noise.
+
+        Returns
+        -------
+        dict
+            Lower and upper end by name.
+        """
+        from scipy.stats import t
+
+        number = real(level)
+        if number is None or not 0 < number < 1:
+            raise ModelError(f"level={displayed(level)} must lie between 0 and 1, such as 0.95")
+        factor = float(t.ppf(0.5 + number / 2, self.degrees_of_freedom))
+        return {n: (x - factor * e, x + factor * e) for (n, x), e in zip(
+            self.values.items(), self.standard_errors.values(), strict=True)}  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Fit({self.name!r}: {', '.join(f'{n} = {x:.6g}' for n, x in self.values.items())})"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        ends, errors = self.intervals(), self.standard_errors
+        return [
+            (n, f"{self.start[n]:.6g}", f"{x:.6g}", f"{errors[n]:.3g}", f"{ends[n][0]:.6g} to {ends[n][1]:.6g}",
+             typeset_unit(self.units[n]))
+            for n, x in self.values.items()
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        rows = [HEAD, *self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+        lines = [f"{self.name}: {len(self.values)} values from {len(self.after)} recordings, {self.evaluations} runs"]
+        lines += ["  ".join(f"{x:{'<' if i in (0, 5) else '>'}{w}}" for i, (x, w) in enumerate(
+            zip(row, widths, strict=True))).rstrip() for row in rows]  # fmt: skip
+        for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
+            lines += [f"recording {i}, RMS error before and after:"] if len(self.after) > 1 else ["RMS error:"]
+            lines += [f"  {c}  {old[c].rms:.4g} -> {new[c].rms:.4g} {typeset_unit(new[c].unit)}".rstrip() for c in new]
+        return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
+
+    def _told(self) -> list[str]:
+        parts = [heading(f"{self.name}: fitted values"), table(HEAD, self._rows(), range(1, 5))]
+        return [*parts, *(paragraph(f"Note: {n}") for n in self.notes)]
+
+    def _drawn(self) -> Any:
+        return self.plot()
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw measurements, and runs before and after the fit.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure: a row of panels for each channel, a column for each recording.
+        """
+        groups = [
+            [("measured", new.measured), ("before", old.simulated), ("after", new.simulated)]
+            for old, new in zip(self.before, self.after, strict=True)
+        ]
+        return overlay(groups, list(self.noise), path, f"{self.name}: fit")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Collect all results, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Values with standard errors and intervals, covariance, correlation, errors before and after, notes. None
+            where a number is not defined.
+        """
+        ends, errors = self.intervals(), self.standard_errors
+        return {
+            "model": self.name,
+            "values": {
+                n: {"value": x, "unit": self.units[n], "start": self.start[n], "standard_error": _number(errors[n]),
+                    "interval": [_number(end) for end in ends[n]]}
+                for n, x in self.values.items()
+            },
+            "level": LEVEL,
+            "covariance": [[_number(x) for x in row] for row in self.covariance],
+            "correlation": [[_number(x) for x in row] for row in self.correlation],
+            "noise": self.noise,
+            "before": [found.to_dict() for found in self.before],
+            "after": [found.to_dict() for found in self.after],
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "evaluations": self.evaluations,
+            "converged": self.converged,
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+    def page(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write a report: values with intervals, their correlation, errors before and after, and overlays.
+
+        Parameters
+        ----------
+        path : str or Path
+            The .html file.
+        title : str, optional
+            Title. Default: the name of the model.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        names = list(self.values)
+        rows = [(n, *(f"{x:.3f}" for x in row)) for n, row in zip(names, self.correlation, strict=True)]
+        parts: list[str] = [table(HEAD, self._rows(), range(1, 5)), *(paragraph(f"Note: {n}") for n in self.notes)]
+        parts += [Raw("<h3>Correlation of the values</h3>"), table(["", *names], rows, range(1, len(names) + 1))]
+        sections = [Section("values", "Fitted values", parts)]
+        for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
+            pairs = [(who, found[c]) for c in new.errors for who, found in (("before", old), ("after", new))]
+            lines = [("measured", new.measured), ("before", old.simulated), ("after", new.simulated)]
+            shown = [table(["", *HEADS], [(who, *e.cells) for who, e in pairs], range(3, len(HEADS) + 1))]
+            sections.append(Section(f"recording{i}", f"Recording {i}: {new.measured.name}",
+                                    [*shown, *charts(lines, list(new.errors))]))  # fmt: skip
+        words = (
+            f"{len(names)} values from {len(self.after)} recordings by least squares; intervals of {100 * LEVEL:g} %."
+        )
+        text = document(title or f"{self.name}: fit", paragraph(words), sections)
+        guarded("write", Path(path), lambda: write_text(path, text))
+        return Path(path)
+
+
+HEAD = ("name", "before", "after", "standard error", f"{100 * LEVEL:g} % interval", "unit")
+
+
+def _number(x: Any) -> float | None:
+    return float(x) if math.isfinite(x) else None

@@ -1,0 +1,116 @@
+"""Cars driven by logs, and values of cars found from them: synthetic logs of a known car, with noise."""
+
+import json
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.cli import main
+from bellcrank.files.record import Channel
+
+pytestmark = pytest.mark.campaign
+TRUE = {"k_bar_front": 15000.0}
+NOISE = {"roll": 0.05, "ay": 0.1, "yaw_rate": 0.2}  # deg, m/s2, deg/s
+
+
+@pytest.fixture(scope="module")
+def car():
+    return bc.vehicles.Car.read("passenger")
+
+
+@pytest.fixture(scope="module")
+def driven(car):
+    return bc.manoeuvres.run(car.with_parameters(TRUE), "iso7401-sine").run
+
+
+def log_of(run, names, seed=None):
+    rng = np.random.default_rng(seed)
+    noise = {n: 0.0 if seed is None else rng.normal(0, NOISE.get(n, 0.0), len(run.time)) for n in names}
+    return bc.Run.of("log", run.time, [Channel(n, run[n] + noise[n], run.units[n], n) for n in names], "finished")
+
+
+def test_the_same_car_does_the_same(car, driven):
+    """Steering and speed of a run drive the same car through the same run."""
+    log = log_of(driven, ["steering_wheel", "speed", "ay", "yaw_rate", "roll"])
+    result = bc.manoeuvres.run(car.with_parameters(TRUE), "recorded", log=log)
+    for name in log:
+        assert result.correlation[name].normalized < 1e-5 and result[f"{name}_r2"] > 0.99999
+    other = bc.manoeuvres.run(car, "recorded", log=log)
+    assert other.correlation["roll"].normalized > 0.01
+    assert [c.fixed[0][0] for c in other.curves()] == ["measured"] * len(log)
+
+
+def test_a_log_that_begins_in_a_turn_and_pedals(car):
+    """From the middle of a steady circle: the lead-in brings the car there. Brake and drive torques stop it alike."""
+    model = car.system(speed=20, driver=bc.manoeuvres.Driver(circles=True)).equations().compile()
+    run = model.simulate(
+        8.0, step=0.001, output_every=10, inputs={"steer": bc.signals.ramp(0.5, 20, 2.0), "speed_set": 20.0}
+    )
+    late = run.time > 5
+    made = [Channel(n, run[n][late], run.units[n], n) for n in ("steering_wheel", "speed", "ay", "yaw_rate")]
+    log = bc.Run.of("turn", run.time[late] - run.time[late][0], made, "finished")
+    found = bc.manoeuvres.run(car, "recorded", log=log, settle=4)
+    assert np.abs(run["ay"][-1]) > 1
+    assert found.correlation["ay"].peak < 0.03 * np.abs(run["ay"][-1]) and found.correlation["yaw_rate"].peak < 0.5
+    t = np.arange(0, 3, 0.01)
+    pedals = [
+        Channel("brake", np.where(t > 0.5, 800.0, 0.0), "N m"),
+        Channel("drive", 0 * t, "N m"),
+        Channel("speed", 20 + 0 * t, "m/s"),
+    ]
+    stops = bc.manoeuvres.run(car, "recorded", log=bc.Run.of("pedals", t, pedals, "finished")).run
+    after = (stops.time > 1) & (stops.time < 2.5)
+    slowing = -np.polyfit(stops.time[after], stops["speed"][after], 1)[0]
+    radius = np.mean([car.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")])
+    assert slowing == pytest.approx(800 / radius / car.stand.mass, rel=0.1)  # with drag and rolling resistance
+
+
+def test_values_within_their_intervals_from_noisy_logs(car, driven):
+    """Anti-roll bar and roll offset of the sensor, for several seeds."""
+    for seed in range(3):
+        log = log_of(driven, ["steering_wheel", "speed", "roll", "ay"], seed)
+        log.channels["roll"] = log["roll"] + 0.3
+        fit = bc.manoeuvres.identify(car, log, {"k_bar_front": (5000, 60000), "roll.offset": None})
+        for true, (low, high) in zip((15000.0, 0.3), fit.intervals(0.999).values(), strict=True):
+            assert low < true < high
+        assert fit.noise["roll"] == pytest.approx(NOISE["roll"], rel=0.1)
+        assert fit.standard_errors["k_bar_front"] < 1500
+
+
+def test_a_key_of_the_car_file_and_the_command_line(car, tmp_path, capsys):
+    soft = bc.manoeuvres.run(car.changed(front={"spring": {"stiffness": "45 N/mm"}}), "iso7401-sine").run
+    log = log_of(soft, ["steering_wheel", "speed", "roll"], 4)
+    log.save(tmp_path / "log.csv")
+    fit = bc.manoeuvres.identify(car, tmp_path / "log.csv", {"front.spring.stiffness": ("30 N/mm", "70 N/mm")})
+    low, high = fit.intervals(0.999)["front.spring.stiffness"]
+    assert low < 45 < high and fit.units["front.spring.stiffness"] == "N/mm"
+    words = [
+        "identify",
+        "passenger",
+        "--log",
+        str(tmp_path / "log.csv"),
+        "--fit",
+        "front.spring.stiffness=30:70 N/mm",
+        "--json",
+    ]
+    assert main([*words, "--iterations", "8"]) == 0
+    found = json.loads(capsys.readouterr().out)["values"]["front.spring.stiffness"]
+    assert found["value"] == pytest.approx(fit["front.spring.stiffness"], rel=1e-3)
+    page = tmp_path / "page.html"
+    assert main(["drive", "passenger", "recorded", "--log", str(tmp_path / "log.csv"), "--report", str(page)]) == 0
+    assert "RMS error" in capsys.readouterr().out and "measured" in page.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_done_is_reported(car, driven):
+    log = log_of(driven, ["steering_wheel", "roll"])
+    with pytest.raises(bc.ModelError, match="needs the setting log"):
+        bc.manoeuvres.run(car, "recorded")
+    with pytest.raises(bc.ModelError, match="has no channel 'speed'"):
+        bc.manoeuvres.run(car, "recorded", log=log)
+    with pytest.raises(bc.ModelError, match="no channel that drives a car"):
+        bc.manoeuvres.run(car, "recorded", log=log_of(driven, ["roll"]))
+    with pytest.raises(bc.ModelError, match="'k_bar' is no key of the car file"):
+        bc.manoeuvres.identify(car, log, ["k_bar"], speed=80)
+    with pytest.raises(bc.ModelError, match="change more than parameters"):
+        bc.manoeuvres.identify(car, log, {"body.mass": ("1200 kg", "1500 kg")}, speed=80)
