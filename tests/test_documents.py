@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", ["programs.md", "files.md", "many.md"])
+@pytest.mark.parametrize("name", ["programs.md", "files.md", "many.md", "measured.md"])
 def test_code_of_documents_runs(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / name).read_text(encoding="utf-8"), re.S)

@@ -13,7 +13,7 @@ from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MOST_VALUES, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import AXLES, each_axle
+from bellcrank.cli.suspension import AXLES, each_axle, is_car
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
@@ -43,6 +43,11 @@ def options(parser: CommandParser) -> None:
         "under load cases: those of a file, or of a car braking, cornering, bumps")  # fmt: skip
     add("--fit", metavar="TARGETS.toml", help="move hard points until toe, camber and other curves meet the targets of "
         "a file")  # fmt: skip
+    add("--compliance", action="store_true", help="steer, toe, camber and displacements by lateral, braking and "
+        "traction forces and aligning torques at the wheels of a car, in phase and opposed")  # fmt: skip
+    add("--measured", metavar="FILE", help="compare with a table of a test rig or of Adams/Car: a column of travel or "
+        "rack, and columns of measures")  # fmt: skip
+    add("--map", metavar="FILE.toml", help="columns of --measured by measure, with unit, scale and offset")
     add = parser.group("output")
     add("--columns", metavar="NAMES", help="measures to print, separated by commas, or all (default: the main ones)")
     add("--csv", metavar="FILE", help="write all measures; of --fit the curves")
@@ -81,10 +86,21 @@ def command(args: Namespace) -> None:
         if args.json:
             print(json.dumps(found, indent=2))
         return
-    if args.loads is None:
-        show = _show_measures
-    else:
+    asked = [name for name in ("loads", "compliance", "measured") if getattr(args, name) not in (None, False)]
+    if len(asked) > 1:
+        raise ModelError(f"--{' and --'.join(asked)}: give one of them at a time")
+    if args.map and not args.measured:
+        raise ModelError("--map names the columns of --measured: give both")
+    if args.measured and args.axle is None and is_car(args.suspension):
+        raise ModelError(f"--measured compares one axle of a car: give --axle {' or '.join(AXLES)}")
+    if asked == ["loads"]:
         from bellcrank.cli.loads import show_loads as show
+    elif asked:
+        from bellcrank.cli.rig import show_compliance, show_measured
+
+        show = show_compliance if asked == ["compliance"] else show_measured
+    else:
+        show = _show_measures
     figures = {}
     for i, own in enumerate(each_axle(args)):
         if i and not args.json:

@@ -35,6 +35,7 @@ from bellcrank.linkage.chain import Strut
 from bellcrank.linkage.measures import Measures
 
 if TYPE_CHECKING:
+    from bellcrank.library.vehicles.measured_kinematics import KinematicsComparison
     from bellcrank.linkage.fitting import Fit
     from bellcrank.linkage.loads import LoadTable
 
@@ -345,6 +346,69 @@ class Car:
         from bellcrank.library.vehicles.axle_measures import axle_measures
 
         return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
+
+    def compliance(self, axle: str, travel: Any = 0.0, rack: Any = 0.0) -> Measures:
+        """Measure the compliance of an axle under forces and torques at its wheels, as a K&C rig does.
+
+        Parameters
+        ----------
+        axle : {"front", "rear"}
+            The axle.
+        travel, rack : float or sequence of float, default 0.0
+            Wheel travel and rack position in m.
+
+        Returns
+        -------
+        Measures
+            Steer, toe, camber and displacements of the left wheel per kN of lateral, braking and traction force and
+            per 100 N m of aligning torque at both wheels, in phase and opposed: `found["lateral_in_phase_steer"]`.
+
+        Raises
+        ------
+        ModelError
+            If an argument is not valid.
+        """
+        from bellcrank.library.vehicles.compliance_table import compliance_measures
+
+        return compliance_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack)
+
+    def compare_kinematics(
+        self,
+        axle: str,
+        path: str | Path,
+        channels: str | Path | Mapping[str, Any] | None = None,
+        mode: str = "parallel",
+    ) -> KinematicsComparison:
+        """Compare the left suspension of an axle with a measured table.
+
+        Parameters
+        ----------
+        axle : {"front", "rear"}
+            The axle.
+        path : str or Path
+            The table: a column of wheel travel or rack position, and columns of measures. Names of Adams/Car and of
+            test rigs are known; values without a unit are in mm, deg, N, N/mm.
+        channels : str, Path or mapping, optional
+            Columns by measure, as of `bc.measured.read`.
+        mode : {"parallel", "opposite", "single"}, default "parallel"
+            How the right wheel moves.
+
+        Returns
+        -------
+        KinematicsComparison
+            Errors by measure; `found["toe"].rms`, `found.plot(path)`.
+
+        Raises
+        ------
+        RunError
+            If the file cannot be read or has no known column.
+        """
+        from bellcrank.library.vehicles.measured_kinematics import compare_kinematics
+
+        def at(travel: Any, rack: Any) -> Measures:
+            return self.kinematics(axle, travel, rack, mode)
+
+        return compare_kinematics(f"{self.name}, {_axle(axle)}", at, at(0.0, 0.0).units, path, channels)
 
     def fit(self, targets: str | Path | Mapping[str, Any], axle: str | None = None) -> Car:
         """Move hard points of an axle until its kinematic curves meet targets.

@@ -1,0 +1,84 @@
+"""`bellcrank kinematics --compliance` and `--measured`: what K&C rigs measure."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from bellcrank.cli.files import in_folder
+from bellcrank.cli.text import number, table
+from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.compliance_table import LOADS, PHASES, RESPONSES
+from bellcrank.library.vehicles.measured_kinematics import HEADS, compare_kinematics
+from bellcrank.linkage import Linkage
+from bellcrank.linkage.measures import measure
+from bellcrank.linkage.wheel import MODES
+
+
+def show_compliance(args: Namespace) -> dict[str, object]:
+    """Writes what is asked for, and prints a table at --at unless figures are to be; the figures."""
+    if args.axle is None:
+        raise ModelError(f"--compliance is of a car, and {args.suspension} is none")
+    if args.plot or args.table:
+        raise ModelError("--compliance has no --plot or --table; --csv writes it over --travel")
+    travel = args.at / 1000 if args.travel is None else args.travel
+    found = Car.read(args.suspension).compliance(args.axle, travel)
+    if args.csv:
+        found.save(in_folder(args.csv))
+    if not args.json:
+        i = int(abs(found["travel"] - args.at / 1000).argmin())
+        print(f"{found.name}: compliance of the left wheel at a travel of {1000 * found['travel'][i]:.4g} mm")
+        print(table(_rows(found, i), ["load", "per", *RESPONSES], "<<" + ">" * len(RESPONSES)))
+        print("  steer to the left, toe-in, camber top outward: deg; lateral to the left, longitudinal forward: mm")
+        for note in found.notes:
+            print(f"note: {note}")
+        if args.csv:
+            print(f"wrote {args.csv}")
+    return {
+        "suspension": found.name,
+        "compliance": {name: [number(x) for x in values] for name, values in found.columns.items()},
+        "units": found.units,
+        "notes": found.notes,
+    }
+
+
+def _rows(found: object, i: int) -> list[list[str]]:
+    columns = found.columns  # type: ignore[attr-defined]
+    rows = []
+    for load, words in LOADS.items():
+        for phase, shown in PHASES.items():
+            names = [f"{load}_{phase}_{r}" for r in RESPONSES]
+            cells = [f"{columns[n][i] + 0.0:.4g}" if n in columns else "-" for n in names]
+            rows.append([f"{words}, {shown}", "100 N m" if load == "aligning" else "kN", *cells])
+    return rows
+
+
+def show_measured(args: Namespace) -> dict[str, object]:
+    """Writes what is asked for, and prints errors unless figures are to be; the figures."""
+    if args.mode not in MODES or args.table or args.rack is not None or args.travel is not None:
+        raise ModelError(
+            "--measured takes positions from its file and one --mode; it has no --travel, --rack or --table"
+        )
+    if args.axle is not None:
+        found = Car.read(args.suspension).compare_kinematics(args.axle, args.measured, args.map, args.mode)
+    else:
+        linkage = Linkage.read(args.suspension)
+
+        def at(travel: object, rack: object) -> object:
+            return measure(linkage, travel, rack, args.mode)
+
+        known = measure(linkage, 0.0, 0.0, args.mode).units
+        found = compare_kinematics(linkage.name, at, known, args.measured, args.map)  # type: ignore[arg-type]
+    if args.csv:
+        found.save(in_folder(args.csv))
+    if args.plot:
+        found.plot(in_folder(args.plot))
+    if not args.json:
+        print(f"{found.name} compared with {args.measured}, over {found.against}; slopes per mm")
+        print(table(found.rows(), HEADS, "<<" + ">" * (len(HEADS) - 2)))
+        if found.unused:
+            print(f"note: columns that are no measure: {', '.join(found.unused)}")
+        for path in (args.csv, args.plot):
+            if path:
+                print(f"wrote {path}")
+    return found.to_dict()

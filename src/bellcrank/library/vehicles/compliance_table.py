@@ -1,0 +1,124 @@
+"""Compliance of an axle as a K&C rig measures it: forces and torques at both wheels, in phase and opposed.
+
+The body is held, wheels keep their travel, and the steering wheel is held. Loads act on both wheels of an axle:
+
+- lateral: at the contact centres, to the left. Opposed: both outward.
+- braking: rearward at the contact centres, wheels locked to their carriers. Opposed: left rearward, right forward.
+- traction: forward; at the wheel centres where the drive torque is reacted by the body, else at the contact centres.
+- aligning: torque about the vertical at the contact centres, to the left. Opposed: towards toe-out of both.
+
+Values are those of the left wheel. The rack moves on the elasticity of column and assistance by what both wheels push;
+pushes of mirror images cancel. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 23.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.bushes import give_at
+from bellcrank.library.vehicles.data import Array, CarData
+from bellcrank.library.vehicles.records import Compliance
+from bellcrank.library.vehicles.rest import Stand
+from bellcrank.linkage.measures import Measures
+from bellcrank.linkage.wheel import Wheel, see_wheel
+
+LOADS = {"lateral": "lateral force", "braking": "braking force", "traction": "traction force",
+         "aligning": "aligning torque"}  # fmt: skip
+PHASES = {"in_phase": "in phase", "opposed": "opposed"}
+RESPONSES = {
+    "steer": ("deg", "steer, to the left"),
+    "toe": ("deg", "toe, toe-in positive"),
+    "camber": ("deg", "camber, top outward positive"),
+    "lateral": ("mm", "lateral displacement of the contact centre, to the left"),
+    "longitudinal": ("mm", "longitudinal displacement of the wheel centre, forward"),
+}
+SYMMETRIC = {("braking", "in_phase"), ("traction", "in_phase"), ("lateral", "opposed"), ("aligning", "opposed")}
+"""Loads whose mirror image is themselves, so that both wheels push the rack to opposite sides."""
+
+
+def compliance_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel: Any, rack: Any) -> Measures:
+    """Responses of the left wheel to each load, over travel: names such as `lateral_in_phase_steer`."""
+    z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
+    fitted = car.axle(axle)
+    wheel = see_wheel(linkage, z, r if "rack" in linkage.inputs else 0.0)
+    m = Measures(linkage.name, "compliance")
+    m.add("travel", z, "m", "wheel travel, up")
+    if "rack" in linkage.inputs:
+        m.add("rack", r, "m", "rack travel")
+    arms = wheel.side(wheel.contact - wheel.centre)
+    gives = [_suspension(car, at_rest, fitted, wheel, i, arms[i]) for i in range(len(z))]
+    moves = _rack_compliance(car, fitted)
+    for load, words in LOADS.items():
+        unit, scale = ("100 N-m", 100.0) if load == "aligning" else ("kN", 1000.0)
+        for phase, shown in PHASES.items():
+            found = []
+            for i, arm in enumerate(arms):
+                motion = gives[i][load].copy()
+                if moves and (load, phase) not in SYMMETRIC:
+                    motion += moves * _pushed(wheel, i, arm, *_load(car, fitted, load, arm))
+                found.append(_response(motion, arm))
+            table = scale * np.array(found)
+            for k, (response, (of, label)) in enumerate(RESPONSES.items()):
+                if np.isfinite(table[:, k]).all():
+                    title = f"{label.partition(',')[0]} per {words} {shown}{label[len(label.partition(',')[0]) :]}"
+                    m.add(f"{load}_{phase}_{response}", table[:, k] + 0.0, f"{of}/{unit}", title)
+    by = "bushes" if fitted.bushes else "the coefficients of the file, which have no displacements"
+    m.notes.append(f"compliance by {by}; the body and the steering wheel are held")
+    return m
+
+
+def _load(car: CarData, axle: FittedAxle, load: str, arm: Array) -> tuple[Array, Array]:
+    """Force on the left wheel, and moment about its centre, of one N or N m."""
+    x, y, up = np.eye(3)
+    if load == "aligning":
+        return 0 * up, up
+    if load == "lateral":
+        return y, np.cross(arm, y)
+    drive = car.sections.drive
+    hub = drive.reaction == "carrier" and drive.driven in ("all", axle.name)
+    force = -x if load == "braking" else x
+    return force, np.cross(arm, force) if load == "braking" or hub else 0 * up
+
+
+def _suspension(car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel, i: int, arm: Array) -> dict[str, Array]:
+    """Displacement of the wheel centre (m) and rotation (rad) by each load, the rack held: on bushes, or as far as
+    coefficients of the file describe them."""
+    if axle.bushes:
+        found = give_at(axle, at_rest, w.pose[i])
+        return {load: found.compliance @ np.concatenate(_load(car, axle, load, arm)) for load in LOADS}
+    c, lever = axle.record.compliance or Compliance(), -float(arm[2])
+    steer = {
+        "lateral": c.steer_by_lateral_force, "aligning": c.steer_by_aligning_moment,
+        "traction": -c.toe_by_longitudinal_force,
+        "braking": c.toe_by_longitudinal_force - lever * c.toe_by_brake_torque,
+    }  # fmt: skip
+    tilt = {"lateral": c.camber_by_lateral_force}
+    unknown = [math.nan] * 3
+    return {load: np.array([*unknown, tilt.get(load, 0.0), 0.0, steer[load]]) for load in LOADS}
+
+
+def _rack_compliance(car: CarData, axle: FittedAxle) -> float:
+    """Movement of the rack by equal pushes of both wheels per push of one, m/N; 0 for an axle that is not steered."""
+    if not axle.steered or axle.name != "front":
+        return 0.0
+    steering = car.sections.steering
+    pinion = steering.rack_per_turn / (2 * math.pi)
+    return 2 * pinion**2 / ((1 + steering.assist) * steering.stiffness)
+
+
+def _pushed(w: Wheel, i: int, arm: Array, force: Array, moment: Array) -> Array:
+    """How the wheel moves with the rack, times its push on the rack by virtual work."""
+    assert w.pose.delta_rack is not None and w.pose.d_rack is not None
+    motion = np.concatenate([w.pose.d_rack[i], w.pose.delta_rack[i]])
+    return np.asarray(motion * float(motion @ np.concatenate([force, moment])))
+
+
+def _response(motion: Array, arm: Array) -> list[float]:
+    """As in `RESPONSES`: deg and mm."""
+    turn = np.degrees(motion[3:])
+    contact = motion[:3] + np.cross(motion[3:], arm)
+    return [turn[2], -turn[2], -turn[0], 1000 * contact[1], 1000 * motion[0]]

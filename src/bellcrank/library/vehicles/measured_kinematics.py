@@ -1,0 +1,297 @@
+"""Kinematics compared with tables of a test rig or of another program: overlay and errors of each measure.
+
+In:  measures of a suspension as a function of travel and rack, and a table of a file. Out: `KinematicsComparison`.
+Columns are found by the names that rigs and Adams/Car use, or by a table of channels, as those of logs. Angles have the
+signs of `linkage/measures.py`, which are those of Adams/Car: toe-in, top outward and top behind are positive.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError, did_you_mean
+from bellcrank.files.choose import read_contents
+from bellcrank.files.csv_table import write_lines
+from bellcrank.files.html import heading, table
+from bellcrank.files.notebook import Shown
+from bellcrank.files.picture import finished, new_figure, plain
+from bellcrank.files.record import Channel, guarded
+from bellcrank.linkage.measures import DISPLAYED, Measures
+from bellcrank.measured.log import NO_UNIT, ChannelMap, Column, in_unit
+from bellcrank.names import find_name
+
+Array = np.ndarray[Any, Any]
+Measure = Callable[[Array, Array], Measures]
+POSITIONS = ("travel", "rack")
+NAMES = {  # other names of measures; sides and units are left aside
+    "travel": "wheel_travel vertical_wheel_travel wheel_travel_vertical wheel_displacement jounce bump_travel",
+    "rack": "rack_travel rack_displacement rack_position steering_rack_travel",
+    "toe": "toe_angle toe_in toe_change",
+    "steer": "steer_angle steering_angle road_wheel_angle",
+    "camber": "camber_angle camber_change inclination_angle",
+    "caster": "caster_angle castor castor_angle",
+    "kingpin_inclination": "kingpin_incl_angle kingpin_inclination_angle kingpin_angle kpi kpi_angle",
+    "scrub_radius": "scrub kingpin_offset_at_ground",
+    "mechanical_trail": "caster_moment_arm caster_trail trail mechanical_caster_trail",
+    "roll_centre_height": "roll_center_height roll_center_location_vertical roll_center_vertical rch",
+    "anti_dive": "antidive percent_anti_dive anti_dive_braking",
+    "anti_squat": "antisquat percent_anti_squat anti_squat_acceleration",
+    "anti_lift_braking": "anti_lift percent_anti_lift",
+    "half_track_change": "wheel_lateral_displacement half_track",
+    "track_change": "total_track_change",
+    "wheelbase_change": "wheel_base_change",
+    "wheel_load": "wheel_vertical_force vertical_force contact_patch_force_z",
+    "vertical_wheel_rate": "wheel_rate suspension_rate",
+    "roll_stiffness": "suspension_roll_stiffness roll_rate",
+}
+SIDES = {"left", "l", "lh", "fl", "rl", "lf", "lr"}
+HEADS = (
+    "measure",
+    "unit",
+    "RMS error",
+    "peak error",
+    "at, mm",
+    "R2",
+    "error at 0",
+    "slope, measured",
+    "slope, simulated",
+)
+NEAR = 0.25  # of the range around zero, in which slopes are taken
+
+
+@dataclass(frozen=True)
+class MeasureError:
+    """How a measure agrees with a table: errors are simulated minus measured, in `unit`; `peak_at` in m of travel or
+    rack; `at_zero`: error where these are zero; slopes there, per m."""
+
+    measure: str
+    unit: str
+    rms: float
+    peak: float
+    peak_at: float
+    r2: float
+    at_zero: float
+    slope_measured: float
+    slope_simulated: float
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class KinematicsComparison(Shown):
+    """A suspension compared with a measured table, as `Car.compare_kinematics` returns it: `found["toe"]`.
+
+    Attributes
+    ----------
+    name : str
+        Name of the suspension.
+    against : str
+        "travel" or "rack", over which measures are compared.
+    measured : dict
+        Measured values by measure, in the units of `simulated`.
+    simulated : Measures
+        The suspension at the same positions.
+    errors : dict
+        `MeasureError` by measure.
+    unused : tuple of str
+        Columns of the file that are no measure.
+    """
+
+    name: str
+    against: str
+    measured: dict[str, Array]
+    simulated: Measures
+    errors: dict[str, MeasureError]
+    unused: tuple[str, ...] = ()
+
+    def __getitem__(self, measure: str) -> MeasureError:
+        if measure not in self.errors:
+            near = did_you_mean(measure, self.errors)
+            raise RunError(f"'{measure}' was not compared.{near} Compared: {', '.join(self.errors)}.")
+        return self.errors[measure]
+
+    def __repr__(self) -> str:
+        return f"KinematicsComparison({self.name!r}: {', '.join(self.errors)})"
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Cells of a table under `HEADS`, in the units that people read; slopes per mm.
+
+        Returns
+        -------
+        list of tuple
+            A row for each measure.
+        """
+        found = []
+        for name, e in self.errors.items():
+            scale, unit = DISPLAYED.get(e.unit, (1.0, e.unit))
+            numbers = (scale * e.rms, scale * e.peak, 1000 * e.peak_at, e.r2, scale * e.at_zero,
+                       scale * e.slope_measured / 1000, scale * e.slope_simulated / 1000)  # fmt: skip
+            found.append((self.simulated.title(name), unit, *(f"{x + 0.0:.4g}" for x in numbers)))
+        return found
+
+    def _told(self) -> list[str]:
+        return [heading(f"{self.name} compared with measurements"), table(HEADS, self.rows(), range(2, len(HEADS)))]
+
+    def _drawn(self) -> Any:
+        return self.plot()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Collect the errors, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Errors by measure; None where a number is not defined.
+        """
+        errors = {
+            n: {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(e).items()}
+            for n, e in self.errors.items()
+        }
+        return {"suspension": self.name, "against": self.against, "errors": errors, "unused": list(self.unused)}
+
+    def save(self, path: str | Path) -> Path:
+        """Write a CSV file: measured and simulated columns next to each other.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        m, names = self.simulated, [n for n in POSITIONS if n in self.simulated.columns]
+        heads, units, columns = list(names), [m.units[n] for n in names], [m[n] for n in names]
+        for n, values in self.measured.items():
+            heads += [f"{n} measured", f"{n} simulated"]
+            units += [m.units[n]] * 2
+            columns += [values, np.broadcast_to(m[n], values.shape)]
+        rows = (map(float, row) for row in zip(*columns, strict=True))
+        guarded("write", Path(path), lambda: write_lines(Path(path), [heads, units], rows))
+        return Path(path)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw measured and simulated measures over travel or rack.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture. Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        m, rows = self.simulated, max(1, -(-len(self.errors) // 3))
+        figure = new_figure(11, 2.3 * rows + 0.6)
+        axes = figure.subplots(rows, 3, squeeze=False).ravel()
+        x = 1000 * m[self.against]
+        order = np.argsort(x, kind="stable")
+        for axis, name in zip(axes, self.errors, strict=False):
+            values, unit = m.displayed(name)
+            factor = DISPLAYED.get(m.units[name], (1.0, ""))[0]
+            axis.plot(x, factor * self.measured[name], ".", color="0.6", label="measured")
+            axis.plot(x[order], values[order], linewidth=1.3, label="simulated")
+            axis.set_title(m.title(name) + (f" ({unit})" if unit else ""), fontsize=9)
+            axis.set_xlabel(f"{m.title(self.against)} (mm)", fontsize=8)
+            axis.tick_params(labelsize=8)
+            axis.grid(True, linewidth=0.4, alpha=0.6)
+        for axis in axes[len(self.errors) :]:
+            axis.set_axis_off()
+        axes[0].legend(fontsize=8)
+        figure.suptitle(plain(f"{self.name}: kinematics, measured and simulated"), fontsize=11)
+        return finished(figure, path)
+
+
+def compare_kinematics(
+    name: str, measure: Measure, known: Mapping[str, str], path: str | Path, channels: Any
+) -> KinematicsComparison:
+    """A suspension, whose measures have units by name in `known`, compared with the table of a file."""
+    columns, unused = _columns(path, channels, known)
+    positions = {n: columns.pop(n) for n in POSITIONS if n in columns}
+    if not positions or not columns:
+        what = "travel or rack" if not positions else "measure, such as toe"
+        raise RunError(f"{path} has no column of {what} that is known: its columns are {', '.join(unused) or 'none'}; "
+                       "name them by a table of channels (--map)")  # fmt: skip
+    first = next(iter(positions.values()))
+    travel, rack = (positions.get(n, np.zeros_like(first)) for n in POSITIONS)
+    against = "rack" if np.ptp(rack) and not np.ptp(travel) else "travel"
+    found = measure(travel, rack)
+    errors = {n: _error(n, found, found[against], y) for n, y in columns.items()}
+    return KinematicsComparison(name, against, columns, found, errors, unused)
+
+
+def _columns(path: str | Path, channels: Any, known: Mapping[str, str]) -> tuple[dict[str, Array], tuple[str, ...]]:
+    """Values by measure, in its unit, and columns that are none."""
+    file = {c.name: c for c in read_contents(path).channels}
+    asked: Mapping[str, Column] = ChannelMap.of(channels).channels
+    if channels is None:
+        named = {c: measure_of(c, known) for c in reversed(file)}
+        found = {name: Column(c) for c, name in named.items() if name is not None}  # of equal ones the first
+        asked = dict(reversed(found.items()))
+    values, used = {}, set()
+    for name, how in asked.items():
+        if name not in known:
+            raise RunError(f"{path}: '{name}' is no measure.{did_you_mean(name, known)} Measures: {', '.join(known)}.")
+        column = find_name(how.column or name, file, "column")
+        if column is None:
+            near = did_you_mean(how.column, file)
+            raise RunError(
+                f"{path} has no column '{how.column or name}', for '{name}'.{near} It has {', '.join(file)}."
+            )
+        used.add(column)
+        values[name] = _in_units(file[column], how, known[name], path)
+    good = np.all([np.isfinite(x) for x in values.values()], axis=0) if values else np.zeros(0, bool)
+    if values and good.sum() < 2:
+        raise RunError(f"{path} has fewer than two rows in which all measures are numbers")
+    return {n: x[good] for n, x in values.items()}, tuple(c for c in file if c not in used)
+
+
+def _in_units(channel: Channel, how: Column, unit: str, path: str | Path) -> Array:
+    """Without a unit, values are in the one that people read: mm, N/mm."""
+    given = how.unit or channel.unit
+    factor = 1 / DISPLAYED.get(unit, (1.0, ""))[0] if given in NO_UNIT else 1.0
+    values = how.scale * channel.values + how.offset
+    return factor * in_unit(values, given, unit, f"{path}: column '{channel.name}'")
+
+
+def measure_of(column: str, known: Mapping[str, str]) -> str | None:
+    """The measure that a column of the left wheel is, by its own name or one of `NAMES`; None where it is none."""
+    words = [w for w in re.split(r"[^a-z0-9]+", re.sub(r"[\[(].*", "", column.lower())) if w]
+    if not words or {"right", "r", "rh", "fr", "rr", "rf"} & {*words}:
+        return None
+    plain_words = [w for w in words if w not in SIDES]
+    spelled = {"_".join(words), "_".join(plain_words)}
+    if len(plain_words) > 2 and plain_words[1:] and plain_words[0] == plain_words[2]:  # toe_angle.toe_left
+        spelled.add("_".join(plain_words[:2]))
+    for name in known:
+        if {name, *NAMES.get(name, "").split()} & spelled:
+            return name
+    return None
+
+
+def _error(name: str, m: Measures, x: Array, y: Array) -> MeasureError:
+    found = np.broadcast_to(m[name], y.shape)
+    error = found - y
+    worst, spread = int(np.argmax(np.abs(error))), float(np.mean((y - y.mean()) ** 2))
+    near = np.abs(x) <= max(NEAR * float(np.abs(x).max()), float(np.sort(np.abs(x))[min(2, len(x) - 1)]))
+
+    def line(values: Array) -> tuple[float, float]:
+        if np.ptp(x[near]) == 0:
+            return math.nan, math.nan
+        rise, base = np.polyfit(x[near], values[near], 1)
+        return float(rise), float(base)
+
+    (a, at), (b, seen) = line(found), line(y)
+    return MeasureError(
+        name, m.units[name], float(np.sqrt(np.mean(error**2))), float(np.abs(error[worst])), float(x[worst]),
+        1 - float(np.mean(error**2)) / spread if spread else math.nan, at - seen, b, a,
+    )  # fmt: skip
