@@ -38,7 +38,7 @@ def test_the_same_car_does_the_same(car, driven):
         assert result.correlation[name].normalized < 1e-5 and result[f"{name}_r2"] > 0.99999
     other = bc.manoeuvres.run(car, "recorded", log=log)
     assert other.correlation["roll"].normalized > 0.01
-    assert [c.fixed[0][0] for c in other.curves()] == ["measured"] * len(log)
+    assert [c.fixed[0][0] for c in other.curves()] == ["measured"] * len(log.channels)
 
 
 def test_a_log_that_begins_in_a_turn_and_pedals(car):
@@ -53,17 +53,16 @@ def test_a_log_that_begins_in_a_turn_and_pedals(car):
     found = bc.manoeuvres.run(car, "recorded", log=log, settle=4)
     assert np.abs(run["ay"][-1]) > 1
     assert found.correlation["ay"].peak < 0.03 * np.abs(run["ay"][-1]) and found.correlation["yaw_rate"].peak < 0.5
-    t = np.arange(0, 3, 0.01)
-    pedals = [
-        Channel("brake", np.where(t > 0.5, 800.0, 0.0), "N m"),
-        Channel("drive", 0 * t, "N m"),
-        Channel("speed", 20 + 0 * t, "m/s"),
-    ]
-    stops = bc.manoeuvres.run(car, "recorded", log=bc.Run.of("pedals", t, pedals, "finished")).run
-    after = (stops.time > 1) & (stops.time < 2.5)
-    slowing = -np.polyfit(stops.time[after], stops["speed"][after], 1)[0]
+    t, slowing = np.arange(0, 3, 0.01), []
+    for torque in (0.0, 800.0):
+        steps = {"brake": np.where(t > 0.5, torque, 0.0), "drive": 0 * t}
+        made = [*(Channel(n, x, "N m") for n, x in steps.items()), Channel("speed", 20 + 0 * t, "m/s")]
+        coasts = bc.manoeuvres.run(car, "recorded", log=bc.Run.of("pedals", t, made, "finished")).run
+        after = (coasts.time > 1) & (coasts.time < 2.5)
+        slowing.append(-np.polyfit(coasts.time[after], coasts["speed"][after], 1)[0])
     radius = np.mean([car.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")])
-    assert slowing == pytest.approx(800 / radius / car.stand.mass, rel=0.1)  # with drag and rolling resistance
+    braked = 800 / radius / car.stand.mass  # next to drag and rolling resistance; wheels and motor have inertia too
+    assert 0.9 * braked < slowing[1] - slowing[0] < braked
 
 
 def test_values_within_their_intervals_from_noisy_logs(car, driven):

@@ -11,6 +11,7 @@ from bellcrank.cli import main
 from bellcrank.library.vehicles.compliance_table import LOADS, PHASES, RESPONSES
 from bellcrank.library.vehicles.measured_kinematics import measure_of
 from bellcrank.linkage.elastic import make_bush, places_of
+from bellcrank.linkage.wheel import see_wheel
 from tests.library.test_car_bushes import FRONT, REAR
 
 
@@ -73,9 +74,11 @@ def test_finite_loads_on_bushes(soft):
     axle, found = soft.data.axle("front"), soft.compliance("front")
     linkage, pose = axle.linkage, axle.linkage.solve(0.0, 0.0)
     chain = linkage.chain
-    rigid = {p: make_bush(chain, p, (2e10, 2e10, 2e10)) for p in places_of(chain) if p not in axle.bushes}
-    sim = model_of(linkage, pose, {**axle.bushes, **rigid}).equations().compile()
-    arm = np.array([0.0, 0.0, -car_height(soft)])
+    rigid = {p: make_bush(chain, p, (2e10, 2e10, 2e10), (1, 1, 1)) for p in places_of(chain) if p not in axle.bushes}
+    spring = (axle.spring, axle.record.spring.stiffness)
+    sim = model_of(linkage, pose, {**axle.bushes, **rigid}, spring).equations().compile()
+    wheel = see_wheel(soft.linkage("front"), 0.0, 0.0)
+    arm = (wheel.contact - wheel.centre)[0]
     loads = {"lateral": (np.array([0, 1.0, 0]), np.cross(arm, [0, 1.0, 0]), 1000), "aligning": (np.zeros(3), np.array([0, 0, 1.0]), 100),
              "braking": (np.array([-1.0, 0, 0]), np.cross(arm, [-1.0, 0, 0]), 1000)}  # fmt: skip
     for load, (force, moment, unit) in loads.items():
@@ -94,11 +97,6 @@ def test_finite_loads_on_bushes(soft):
             table = [found[f"{load}_{alone}_{x}"][0] for x in ("steer", "camber", "longitudinal")]
             off.append(np.abs(by_model - [table[0], -table[1], table[2]]).max() / np.abs(table).max())
         assert off[0] < 2e-3 and off[1] < 0.02, (load, off)
-
-
-def car_height(car):
-    """From the contact to the wheel centre, as the measures of the car have it."""
-    return car.linkage("front").chain.vehicle["tyre_radius"]
 
 
 def test_compliance_on_the_command_line(tmp_path, capsys):

@@ -30,7 +30,7 @@ FAILED = 1e3  # times the range of a channel: the error of a run that failed
 NO_INFLUENCE = 1e-9  # of the largest derivative
 DEPENDENT = 3e-5  # smallest singular value of derivatives whose columns have length 1
 PART = 0.1  # of a unit vector, above which an unknown takes part in a combination
-TOLERANCE = 1e-9
+TOLERANCE = 1e-8  # relative change of the sum of squares, and of the unknowns
 STRONG, MEMORY = 0.98, 0.3  # correlations that are noted: between unknowns, between successive errors
 
 
@@ -81,17 +81,17 @@ def solve(
     floor = np.maximum(FLOOR * ranges, np.finfo(float).tiny)
     noise = np.maximum(ranges, floor) if weights is None else 1 / weights
     x = search.first
-    for _ in range(1 if weights is not None else ROUNDS):
-        x, converged = search.minimize(x, 1 / noise)
+    for _ in range(ROUNDS):
+        x, J, converged = search.minimize(x, 1 / noise)
         found = search.noise_of(x)
-        if weights is not None:
+        if weights is not None or len(ranges) == 1:  # weights of one channel change nothing
             break
         new = np.maximum(found, floor)
         settled = bool(np.all(np.abs(new / noise - 1) < SETTLED) or np.all(new == floor))
         noise = new
         if settled:
             break
-    J = search.jacobian(x) * (1 / noise)[channel][:, None]
+    J = J * (1 / noise)[channel][:, None]
     rest = search.at(x) * (1 / noise)[channel]
     spread = float(rest @ rest) / (count - p)
     covariance, problems = _covariance(unknowns, J, spread)
@@ -153,7 +153,8 @@ class _Search:
             raise RunError("fit: runs next to the values found fail, so that derivatives are not known; give bounds")
         return np.asarray(J)
 
-    def minimize(self, x: Array, weights: Array) -> tuple[Array, bool]:
+    def minimize(self, x: Array, weights: Array) -> tuple[Array, Array, bool]:
+        """The least sum of squares: where it is, derivatives of the errors there, and whether the search ended."""
         from scipy.optimize import least_squares
 
         w = weights[self.channel]
@@ -171,7 +172,7 @@ class _Search:
             x_scale="jac", method="trf", ftol=TOLERANCE, xtol=TOLERANCE, gtol=1e-12,
             max_nfev=self.most,
         )  # fmt: skip
-        return np.asarray(found.x), bool(found.status > 0)
+        return np.asarray(found.x), np.asarray(found.jac) / w[:, None], bool(found.status > 0)
 
     def noise_of(self, x: Array) -> Array:
         """Root mean square of the errors of each channel."""

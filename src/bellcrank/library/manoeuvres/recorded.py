@@ -161,21 +161,27 @@ class _Cars:
         self.car, self.logs, self.keys, self.channels = car, logs, keys, channels
         self.speed, self.settle, self.method, self.gear = speed, settle, method, gear
         self.same, self.usual = described(car) if keys else ("", {})
+        self.kept: dict[tuple[float, ...], dict[str, float]] = {}
 
     def changed(self, point: Values) -> Car:
         """The car with other values, by the same compiled model."""
-        car, own = self.car, {n: x for n, x in point.items() if sensor_of(n) is None and n not in self.keys}
-        for key, unit in self.keys.items():
-            found: Any = f"{point[key]!r} {unit}" if unit else point[key]
-            for part in reversed(key.split(".")):
-                found = {part: found}
-            car = car.changed(**found)
-        if self.keys:
-            content, values = described(car)
-            if content != self.same or values.keys() != self.usual.keys():
+        own = {n: x for n, x in point.items() if sensor_of(n) is None and n not in self.keys}
+        return self.car.with_parameters(self._by_keys(tuple(point[key] for key in self.keys)) | own)
+
+    def _by_keys(self, values: tuple[float, ...]) -> dict[str, float]:
+        """Parameters of the model that differ with values of the keys; each car is described once."""
+        if values not in self.kept:
+            car = self.car
+            for (key, unit), value in zip(self.keys.items(), values, strict=True):
+                found: Any = f"{value!r} {unit}" if unit else value
+                for part in reversed(key.split(".")):
+                    found = {part: found}
+                car = car.changed(**found)
+            content, changed = described(car) if self.keys else (self.same, self.usual)
+            if content != self.same or changed.keys() != self.usual.keys():
                 raise ModelError(f"identify: {', '.join(self.keys)} change more than parameters of the model")
-            own = {n: x for n, x in values.items() if x != self.usual[n]} | own
-        return self.car.with_parameters(own)
+            self.kept[values] = {n: x for n, x in changed.items() if x != self.usual[n]}
+        return self.kept[values]
 
     def run(self, i: int, point: Values) -> Run:
         car = ready(self.changed(point), method=self.method, gear=self.gear)
