@@ -37,7 +37,7 @@ double solve(int n_u, int n_v, int rank, const double *scales, const int *row_at
 @pytest.fixture(scope="module")
 def solve(tmp_path_factory):
     folder = tmp_path_factory.mktemp("elimination")
-    text = Kernel({}).take("tables/elimination.h", "solve.c", "pivoted.c", "null_space.c")
+    text = Kernel({}).take("tables/elimination.h", "solve.c", "elimination.c", "reduced.c")
     (folder / "solve.c").write_text(HEAD + text + TAIL)
     checks = ["-Wall", "-Wextra", "-Werror", "-Wno-vla"]
     command = [

@@ -3,8 +3,8 @@
 #include "linked.h"
 #include "tables/elimination.h"
 #include "solve.c"
-#include "pivoted.c"
-#include "null_space.c"
+#include "elimination.c"
+#include "reduced.c"
 #include "ground_parts.c"
 #include "kernel.c"
 #ifndef PAGE

@@ -9,7 +9,7 @@ static const real ROW_SCALE[N_V] = {1.0}, COLUMN_SCALE[N_U] = {1.0, 1.0};
 static const int ROW_AT[N_V + 1] = {0, 2}, ROW_COLUMN[] = {0, 1}, MASS_AT[N_U + 1] = {0, 1, 2}, MASS_COLUMN[] = {0, 1};
 #define USUAL_RATIO 1.0
 #ifndef ATTACHED
-#include "pivoted.c"
+#include "elimination.c"
 #endif
 #ifndef HAS_DAE
 #define HAS_LOOPS 1
@@ -18,7 +18,7 @@ enum { N_ORDER = 0 };
 static const int ORDER[N_ORDER + 1][2] = {{0, 0}};
 #ifndef ATTACHED
 #include "solve.c"
-#include "null_space.c"
+#include "reduced.c"
 #endif
 
 static void derivatives(ARGUMENTS, real *qd, real *ud, Externals *x)

@@ -80,7 +80,7 @@ def embedded_source(
     loops = program.loops
     solved = loops is not None or any(isinstance(s, Solve) for s in steps)
     kernel = Kernel({"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)})
-    null = [listed(row_data(loops)), kernel.take("pivoted.c", "null_space.c")] if loops is not None else []
+    null = [listed(row_data(loops)), kernel.take("elimination.c", "reduced.c")] if loops is not None else []
     null += [kernel.take("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
     remembers = any(c.routine.memory for c in calls.values())
     room = "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""

@@ -109,7 +109,7 @@ def _of_kernel(p: Program, multipliers: bool, kernel: Kernel) -> list[str]:
     """Linear systems of the kernel that no statement of the program needs."""
     if p.loops is None:
         return []
-    return [kernel.take("pivoted.c", *(() if multipliers else ("solve.c", "null_space.c")))]
+    return [kernel.take("elimination.c", *(() if multipliers else ("solve.c", "reduced.c")))]
 
 
 def head_of(
@@ -154,7 +154,7 @@ def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel
     if p.loops is not None:
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
         parts.append(listed(row_data(p.loops, accelerations or not multipliers)))
-        parts += [kernel.take("pivoted.c", "null_space.c", "constrained_rates.c")] if accelerations else []
+        parts += [kernel.take("elimination.c", "reduced.c", "constrained_rates.c")] if accelerations else []
     return parts + table_helpers(p, kernel)
 
 

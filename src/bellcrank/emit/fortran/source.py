@@ -112,7 +112,7 @@ def _loop_solvers(program: Program, reduces: bool, dae: bool, kernel: Kernel) ->
     if program.loops is None:
         return []
     more = reduces or not dae
-    files = ("tables/elimination.h", *(["solve.c"] if more else [])), ("pivoted.c", *(["null_space.c"] if more else []))
+    files = ("tables/elimination.h", *(["solve.c"] if more else [])), ("elimination.c", *(["reduced.c"] if more else []))
     texts = [kernel.take(*files[0]), listed(row_data(program.loops, more)), kernel.take(*files[1])]
     return [*texts, kernel.take("constrained_rates.c"), runtime("reduced.c")] if reduces else texts
 
