@@ -94,7 +94,7 @@ def truck(n):
             s.add_force(f"t{i}{side}", magnitude="-kt*x", direction=up, at=hub)
     s.add_gravity(direction=-up)
     s.set_defaults(M=4000, m=300, l=1, w=1, k=2e5, c=1e4, kt=1e6, g=9.81)
-    s.set_run(t_end=1, step=0.001, initial={"q(pitch.1)": 0.02})
+    s.set_run(t_end=1, step=0.001, initial={"q(pitch, 1)": 0.02})
     return s
 
 

@@ -112,8 +112,9 @@ def _loop_solvers(program: Program, reduces: bool, dae: bool, kernel: Kernel) ->
     if program.loops is None:
         return []
     more = reduces or not dae
-    files = ("tables/elimination.h", *(["solve.c"] if more else [])), ("elimination.c", *(["reduced.c"] if more else []))
-    texts = [kernel.take(*files[0]), listed(row_data(program.loops, more)), kernel.take(*files[1])]
+    solved, reduced = (["solve.c"], ["reduced.c"]) if more else ([], [])
+    texts = [kernel.take("tables/elimination.h", *solved), listed(row_data(program.loops, more))]
+    texts.append(kernel.take("elimination.c", *reduced))
     return [*texts, kernel.take("constrained_rates.c"), runtime("reduced.c")] if reduces else texts
 
 
