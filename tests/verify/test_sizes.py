@@ -169,8 +169,7 @@ def test_scales(evaluation):
 def test_how_much_formulas_vary(evaluation):
     """By their slopes, over what counts as one: the system's size or a radian, and the rates that go with them."""
     rate = max(abs(U / (L, 1)))
-    rng = np.random.default_rng(1)
-    steps = [[rng.uniform(-1, 1, 2) for _ in range(3)] for _ in range(2)]
+    steps = [[rng.uniform(-1, 1, 2) for _ in range(3)] for rng in map(np.random.default_rng, (1, 2))]
     own = np.array([30.0, 1.0])
     slopes = [np.array([2.0, 3.0]), np.array([5.0, -7.0]), np.array([0.1, 0.2])]
     units = [np.array([L, 1.0]), rate * np.array([L, 1]), np.maximum(rate**2 * np.array([L, 1]), own)]

@@ -29,6 +29,9 @@ from bellcrank.model.joints.functions import JointMotion
 from bellcrank.model.records import External
 from bellcrank.vector.basis import Vec3
 
+MOST_SOLVED = 1024
+_solved: dict[tuple[Any, ...], Any] = {}  # poses of linkages by their inputs, found ahead, until they are asked for
+
 
 @dataclass(frozen=True)
 class Value:
@@ -86,8 +89,7 @@ class Guide:
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> dict[str, Any]:
         """Motion of a part as arrays, from the linkage or table itself; lengths in the unit of the equations."""
-        scales = [1.0 / metre if k == "length" else 1.0 for k in self.kinds()]
-        given = [v * s for v, s in zip(values, scales, strict=True)]
+        scales, given = self._given(values, metre)
         second: dict[str, Any] = {self.linkage.inputs[1]: given[1]} if len(given) == 2 else {}
         second |= {"extend": True} if self.extend else {}
         pose = _pose_at(self.linkage, given[0], tuple(second.items()))
@@ -103,6 +105,14 @@ class Guide:
             result["dd"] |= {(1, 1): pose.dd_rack * metre * scales[1] ** 2, (0, 1): pose.dd_mixed * metre * both}
             result["ddelta"] |= {(1, 1): pose.ddelta_rack * scales[1] ** 2, (0, 1): pose.ddelta_mixed * both}
         return result
+
+    def _given(self, values: Sequence[float], metre: float) -> tuple[list[float], list[float]]:
+        """Factors from the unit of the equations to m and rad, and the values in these."""
+        scales = [1.0 / metre if k == "length" else 1.0 for k in self.kinds()]
+        return scales, [v * s for v, s in zip(values, scales, strict=True)]
+
+    def solve_ahead(self, several: Sequence[Sequence[float]], metre: float) -> None:
+        """A table is soon looked up."""
 
     def _metric(self, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> Any:
         """Coordinates and speeds in m and rad, and the factor of each speed."""
@@ -196,6 +206,18 @@ class ExactGuide(Guide):
                 f"{high:.6g} m"
             )
         return super().numbers(part, values, metre)
+
+    def solve_ahead(self, several: Sequence[Sequence[float]], metre: float) -> None:
+        low, high = reach(self.linkage)
+        wanted = {tuple(self._given(values, metre)[1]) for values in several}
+        given = sorted(x for x in wanted if low <= x[0] <= high and (self.linkage, *x) not in _solved)
+        if not given:
+            return
+        travel, *second = np.array(given).T
+        poses = self.linkage.solve(travel, **dict(zip(self.linkage.inputs[1:], second, strict=False)))
+        if len(_solved) > MOST_SOLVED:
+            _solved.clear()
+        _solved.update({(self.linkage, *x): poses[i] for i, x in enumerate(given)})
 
     def reach(self) -> list[tuple[float, float]]:
         return [reach(self.linkage)] + [(-0.02, 0.02)] * (self.count - 1)
@@ -327,4 +349,5 @@ def _flat(pose: Any) -> list[float]:
 @lru_cache(maxsize=256)
 def _pose_at(linkage: Any, travel: float, second: tuple[tuple[str, Any], ...]) -> Any:
     """The pose of all links; a check asks for those of one state several times."""
-    return linkage.solve(travel, **dict(second))
+    known = _solved.pop((linkage, travel, *(x for name, x in second if name != "extend")), None)
+    return linkage.solve(travel, **dict(second)) if known is None else known

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from bellcrank.verify import jets
-from bellcrank.verify.bodies import Motion
+from bellcrank.verify.bodies import Motion, look_ahead
 from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, freedom, mass_centre
 from bellcrank.verify.report import Line
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject
@@ -118,9 +118,11 @@ class Window:
         """What is exchanged in the last step."""
         path, account = solver.dense_output(), self.account
         half = (solver.t - solver.t_old) / 2
-        for x, weight in zip(*leggauss(NODES), strict=True):
-            t = solver.t_old + half * (1 + x)
-            s = self.at(t, path(t))
+        nodes, weights = leggauss(NODES)
+        times = [solver.t_old + half * (1 + x) for x in nodes]
+        samples = [self.at(t, path(t)) for t in times]
+        look_ahead((self.subject.evaluation(s).machine, s.q) for s in samples)
+        for s, t, weight in zip(samples, times, weights, strict=True):
             evaluation = self.subject.evaluation(s)
             locked = evaluation.values(s.q, s.u).locked()
             if locked:

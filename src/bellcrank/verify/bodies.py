@@ -10,6 +10,7 @@ Sayers (1990), sections 8.1.3 to 8.1.6 and 8.2.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,6 +66,7 @@ class Machine:
         self.scalars = Scalars(description, parameters)
         self.need_rates: set[Any] = set()  # formulas whose values depend on rates, as met so far
         self.led: dict[int, Led] = {}
+        self.fixed: dict[str, Value] = {}  # definitions that follow from parameters alone, as met so far
         self.index: dict[str, int] = {}
         self.q_names: list[str] = []
         self.u_names: list[str] = []
@@ -242,6 +244,11 @@ class Machine:
         bodies = [self.bodies[self.index[name]] for name, _ in b.joint.follows]
         return [getattr(other, letter).start + i for other, (_, i) in zip(bodies, b.joint.follows, strict=True)]
 
+    def moved_by(self, b: Body, q: np.ndarray) -> list[Value]:
+        """What moves a body: coordinates, and what is given from outside."""
+        led = [self.led.get(b.index, (0.0, 0.0))[0]] if b.joint.given is not None else []
+        return [*(q[i] for i in self.places(b)), *led]
+
     def sizes(self, letter: str, length: float) -> np.ndarray:
         """What counts as one for every coordinate ("q") or speed ("u") of a joint: a radian, or the given length."""
         found = np.ones(len(getattr(self, f"{letter}_names")))
@@ -311,23 +318,42 @@ class Machine:
 
         Those of user-defined states are left open (not a number): formulas that need them find them.
         """
-        jet = Jet([q])
-        for n in range(1, len(u) + 1):
-            rates = jets.coefficients(Motion(self, jet, Jet(u.c[:n])).coordinate_rates(), n)
-            own = np.full((n, self.own.stop - self.own.start), np.nan)
-            jet = jets.integral(q, Jet(np.concatenate([rates, own], axis=1)), n + 1)
-        return Motion(self, jet, u)
+        c = np.full((len(u) + 1, len(q)), np.nan)
+        c[0] = q
+        for b in self.bodies:
+            if b.joint.direct:
+                c[1:, b.q] = u.c[:, b.u] / np.arange(1, len(u) + 1)[:, None]
+        for n in range(1, len(u) + 1) if self._indirect else ():
+            motion = Motion(self, Jet(c[:n]), Jet(u.c[:n]), self._carriers)
+            for b in self._indirect:
+                c[n, b.q] = jets.coefficients(jets.stack(motion.rates_of(b)), n)[n - 1] / n
+        return Motion(self, Jet(c), u)
+
+    @cached_property
+    def _indirect(self) -> list[Body]:
+        """Bodies whose rates of coordinates are not their speeds."""
+        return [b for b in self.bodies if not b.joint.direct]
+
+    @cached_property
+    def _carriers(self) -> list[Body]:
+        """These, and all that carry them, in order."""
+        found: set[int] = set()
+        for b in reversed(self.bodies):
+            if b.index in found or not b.joint.direct:
+                found |= {b.index, b.parent}
+        return [b for b in self.bodies if b.index in found]
 
 
 class Motion:
-    """Of all bodies; -1: the ground. Columns of speeds are several motions at once, and so are those of velocities."""
+    """Of all bodies, or of some with those that carry them; -1: the ground. Columns of speeds are several motions at
+    once, and so are those of velocities."""
 
-    def __init__(self, machine: Machine, q: Value, u: Value) -> None:
+    def __init__(self, machine: Machine, q: Value, u: Value, bodies: Sequence[Body] | None = None) -> None:
         self.machine, self.q, self.u = machine, q, u
         several = None if isinstance(u, Jet) or u.ndim == 1 else u.shape[1]
         rest = ZERO if several is None else np.zeros((3, several))
         self.of: dict[int, Pose] = {-1: GROUND if several is None else Pose(E, ZERO, rest, rest)}
-        for b in machine.bodies:
+        for b in machine.bodies if bodies is None else bodies:
             z, rates = q[b.q], u[b.u]
             if b.joint.follows is not None:
                 z, rates = [q[i] for i in machine.places(b)], [u[i] for i in machine.places(b, "u")]
@@ -359,12 +385,27 @@ class Motion:
         """q' of the bodies that produces these velocities, joint by joint."""
         rates: list[Value] = []
         for b in self.machine.bodies:
-            rates += b.joint.rates(self.q[b.q], self.u[b.u], self.of[b.parent], self.of[b.index])
+            rates += self.rates_of(b)
         return jets.stack(rates) if rates else np.zeros(0)
+
+    def rates_of(self, b: Body) -> list[Value]:
+        """q' of one body."""
+        return b.joint.rates(self.q[b.q], self.u[b.u], self.of[b.parent], self.of[b.index])
 
     def locked(self) -> list[str]:
         """Bodies in gimbal lock, or near it: their angles do not determine how they turn."""
         return [b.name for b in self.machine.bodies if not b.joint.gimbal(self.q[b.q]) > LOCKED]
+
+
+def look_ahead(states: Iterable[tuple[Machine, np.ndarray]]) -> None:
+    """Solves the linkages of many states at once; the motions of each may be asked for later."""
+    asked: dict[int, tuple[Joint, list[tuple[float, ...]]]] = {}
+    for machine, q in states:
+        for b in machine.bodies:
+            values = tuple(float(value(x)) for x in machine.moved_by(b, q))
+            asked.setdefault(id(b.joint), (b.joint, []))[1].append(values)
+    for joint, several in asked.values():
+        joint.look_ahead(several)
 
 
 def _axes(given: Any) -> list[Any]:

@@ -56,11 +56,12 @@ def _parsed(text: str) -> Syntax:
 
 
 @lru_cache(maxsize=16384)  # formulas are evaluated at many states
-def _in_order(root: Syntax) -> list[tuple[Syntax, list[int], Any]]:
-    """The nodes of a formula, parts before wholes, the places of the parts of each, and what a leaf stands for."""
+def _in_order(root: Syntax) -> list[tuple[Syntax, list[int], Any, Rule | None]]:
+    """The nodes of a formula, parts before wholes, the places of the parts of each, what a leaf stands for, and the
+    rule of an operator."""
     nodes = postorder_syntax(root)
     place = {node: i for i, node in enumerate(nodes)}
-    return [(node, [place[part] for part in node.children], _leaf(node)) for node in nodes]
+    return [(node, [place[part] for part in node.children], _leaf(node), OPERATORS.get(node.op)) for node in nodes]
 
 
 def _leaf(node: Syntax) -> Any:
@@ -113,6 +114,7 @@ class Scalars:
         external: ExternalRoutine | None = None,
         chosen: list[Any] | None = None,
         values_only: bool = False,
+        fixed: dict[str, Value] | None = None,
     ) -> None:
         self.chosen = chosen  # the pieces that functions made of pieces were, one after another
         self.values_only = values_only  # all is a plain number, and no rate of anything is known
@@ -128,7 +130,8 @@ class Scalars:
         self.states = {z.name: z for z in description.states}
         self.dummies: dict[str, Callable[[], Value]] = {}
         self._defined: dict[str, Value] = {}  # values of definitions in which no dummy occurs
-        self._met_dummy = False
+        self.fixed = {} if fixed is None else fixed  # values of definitions that follow from parameters alone
+        self._met_dummy = self._met_motion = False
 
     # ---- entry points
 
@@ -142,8 +145,14 @@ class Scalars:
             leaf = _leaf(root)
             return self.meaning(root, []) if leaf is None else leaf
         done: list[Any] = []
-        for node, parts, leaf in _in_order(root):
-            done.append(self.meaning(node, [done[i] for i in parts]) if leaf is None else leaf)
+        direct, settle = self.chosen is None, self.settle
+        for node, parts, leaf, rule in _in_order(root):
+            if leaf is not None:
+                done.append(leaf)
+            elif direct and rule is not None:  # most nodes
+                done.append(rule(*[settle(x) if type(x := done[i]) is Name else x for i in parts]))
+            else:
+                done.append(self.meaning(node, [done[i] for i in parts]))
         return done[-1]
 
     def triple(self, given: Any) -> Value:
@@ -162,11 +171,13 @@ class Scalars:
         match node.op:
             case "value":
                 given = node.args[0]
+                self._met_motion = True
                 return self.expression(given) if isinstance(given, Expr) else given
             case "quantity":
                 number, unit = node.args
                 return np.float64(unit_system(self.description.units).parse_unit(unit).to_equation(number))
             case "unit":
+                self._met_motion = True
                 return self.unit_vector(*node.args)
             case "call":
                 return self.call(node.args[0], node, parts)
@@ -178,19 +189,23 @@ class Scalars:
         return rules[name](*args)
 
     def settle(self, value: Any) -> Value:
-        if isinstance(value, Name):
-            return self.time if value.text == "t" else self.named(value.text)
-        return value
+        if not isinstance(value, Name):
+            return value
+        if value.text == "t":
+            self._met_motion = True
+            return self.time
+        return self.named(value.text)
 
     def named(self, name: str) -> Value:
         """A scalar by name, in the order in which names hide each other."""
         if name in self.dummies:
-            self._met_dummy = True
+            self._met_dummy = self._met_motion = True
             return self.dummies[name]()
         if name == "pi":
             return math.pi
         if name in self.definitions:
             return self._definition(name)
+        self._met_motion |= name in self.returned or name in self.inputs or name in self.states
         if name in self.returned:
             routine, index = self.returned[name]
             return self.routine(routine, [self.evaluate(a) for a in routine.arguments])[index]
@@ -199,23 +214,32 @@ class Scalars:
         return self.own_state(name) if name in self.states else self.parameters[name]
 
     def _definition(self, name: str) -> Value:
+        if self.chosen is None and name in self.fixed:
+            return self.fixed[name]
         if name in self._defined:
+            self._met_motion = True
             return self._defined[name]
-        outer, self._met_dummy = self._met_dummy, False
+        outer = self._met_dummy, self._met_motion
+        self._met_dummy = self._met_motion = False
         found = self.evaluate(self.definitions[name])
         if not self._met_dummy:
             self._defined[name] = found
-        self._met_dummy |= outer
+        if not self._met_motion and self.chosen is None:
+            self.fixed[name] = found
+        self._met_dummy |= outer[0]
+        self._met_motion |= outer[1]
         return found
 
     def call(self, name: str, node: Syntax, parts: list[Any]) -> Any:
         if name in self.tables:
             return look_up(self.tables[name], [self.settle(p) for p in parts])
         if name in self.routines and not self.routines[name].returns:
+            self._met_motion = True
             return self.routine(self.routines[name], [self.settle(p) for p in parts])[0]
         name = name.lower()
         if name in FUNCTIONS:
             return self._function(FUNCTIONS, name, [self.settle(p) for p in parts])
+        self._met_motion = True
         return self.mechanical(name, node, parts)
 
     def routine(self, routine: External, arguments: list[Value]) -> list[Value]:
@@ -290,11 +314,17 @@ def look_up(table: Table, args: list[Value]) -> Value:
     return _surface(table, args, table.derivative)
 
 
-def _curve(table: Table, x: Value, n: int) -> Value:
+@lru_cache(maxsize=256)
+def _points(table: Table) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Points and values of a table with one argument, and its spline if it has one."""
     from scipy.interpolate import CubicSpline
 
     axis, values = np.array(table.axes[0]), np.array(table.values)
-    spline = CubicSpline(axis, values) if table.order == 3 else None
+    return axis, values, CubicSpline(axis, values) if table.order == 3 else None
+
+
+def _curve(table: Table, x: Value, n: int) -> Value:
+    axis, values, spline = _points(table)
 
     def at(z: Any, n: int) -> float:
         inside = min(max(float(z), axis[0]), axis[-1])

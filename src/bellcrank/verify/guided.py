@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.verify.formulas import CannotEvaluate
-from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.jets import Jet, Value, cross
 
 Numbers = Mapping[str, Any]
 
@@ -27,6 +28,13 @@ def numbers_of(record: Any, values: tuple[float, ...], metre: float) -> Numbers:
             return record.guide.numbers(record.part, values, metre)
     except ModelError as error:
         raise CannotEvaluate(str(error)) from None
+
+
+def solve_ahead(record: Any, several: Sequence[tuple[float, ...]], metre: float) -> None:
+    """Prepares the functions for several values of their coordinates, as far as they have any there."""
+    with warnings.catch_warnings(), suppress(ModelError):
+        warnings.simplefilter("ignore", ModelWarning)
+        record.guide.solve_ahead(several, metre)
 
 
 def guided_pose(m: Numbers, z: Sequence[Value]) -> tuple[Value, Value, Sequence[Value], Sequence[Value]]:
@@ -59,7 +67,7 @@ def _pair(form: Mapping[tuple[int, int], Any], k: int, j: int) -> Any:
 
 def _bent(m: Numbers, k: int, j: int) -> Any:
     """d delta_k/d z_j: the symmetric part, and half a cross product because rotations do not commute."""
-    return _pair(m["ddelta"], k, j) + 0.5 * np.cross(m["delta"][j], m["delta"][k])
+    return _pair(m["ddelta"], k, j) + 0.5 * cross(m["delta"][j], m["delta"][k])
 
 
 def _quadratic(form: Mapping[tuple[int, int], Any], rates: Sequence[Any]) -> Any:

@@ -9,13 +9,14 @@ Griewank & Walther, Evaluating Derivatives (2nd ed., 2008), section 13.2 (recurr
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 Value = Any  # a number, an array, or a Jet of either
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])  # components in cyclic order
 
 
 class NoDerivative(ArithmeticError):
@@ -67,15 +68,15 @@ class Jet:
         return -self + other
 
     def __mul__(self, other: Value) -> Jet:
-        return _product(self, other, np.multiply)
+        return _product(self, other, _times)
 
     __rmul__ = __mul__
 
     def __matmul__(self, other: Value) -> Jet:
-        return _product(self, other, np.matmul)
+        return _product(self, other, _matmul)
 
     def __rmatmul__(self, other: Value) -> Jet:
-        return _product(other, self, np.matmul)
+        return _product(other, self, _matmul)
 
     def __truediv__(self, other: Value) -> Jet:
         return self * reciprocal(other)
@@ -103,23 +104,42 @@ def together(*values: Value) -> list[np.ndarray]:
 
 
 def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
+    """The product of a jet and a jet or constant; `multiply` takes arrays with the orders along their first axes."""
     if not isinstance(a, Jet):  # a constant: every order by itself
-        a = np.asarray(a, dtype=float)
-        return Jet(a * b.c if a.ndim == 0 else [multiply(a, y) for y in b.c])
+        return Jet(multiply(np.asarray(a, dtype=float)[None], b.c))
     if not isinstance(b, Jet):
-        b = np.asarray(b, dtype=float)
-        return Jet(a.c * b if b.ndim == 0 else [multiply(x, b) for x in a.c])
+        return Jet(multiply(a.c, np.asarray(b, dtype=float)[None]))
     length = min(len(a.c), len(b.c))
-    x, y = a.c[:length], b.c[:length]
-    if x.ndim == y.ndim == 1:
-        x, y, multiply = x.tolist(), y.tolist(), operator.mul  # numbers of Python are the fastest
-    orders = []
-    for n in range(length):
-        total = multiply(x[0], y[n])
-        for j in range(1, n + 1):
-            total = total + multiply(x[j], y[n - j])
-        orders.append(total)
-    return Jet(orders)
+    if a.c.ndim == b.c.ndim == 1:
+        x, y = a.c.tolist(), b.c.tolist()  # numbers of Python are the fastest
+        return Jet([sum([x[j] * y[n - j] for j in range(1, n + 1)], x[0] * y[n]) for n in range(length)])
+    if length == 1:
+        return Jet(multiply(a.c[:1], b.c[:1]))
+    first, second, ends = _pairs(length)
+    return Jet(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), ends, axis=0))
+
+
+@cache
+def _pairs(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Orders of two jets that meet in each order of their product, one order after another, and where each begins."""
+    pairs = [(j, n - j) for n in range(length) for j in range(n + 1)]
+    first, second = np.array(pairs).T
+    return first, second, np.array([n * (n + 1) // 2 for n in range(length)])
+
+
+def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of every order: numbers meet vectors and matrices, whose axes come last."""
+    more = a.ndim - b.ndim
+    a = a.reshape(len(a), *(1,) * -more, *a.shape[1:]) if more < 0 else a
+    b = b.reshape(len(b), *(1,) * more, *b.shape[1:]) if more > 0 else b
+    return a * b
+
+
+def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of every order of matrices and vectors."""
+    if a.ndim == 2:
+        return _matmul(a[:, None], b)[:, 0]
+    return np.matmul(a, b[..., None])[..., 0] if b.ndim == 2 else np.matmul(a, b)
 
 
 def value(x: Value) -> Any:
@@ -168,8 +188,14 @@ def solve(A: Value, b: Value) -> Value:
 
 def cross(a: Value, b: Value) -> Value:
     if isinstance(a, Jet) or isinstance(b, Jet):
-        return _product(a, b, _cross)
+        return _product(a, b, _crosses)
     return _cross(a, b)
+
+
+def _crosses(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of every order."""
+    turned = a.take(_NEXT, 1), b.take(_NEXT, 1), a.take(_LAST, 1), b.take(_LAST, 1)
+    return turned[0] * turned[3] - turned[2] * turned[1]
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -212,11 +238,11 @@ def sincos(x: Value) -> tuple[Value, Value]:
     """Sine and cosine, by their common recurrence."""
     if not isinstance(x, Jet):
         return np.sin(x), np.cos(x)
-    s, c = [np.sin(x.c[0])], [np.cos(x.c[0])]
-    slopes = [j * a for j, a in enumerate(x.c)]
+    numbers = x.c.tolist() if x.c.ndim == 1 else x.c  # numbers of Python are the fastest
+    s, c = ([f(x.c[0])] if x.c.ndim > 1 else [float(f(x.c[0]))] for f in (np.sin, np.cos))
     for n in range(1, len(x)):
-        s.append(sum(slopes[j] * c[n - j] for j in range(1, n + 1)) / n)
-        c.append(-sum(slopes[j] * s[n - j] for j in range(1, n + 1)) / n)
+        s.append(sum([j * numbers[j] * c[n - j] for j in range(1, n + 1)]) / n)
+        c.append(-sum([j * numbers[j] * s[n - j] for j in range(1, n + 1)]) / n)
     return Jet(s), Jet(c)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from bellcrank.model.records import JointRecord
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
-from bellcrank.verify.guided import guided_pose, numbers_of
+from bellcrank.verify.guided import guided_pose, numbers_of, solve_ahead
 from bellcrank.verify.jets import Value, times, value
 
 E = np.eye(3)
@@ -54,8 +54,16 @@ class Joint:
         whose velocities are columns then."""
         raise NotImplementedError
 
+    @property
+    def direct(self) -> bool:
+        """Are its speeds the rates of its coordinates?"""
+        return True
+
     def rates(self, q: Any, u: Any, A: Pose, B: Pose) -> list[Value]:
         return [u[i] for i in range(self.n_u)]
+
+    def look_ahead(self, several: Sequence[tuple[float, ...]]) -> None:
+        """Prepares motions at several values of what moves it."""
 
     def start(self, q: np.ndarray) -> None:
         """Sets what is not zero where the body stands as it was drawn."""
@@ -146,6 +154,10 @@ class PlainJoint(Joint):
                 v = v + times(A.R @ slide, u[i])
         return Pose(R, A.p + arm, w, v)
 
+    @property
+    def direct(self) -> bool:
+        return self.absolute is None and not self.euler and len(self.axes) <= 1
+
     def rates(self, q: Any, u: Any, A: Pose, B: Pose) -> list[Value]:
         return self._slide_rates(q, A, B) + self._turn_rates(q, A, B)
 
@@ -201,6 +213,9 @@ class GuidedJoint(Joint):
         self._datum = np.array(r.at) * self.metre
         self._numbers = lru_cache(maxsize=64)(lambda values: numbers_of(self.record, values, self.metre))
         self._offset = self.at - (np.array(r.at) + np.array(r.drawn)) * self.metre
+
+    def look_ahead(self, several: Sequence[tuple[float, ...]]) -> None:
+        solve_ahead(self.record, several, self.metre)
 
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
         numbers = self._numbers(tuple(float(value(x)) for x in q))

@@ -27,7 +27,7 @@ class Formulas(Scalars):
     """The whole language at one instant of a motion. Vectors are arrays in inertial axes."""
 
     def __init__(self, motion: Motion, values: Callable[[Motion], Formulas] | None = None, **given: Any) -> None:
-        super().__init__(motion.machine.description, motion.machine.parameters, **given)
+        super().__init__(motion.machine.description, motion.machine.parameters, fixed=motion.machine.fixed, **given)
         self.given = given
         self.values = values  # the same language over the values of a motion alone, where such is known
         self.motion = motion

@@ -68,20 +68,27 @@ class Scales:
         return ", ".join(words).replace(", or", " or")
 
 
+def nearby(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, *own: np.ndarray) -> list[list[np.ndarray]]:
+    """Two states next to one, by a little of what counts as one: the same ones with and without accelerations."""
+    rate, joints = evaluation.rate(evaluation.speeds(q, u)), evaluation.units("u")[evaluation.free]
+    units = [evaluation.units("q"), rate * joints, *(np.maximum(rate**2 * joints, np.abs(x)) for x in own)]
+    found = []
+    for rng in map(np.random.default_rng, (1, 2)):
+        pairs = zip((q, u, *own), units, strict=True)
+        found.append([x + VARIED * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs])
+    return found
+
+
 def varied(
     evaluation: Evaluation, f: Callable[..., np.ndarray], q: np.ndarray, u: np.ndarray, *own: np.ndarray
 ) -> np.ndarray:
     """How much the values of a function would change, by their slopes, if all its arguments changed by what counts as
     one: the size of the terms of a formula, whatever its value is. Nothing where it has no value nearby."""
-    rng = np.random.default_rng(1)
-    rate, joints = evaluation.rate(evaluation.speeds(q, u)), evaluation.units("u")[evaluation.free]
-    units = [evaluation.units("q"), rate * joints, *(np.maximum(rate**2 * joints, np.abs(x)) for x in own)]
     here = f(q, u, *own)
     most = np.zeros(len(here))
-    for _ in range(2):
-        pairs = zip((q, u, *own), units, strict=True)
+    for near in nearby(evaluation, q, u, *own):
         try:
-            moved = f(*(x + VARIED * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs))
+            moved = f(*near)
         except (ArithmeticError, CannotEvaluate, ValueError, np.linalg.LinAlgError):
             continue
         change = np.abs(moved - here) / VARIED

@@ -8,22 +8,25 @@ speeds say, outputs and what user functions give to the echo must be what their 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from bellcrank.units import Unit
+from bellcrank.verify.bodies import Machine, look_ahead
 from bellcrank.verify.coordinates import kinematic_error, own_error
 from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.power import Residual, accelerations, virtual_power
 from bellcrank.verify.reactions import newton_euler, reactions_error
 from bellcrank.verify.report import Line
-from bellcrank.verify.scales import Scales, varied
+from bellcrank.verify.scales import Scales, nearby, varied
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 
 EQUATION = 1e-10  # of the terms of an equation of motion, or of a constraint of accelerations
 RESIDUAL = 1e-9  # of the terms of a velocity, a length or an output
+AHEAD = 32  # states whose linkages are solved at once
 ZERO = 1e-6  # of what counts as one of a dimension: channels that vary less are measured by this
 
 PROPERTIES = {  # in the order of the report: name, limit
@@ -158,7 +161,9 @@ class AtStates:
 def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) -> tuple[list[Line], str]:
     """The lines, and the scales in words."""
     found = AtStates(subject)
-    for s in samples:
+    for i, s in enumerate(samples):
+        if not i % AHEAD:
+            look_ahead(_nearby(subject, samples[i : i + AHEAD]))
         try:
             found.look(s)
         except UNUSABLE as error:
@@ -166,6 +171,14 @@ def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) ->
                 w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
             break
     return found.lines(suffix), found.scales.told(subject.unit_system)
+
+
+def _nearby(subject: Subject, samples: Sequence[Sample]) -> Iterator[tuple[Machine, np.ndarray]]:
+    """States next to samples at which formulas are evaluated, too."""
+    for s in samples:
+        with suppress(*UNUSABLE):
+            evaluation = subject.evaluation(s)
+            yield from [(evaluation.machine, near[0]) for near in nearby(evaluation, s.q, s.u)]
 
 
 def rates_error(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:

@@ -34,7 +34,7 @@ from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.evaluate import closure, state_at
 from bellcrank.signals import Signal
 from bellcrank.units import Unit, UnitSystem, unit_system
-from bellcrank.verify.bodies import Machine
+from bellcrank.verify.bodies import Machine, look_ahead
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, state_key
 from bellcrank.verify.jets import NoDerivative, value
 from bellcrank.verify.numeric import Evaluation
@@ -44,6 +44,7 @@ LIVELY = 1e4  # times the speeds drawn, at most
 OWN = 0.1  # what counts as one for states of the user's own
 IN_VAIN, MOST_FURTHER = 20, 16  # draws of states at which formulas are made of other pieces; such states
 LEFT_BEHIND = 0.37  # in the memory of a user function
+AHEAD, FEW = 32, 4  # states whose linkages are solved at once: of many that are drawn, and where one may be the last
 KEPT = 64  # samples whose evaluations are kept
 LOOKS = 6  # states at which the usual number of degrees of freedom is looked for
 
@@ -191,7 +192,21 @@ class Subject:
         a value, and assemblies in which a linkage gains degrees of freedom for good, as when two equal links lie on
         each other.
         """
-        return [self._next() for _ in range(count)]
+        found: list[Sample] = []
+        while len(found) < count:
+            if not len(found) % AHEAD:
+                self._look_ahead([1.0] * min(AHEAD, count - len(found)))
+            found.append(self._next())
+        return found
+
+    def _look_ahead(self, sizes: Sequence[float]) -> None:
+        """Solves at once the linkages of states that are drawn next, unless loops move them elsewhere."""
+        if self.loops or all(b.joint.follows is None for b in self.machine.bodies):
+            return
+        state = self.rng.bit_generator.state
+        drawn = [self._draw(size) for size in sizes]
+        self.rng.bit_generator.state = state
+        look_ahead((self._evaluation(s).machine, s.q) for s in drawn)
 
     def further(self, samples: Sequence[Sample]) -> list[Sample]:
         """More states, near the initial one too, at which formulas are made of other pieces than at those given."""
@@ -199,6 +214,8 @@ class Subject:
         found: list[Sample] = []
         in_vain = 0
         while met and in_vain < IN_VAIN and len(found) < MOST_FURTHER:
+            if not in_vain % FEW:
+                self._look_ahead([0.5 ** (i % 7) for i in range(in_vain + 1, in_vain + 1 + FEW)])
             in_vain += 1
             s = self._closed(self._draw(0.5 ** (in_vain % 7)))
             try:

@@ -29,6 +29,9 @@ class Guide(Functions, Protocol):
     def numbers(self, part: str, values: Sequence[float], metre: float) -> Mapping[str, Any]:
         """For checks, by the functions themselves: arrays p, R, d, delta, dd, ddelta, by coordinate or pair."""
 
+    def solve_ahead(self, several: Sequence[Sequence[float]], metre: float) -> None:
+        """Solves at several values of the coordinates at once what `numbers` may be asked for next."""
+
     def reach(self) -> Sequence[tuple[float, float]]:
         """Lowest and highest value of every coordinate that may be asked for, m or rad."""
 
