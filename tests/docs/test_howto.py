@@ -1,12 +1,17 @@
 """How-to pages and README: their code runs as it stands, prints what they say, and agrees with closed forms and known numbers."""
 
+import re
+import shlex
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+import bellcrank as bc
+from bellcrank import cli
 from bellcrank.api.equations import Equations
 from bellcrank.optimize import Fit
 from bellcrank.run.result import Run
@@ -182,9 +187,30 @@ def fit_parameters(n):
     assert n["fit"].noise == pytest.approx({"az": 0.1, "travel": 5e-4}, rel=0.1)
 
 
+def van_report(n):
+    """Roll steer is the slope of the rods that stand for leaf springs. The commands of the page run, with its points."""
+    for car, low in ((n["van"], 15), (n["own"], 40)):
+        rig = car.kinematics("rear", [-1e-4, 1e-4], mode="opposite")
+        roll = np.degrees(1e-4 / 0.86)
+        assert np.ptp(rig["toe"]) / 2 == pytest.approx(low / 488 * roll, rel=1e-4)
+    page = PAGES["van_report"].read_text(encoding="utf-8")
+    new, *others = "".join(re.findall(r"(?ms)^```bash\n(.*?)^```", page)).splitlines()
+    assert cli.main(shlex.split(new)[1:]) == 0
+    text = Path("van.toml").read_text(encoding="utf-8")
+    (points,) = re.findall(r"(?ms)^```toml\n(.*?)^```", page)
+    for line in points.splitlines():
+        text, count = re.subn(rf"(?m)^{line.partition(' = ')[0]} = .*$", line, text)
+        assert count == 1
+    Path("van.toml").write_text(text, encoding="utf-8")
+    assert bc.vehicles.Car.read("van.toml").metrics == pytest.approx(n["own"].metrics, rel=1e-9)
+    for line in others:
+        assert cli.main(shlex.split(line)[1:]) == 0, line
+    assert "delivery van" in Path("van.html").read_text(encoding="utf-8")
+
+
 CHECKS = [README, pendulum_with_friction, double_pendulum, overlay_springs, four_bar_torque, cart_pole_lqr, rolling_coin, bouncing_ball,
           monte_carlo, three_masses, slider_crank_gas_force, fit_hard_points,
-          spring_damper_stop, equations_as_latex, scipy_solvers, fit_parameters]  # fmt: skip
+          spring_damper_stop, equations_as_latex, scipy_solvers, fit_parameters, van_report]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import bellcrank as bc
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.rest import corner, push_of, rack_place
 
 UP = np.array([0.0, 0.0, 1.0])
+BEAM = "twist_beam"
+AXLE_MASS, ARM_MASS, ROD_MASS, LINK_MASS = 85.0, 21.0, 3.0, 2.0  # kg
 
 
 def symmetric(car):
     """The car with its driver in the middle: formulas by hand have two equal sides."""
     at = car.given["loads"]["driver"]["at"]
     return car.changed(loads={"driver": {"at": [at[0], 0.0, at[2]]}})
+
+
+def car_with(kind, **rear):
+    """The passenger car with another rear axle, its driver in the middle."""
+    solid = kind != BEAM
+    given = {
+        "at": [-2.7, 0, 0], "toe": 0, "camber": 0,
+        "carrier": {"mass": AXLE_MASS if solid else ARM_MASS, "inertia": [12, 0.9, 12] if solid else [0.4, 0.5, 0.3]},
+        "anti_roll_bar": None, "compliance": None, "spring": {"stiffness": 40},
+        "links": {"lower_left": {"mass": f"{ROD_MASS} kg"}} if solid else None,
+        "twist_stiffness": None if solid else "90 N-m/deg",
+    }  # fmt: skip
+    if kind == "panhard_axle":
+        given["links"]["panhard"] = {"mass": f"{LINK_MASS} kg"}
+    passenger = bc.vehicles.Car.read("passenger")
+    sections = {**passenger.given, "loads": {"driver": {"mass": "75 kg", "at": ["-1.35 m", "0 m", "0.6 m"]}}}
+    axle = {k: v for k, v in {**sections["rear"], **given, **rear}.items() if v is not None}
+    axle["spring"] = {**sections["rear"]["spring"], **axle["spring"]}
+    axle["carrier"] = {**sections["rear"]["carrier"], **axle["carrier"]}
+    axle["suspension"] = {"shipped": kind}
+    return bc.vehicles.Car(**{**sections, "rear": axle})
 
 
 @dataclass(frozen=True)
@@ -64,8 +88,8 @@ def wheel(car, name, i):
         bar = 2 * record.anti_roll_bar.stiffness / track**2
     tyre = -(corner(axle, 1, 0.0, at.height + h, UP).load - corner(axle, 1, 0.0, at.height - h, UP).load) / (2 * h)
     masses = [
-        (m, at.height + place[2], slope, second(lambda c, k=k: c.masses[k][2][2]))
-        for k, (m, place, slope) in enumerate(now.masses)
+        (m, at.height + place[2], slope, second(lambda c, k=k: c.masses[k].by[0][2]))
+        for k, (m, place, slope) in enumerate((p.mass, p.at, p.by[0]) for p in now.masses)
     ]
     pose = axle.pose(at.travel[i])
     found = axle.tyre.forces(at.load[i], 0.0, 0.0)
@@ -322,4 +346,4 @@ def places(car, i):
     """Where the masses of a corner are."""
     axle = car.data.axle(("front", "rear")[i])
     now = corner(axle, 1, car.stand.travel[2 * i], car.stand.height, UP)
-    return [place for _, place, _ in now.masses]
+    return [part.at for part in now.masses]

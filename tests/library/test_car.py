@@ -199,7 +199,6 @@ def test_units_are_stated_and_all_the_same(passenger):
         ({"rear": {"spring": {"strut": "P1, spring_rd"}}}, "Did you mean 'spring_rod'?"),
         ({"rear": {"damper": {"rebound": "1 N s/m"}}}, "give one of coefficient, compression and rebound, or table"),
         ({"rear": {"anti_roll_bar": {"at": "rod"}}}, "no hard point is called 'rod'"),
-        ({"rear": {"suspension": {"shipped": "solid_axle"}}}, "this is a solid axle, which cars from files do not have"),
         ({"front": {"suspension": {"shipped": "trailing_arm"}}}, "front.suspension has no rack"),
         ({"front": {"suspension": {"shipped": "double"}}}, "no hard-point file 'double' comes with Bellcrank"),
         ({"front": {"spring": {"table": [["0 m", "0 N"], ["1 m", "1 N"]]}}}, "front.spring: give either stiffness or table"),

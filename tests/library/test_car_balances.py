@@ -7,6 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from tests.library.car_by_hand import car_with
 from tests.models import relative
 from tests.programs import build
 
@@ -16,9 +17,12 @@ INPUTS = {"steer": bc.signals.step(0.5, 40.0), "brake": bc.signals.ramp(1.5, 150
 NO_AIR = {"c_drag": 0.0, "c_side": 0.0, "c_yaw": 0.0, "c_lift_front": 0.0, "c_lift_rear": 0.0}
 
 
-@pytest.fixture(scope="module")
-def car():
-    return bc.vehicles.Car.read("passenger")
+@pytest.fixture(scope="module", params=["five_link", "panhard_axle", "twist_beam"])
+def car(request):
+    if request.param == "five_link":
+        return bc.vehicles.Car.read("passenger")
+    bar = {"stiffness": "40 N-m/deg", "at": "spring_left"}
+    return car_with(request.param, anti_roll_bar=bar, spring={"stiffness": 62})
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +108,8 @@ def test_energy_is_what_springs_keep_and_dampers_and_road_take(car, run):
     push = (1 + steering.assist) * (push - steering.damping_time * steering.stiffness * sign * run["u(rack)"] / pinion)
     power = power + push * sign * run["u(rack)"] / pinion
     kept = sum(run[f"{a}.bar_force"] ** 2 / (2 * car.stand.bar[a]) for a in ("front", "rear"))
+    if car.data.rear.record.twist_stiffness:
+        kept = kept + car.data.rear.record.twist_stiffness * np.radians(run["rear.twist"]) ** 2 / 2
     energy = run["energy"] + kept
     change = energy - energy[0]
     assert change[-1] < -1e5

@@ -6,7 +6,7 @@ import pytest
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import measure
 
-SOLID = ("solid_axle", "panhard_axle", "watt_axle", "a_arm_axle")
+SOLID = ("solid_axle", "panhard_axle", "watt_axle", "leaf_axle", "a_arm_axle")
 H = 1e-4  # m
 
 
@@ -61,6 +61,17 @@ def test_a_arm_axle_rolls_about_the_line_from_its_ball_to_the_meet_of_its_rods()
     height = ball[2] - slope * ball[0]
     assert measure(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(height, rel=1e-9)  # the ground is at z = 0
     assert rate(linkage, "toe") == pytest.approx(-np.degrees(slope) * 2 / (2 * 0.8), rel=1e-5)
+
+
+def test_leaf_springs_hold_their_axle_across_at_their_seats_and_upright():
+    """The roll centre is the middle of the seats; equal parallel rods keep the axle from turning in heave."""
+    linkage = Linkage.read("leaf_axle")
+    assert measure(linkage, 0.0)["roll_centre_height"][0] == pytest.approx(at(linkage, "leaf_centre")[2], rel=1e-9)
+    for z in (-0.08, 0.08):
+        np.testing.assert_allclose(linkage.solve(z).rotation, np.eye(3), atol=1e-9)
+    a, b = at(linkage, "lower_left_base"), at(linkage, "lower_left_axle")
+    steer = (b[2] - a[2]) / (a[0] - b[0])  # as the rods rise to the rear
+    assert rate(linkage, "toe") == pytest.approx(np.degrees(steer) / at(linkage, "wheel_left")[1], rel=1e-5)
 
 
 def test_watt_linkage_holds_its_pivot_in_the_middle():

@@ -125,6 +125,16 @@ class Chain:
         """Whether it carries both wheels of an axle."""
         return any(i.kind == "roll" for i in self.inputs)
 
+    @property
+    def hub(self) -> str:
+        """The hard point at the centre of the wheel, of an axle of the left one."""
+        return "wheel_left" if self.both else "wheel_centre"
+
+    @property
+    def track(self) -> float:
+        """Distance of the wheel centres of a linkage that carries both, as drawn, m."""
+        return float(distance(self.place("wheel_left"), self.place("wheel_right")))
+
     def place(self, name: str) -> Point:
         return self.points[name].at
 

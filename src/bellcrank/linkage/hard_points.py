@@ -31,6 +31,7 @@ MEANINGS = {
     "lever_pivot": "pivot of the Watt lever on the axle",
     "lever_left": "left rod of the Watt linkage on its lever",
     "lever_right": "right rod of the Watt linkage on its lever",
+    "leaf_centre": "middle between the leaf springs at their seats, in the middle plane",
     "arm_left_base": "left pivot of the A-arm on the body",
     "arm_right_base": "right pivot of the A-arm on the body",
     "arm_axle": "ball joint of the A-arm on the axle",

@@ -226,6 +226,13 @@ def _watt(at: Mapping[str, Point]) -> Ties:
     return [lever], [*_axle("lower_left", "lower_right", "upper")(at)[1], *rods]
 
 
+def _leaf(at: Mapping[str, Point]) -> Ties:
+    """An axle on leaf springs, each as a rod that guides as its front half does. The leaves hold the axle across, at
+    the height of their middle, so that its point there stays in the middle plane."""
+    middle = Joint("leaves", "inplane", BASE, "axle", "leaf_centre", (0.0, 1.0, 0.0))
+    return [middle], _axle("lower_left", "lower_right", "upper")(at)[1]
+
+
 def _a_arm(at: Mapping[str, Point]) -> Ties:
     arm = _along("arm_pivot", "revolute", BASE, "a_arm", ("arm_left_base", "arm_right_base"), at)
     ball = Joint("arm_ball_joint", "spherical", "a_arm", "axle", "arm_axle")
@@ -277,6 +284,7 @@ _WATT = {
     **_LOWER_RODS, **_UPPER_ROD,
     **_on(base="watt_left_base watt_right_base", axle="lever_pivot", lever="lever_left lever_right"),
 }  # fmt: skip
+_LEAF = {**_LOWER_RODS, **_UPPER_ROD, **_on(axle="leaf_centre")}
 _A_ARM = {**_LOWER_RODS, **_on(base="arm_left_base arm_right_base", axle="arm_axle")}
 _TWIST = _on(base="", left_arm="pivot_left shear_centre wheel_left", right_arm="pivot_right wheel_right")
 _CRANK = _on(
@@ -296,6 +304,7 @@ KINDS: dict[str, Kind] = {
         _PANHARD, _axle("lower_left", "lower_right", "upper", "panhard"), ("axle",), "axle", True
     ),
     "solid_axle_watt": Kind(_WATT, _watt, ("axle", "lever"), "axle", True),
+    "solid_axle_leaf": Kind(_LEAF, _leaf, ("axle",), "axle", True),
     "solid_axle_a_arm": Kind(_A_ARM, _a_arm, ("axle", "a_arm"), "axle", True),
     "twist_beam": Kind(_TWIST, _twist_beam, ("left_arm", "right_arm"), "left_arm", True),
     "formula_pushrod": Kind(

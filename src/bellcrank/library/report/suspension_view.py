@@ -19,6 +19,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.rest import Stand, corner_at_rest, roll_centre, up_of
 from bellcrank.linkage.chain import BASE, Chain
+from bellcrank.linkage.sides import on_side
 from bellcrank.view.chart import NARROW, WIDTH, Line, curves
 
 Array = np.ndarray[Any, Any]
@@ -28,6 +29,7 @@ MARK = 0.03  # m, half size of a cross
 OUT = 0.6  # m outside the wheels, to which a side view reaches
 HIGH, LOW = 0.7, 0.15  # m above and below the ground, to which lines to instant centres reach
 ON_AXIS = 1e-4  # m, of a point from the axis of a hinge
+WHEELS = ("wheel_left", "wheel_right")  # hard points of an axle
 
 
 @dataclass(frozen=True)
@@ -62,19 +64,28 @@ def axle_view(axle: FittedAxle, at_rest: Stand) -> AxleView:
 
 def _wheel_view(axle: FittedAxle, at_rest: Stand, side: int) -> WheelView:
     level, found = _level(at_rest), corner_at_rest(axle, at_rest, side)
-    pose = axle.pose(at_rest.travel[(0 if axle.name == "front" else 2) + (side < 0)])
-    mirror, up = np.array([1.0, float(side), 1.0]), np.array([0.0, 0.0, at_rest.height])
+    i = 0 if axle.name == "front" else 2
+    travels = at_rest.travel[i : i + 2]
+    pose = axle.pose(*travels) if axle.both else axle.pose(travels[side < 0])
+    mirror = np.array([1.0, 1.0 if axle.both else float(side), 1.0])
+    up = np.array([0.0, 0.0, at_rest.height])
 
     def place(name: str) -> Array:
         at = np.asarray(pose.point(name).position).reshape(3) + np.array(axle.record.at)
         return level @ (at * mirror) + up
 
-    links = tuple(np.array([place(a), place(b)]) for a, b in _bars(axle.linkage.chain))
+    bars = [] if axle.both and side < 0 else _bars(axle.linkage.chain)  # the left view has those of both wheels
+    links = tuple(np.array([place(a), place(b)]) for a, b in bars)
     contact = level @ found.contact + up
-    front, side_ = instant_centres(contact, level @ found.slope, level @ found.turn)
-    return WheelView(
-        links, np.array([place(p) for p in axle.spring]), level @ found.centre + up, contact, front, side_
-    )  # fmt: skip
+    # where the wheels move together: seen from the front the axle rolls, seen from the side it rises
+    front, _ = instant_centres(
+        contact, level @ (found.slope - found.slope_other), level @ (found.turn - found.turn_other)
+    )
+    _, side_ = instant_centres(
+        contact, level @ (found.slope + found.slope_other), level @ (found.turn + found.turn_other)
+    )
+    spring = np.array([place(on_side(p, side) if axle.both else p) for p in axle.spring])
+    return WheelView(links, spring, level @ found.centre + up, contact, front, side_)
 
 
 def _level(at_rest: Stand) -> Array:
@@ -100,8 +111,10 @@ def _bars(chain: Chain) -> Iterator[tuple[str, str]]:
         yield rod.first, rod.second
     for body in chain.bodies:
         pivots = list(dict.fromkeys(_pivots(chain, body)))
-        if body == chain.carrier:
-            yield from ((chain.wheel_centre, p) for p in pivots)
+        hubs = [p for p in dict.fromkeys((chain.wheel_centre, *WHEELS)) if p in chain.points]
+        hubs = [p for p in hubs if chain.points[p].body == body]
+        if hubs:
+            yield from ((hubs[0], p) for p in (*hubs[1:], *pivots))
         else:
             yield from combinations(pivots, 2)
 

@@ -16,7 +16,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import H, coefficients, give_at, gives
 from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.records import Compliance, Steering
-from bellcrank.library.vehicles.rest import Stand, corner, drawn_length, push_of
+from bellcrank.library.vehicles.rest import Stand, between_wheels, corner, drawn_length, push_of
 from bellcrank.linkage.measures import Measures, measure
 from bellcrank.linkage.wheel import Wheel, see_wheel
 
@@ -27,15 +27,22 @@ def axle_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel:
     z, fitted = m["travel"], car.axle(axle)
     other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
     bushes = gives(car, at_rest, fitted).rate
-    load, rate = _springs(fitted, at_rest, z, other, {"parallel": 1.0, "opposite": -1.0, "single": 0.0}[mode], bushes)
-    wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
-    ground = (load + _unsprung(fitted, z)) / wheel.v_contact[:, 2]
+    follows = {"parallel": 1.0, "opposite": -1.0, "single": 0.0}[mode]
+    if fitted.both:
+        found = _Together(fitted, at_rest, z, other, follows)
+        wheel = see_wheel(linkage, z, mode=mode)
+        load, rate, far, ground = found.load, found.rate, found.far_rate, found.ground
+    else:
+        load, rate = _springs(fitted, at_rest, z, other, follows, bushes)
+        wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
+        far = _springs(fitted, at_rest, other, z, -1.0, bushes)[1] if mode == "opposite" else rate
+        ground = (load + _unsprung(fitted, z)) / wheel.v_contact[:, 2]
     m.add("wheel_load", ground, "N", "wheel load, vertical at the ground, with the unsprung weight")
     m.add(
         "suspension_load",
         load,
         "N",
-        "suspension load, vertical at the wheel centre, of spring, stops and anti-roll bar",
+        "suspension load, vertical at the wheel centre, of spring, stops, anti-roll bar and cross beam",
     )
     m.add(
         "vertical_wheel_rate",
@@ -44,9 +51,7 @@ def axle_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel:
         "vertical wheel rate, derivative of the suspension load with respect to travel",
     )
     if mode == "opposite":
-        far = _springs(fitted, at_rest, other, z, -1.0, bushes)[1]
-        track = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
-        stiffness = math.radians(1.0) * track**2 / 4 * (rate + far)
+        stiffness = math.radians(1.0) * fitted.half_track**2 * (rate + far)
         m.add("roll_stiffness", stiffness, "N-m/deg", "roll stiffness, of springs and anti-roll bar")
     steering = car.sections.steering if fitted.steered and axle == "front" else None
     _compliance(m, steering, _coefficients(m, car, at_rest, fitted, wheel), wheel)
@@ -83,11 +88,46 @@ def _springs(
     return load, rate
 
 
+class _Together:
+    """Loads and rates at the wheels of an axle whose linkage carries both, over travels of the left wheel and the other
+    one, by virtual work over each travel. `load` and `rate`: of the left wheel; `far_rate`: change of the load of the
+    right wheel per its travel; `ground`: load of the left wheel at the ground."""
+
+    def __init__(self, axle: FittedAxle, at_rest: Stand, z: Array, other: Array, follows: float) -> None:
+        self.axle, self.at_rest = axle, at_rest
+        h, rows = 1e-5, []
+        for a, b in zip(map(float, z), map(float, other), strict=True):
+            low, high = (self._loads(a + d, b + d * follows)[0] for d in (-h, h))
+            rate = (high - low) / (2 * h)
+            loads, ground = self._loads(a, b)
+            rows.append((loads[0], rate[0], rate[1] / follows if follows else 0.0, ground[0]))
+        self.load, self.rate, self.far_rate, self.ground = np.array(rows).reshape(-1, 4).T
+
+    def _loads(self, left: float, right: float) -> tuple[Array, Array]:
+        """Loads of both wheels that springs, bar and beam carry, and those at the ground with the unsprung weight."""
+        axle, up = self.axle, np.array([0.0, 0.0, 1.0])
+        pair = [
+            corner(axle, side, z, self.at_rest.height, up, far)
+            for side, z, far in ((1, left, right), (-1, right, left))
+        ]
+        free, bar = self.at_rest.free_length[axle.name], self.at_rest.bar[axle.name]
+        push = [push_of(axle, free, c.length, c.drawn) for c in pair]
+        loads, weights, lift = np.zeros(2), np.zeros(2), np.zeros((2, 2))
+        for i, (own, far) in enumerate((pair, pair[::-1])):
+            work = push[i] * own.ratios[0] + push[1 - i] * far.ratios[1] + between_wheels(axle, bar, own, far)
+            loads[i] = -work
+            weights[i] = GRAVITY * (
+                sum(p.mass * p.by[0][2] for p in own.masses) + sum(p.mass * p.by[1][2] for p in far.masses)
+            )
+            lift[i, i], lift[i, 1 - i] = own.slope[2], far.slope_other[2]
+        return loads, np.linalg.solve(lift, loads + weights)
+
+
 def _unsprung(axle: FittedAxle, z: Array) -> Array:
     """Weight of wheel, carrier and links, each by the rise of its mass centre over the travel."""
     up = np.array([0.0, 0.0, 1.0])
     found = [corner(axle, 1, float(x), 0.0, up).masses for x in z]
-    return np.array([GRAVITY * sum(mass * float(d[2]) for mass, _, d in masses) for masses in found])
+    return np.array([GRAVITY * sum(part.mass * float(part.by[0][2]) for part in masses) for masses in found])
 
 
 def _coefficients(m: Measures, car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel) -> dict[str, Array]:

@@ -6,7 +6,8 @@ In: an `Axle` record. Out: `FittedAxle`, with the left linkage in the axes of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -22,12 +23,13 @@ from bellcrank.library.tyres.magic_formula import MagicFormula
 from bellcrank.library.tyres.tmeasy import TMeasy
 from bellcrank.library.vehicles.geometry import axle_problems
 from bellcrank.library.vehicles.keys import Problems
-from bellcrank.library.vehicles.records import Axle, Rubber
+from bellcrank.library.vehicles.records import Axle, Link, Rubber
 from bellcrank.linkage import Linkage, shipped
 from bellcrank.linkage.chain import AXES, Chain, Point, turned
 from bellcrank.linkage.elastic import Bush, make_bush
 from bellcrank.linkage.files import KEYS, read_file, read_sheet
 from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.sides import on_side
 from bellcrank.linkage.suspensions import build_chain
 
 FIALA = ("c_slip", "c_alpha", "umax", "umin", "width", "radius", "vertical_stiffness")
@@ -36,7 +38,8 @@ OTHER = ("vertical_stiffness", "vertical_damping", "rolling_resistance")  # of a
 
 @dataclass(frozen=True, eq=False)
 class FittedAxle:
-    """An axle with its left linkage and its tyre; `spring` and `damper` are the hard points that they join."""
+    """An axle with its left linkage, or the one of both wheels, and its tyre; `spring` and `damper` are the hard points
+    that they join on the left."""
 
     name: str
     record: Axle
@@ -46,11 +49,39 @@ class FittedAxle:
     damper: tuple[str, str]
     bushes: Mapping[str, Bush] = field(default_factory=dict)
 
-    poses: dict[float, Pose] = field(default_factory=dict, repr=False)
+    poses: dict[float | tuple[float, float], Pose] = field(default_factory=dict, repr=False)
 
     @property
     def steered(self) -> bool:
         return "rack" in self.linkage.inputs
+
+    @property
+    def both(self) -> bool:
+        """Whether one linkage carries both wheels: a solid axle or a twist beam."""
+        return self.linkage.chain.both
+
+    @property
+    def half_track(self) -> float:
+        """Lateral distance of the wheel centres as drawn from the middle of the car, m."""
+        return self.linkage.chain.place(self.linkage.chain.hub)[1] + self.record.at[1]
+
+    def inputs(self, left: float, right: float) -> tuple[float, float]:
+        """Travel (m) and roll (rad) of a linkage of both wheels at their travels."""
+        return (left + right) / 2, math.asin((left - right) / self.linkage.chain.track)
+
+    def parts(self, side: int) -> Iterator[tuple[Link, str, float]]:
+        """Carrier and links of one side (1 left, -1 right) with the mass centre of that side, their bodies in the
+        linkage, and the fraction of each that counts for it: of a part that both wheels share, half."""
+        named = [(self.record.carrier, self.linkage.chain.carrier)]
+        named += [(part, name) for name, part in (self.record.links or {}).items()]
+        for part, name in named:
+            if not self.both:
+                yield part, name, 1.0
+                continue
+            own = on_side(name, side)
+            shared = own == on_side(name, -side)
+            x, y, z = self.linkage.origins[name] if part.cg is None else part.cg
+            yield replace(part, cg=(x, y if shared else side * y, z)), own, 0.5 if shared else 1.0
 
     def as_given(self, points: Mapping[str, Point]) -> dict[str, list[str]]:
         """Hard points (m, axes of the car, left side) as the file of the axle states them."""
@@ -59,14 +90,21 @@ class FittedAxle:
         signs = (x, mirror * y, z)
         return {n: [f"{1000 * s * v:.12g} mm" for s, v in zip(signs, p, strict=True)] for n, p in points.items()}
 
-    def pose(self, travel: float) -> Pose:
-        """The left linkage at a travel, rack in the middle; kept, as a search asks for the same again and again."""
-        self.find_poses([travel])
-        return self.poses[travel]
+    def pose(self, travel: float, right: float | None = None) -> Pose:
+        """The left linkage at a travel, rack in the middle; that of both wheels with the travel of the right one, which
+        is the same unless it is given. Kept, as a search asks for the same again and again."""
+        if not self.both:
+            self.find_poses([travel])
+            return self.poses[travel]
+        key = travel, travel if right is None else right
+        if key not in self.poses:
+            middle, roll = self.inputs(*key)
+            self.poses[key] = self.linkage.solve(middle, roll=roll)
+        return self.poses[key]
 
     def find_poses(self, travels: Iterable[float]) -> None:
         """Solves for several travels at once, in the time that one takes."""
-        new = [z for z in dict.fromkeys(travels) if z not in self.poses]
+        new = [] if self.both else [z for z in dict.fromkeys(travels) if z not in self.poses]
         if new:
             found = self.linkage.solve(np.array(new))
             self.poses.update((z, found[i]) for i, z in enumerate(new))
@@ -85,7 +123,13 @@ def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: 
         _strut(f"{name}.{what}.strut", text, linkage, problems)
         for what, text in (("spring", record.spring.strut), ("damper", record.damper.strut))
     )
-    if name == "front" and "rack" not in linkage.inputs:
+    if linkage.chain.both:
+        problems.extend(_both_problems(name, record, linkage, (*spring, *damper)))
+        if record.anti_roll_bar is not None and record.anti_roll_bar.at == "wheel_centre":
+            record = replace(record, anti_roll_bar=replace(record.anti_roll_bar, at=linkage.chain.hub))
+    elif record.twist_stiffness is not None:
+        problems.append(f"{name}.twist_stiffness belongs to a twist beam; this is a {linkage.chain.kind}.")
+    elif name == "front" and "rack" not in linkage.inputs:
         problems.append("front.suspension has no rack: add [front.suspension.rack], so that the wheels can be steered.")
     record = _in_iso(record, linkage.chain.drawn)
     points = linkage.chain.points
@@ -101,6 +145,28 @@ def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: 
             )
     bushes = _bushes(name, record, linkage, problems)
     return FittedAxle(name, record, linkage, tyre, spring, damper, bushes) if len(problems) == before else None
+
+
+def _both_problems(name: str, record: Axle, linkage: Linkage, ends: Iterable[str]) -> Iterator[str]:
+    """What an axle whose linkage carries both wheels cannot have."""
+    if name == "front":
+        yield "front.suspension: a solid axle or twist beam has no rack, so the front wheels could not be steered."
+    if record.bushes:
+        yield f"{name}.bushes are those of one wheel; give {name}.compliance for a solid axle or a twist beam."
+    if record.at[1] != 0:
+        yield f"{name}.at: its y must be 0, as the hard points are those of both sides; given {record.at[1]:g} m."
+    points = linkage.chain.points
+    for end in dict.fromkeys(ends):
+        if end in points and (on_side(end, -1) == end or on_side(end, -1) not in points):
+            yield (
+                f"{name}: the hard point '{end}' of a spring or damper has no counterpart on the right; on a solid "
+                "axle or twist beam give the left one of two, such as 'spring_left' and 'spring_right'."
+            )
+    if (linkage.chain.kind == "twist_beam") != (record.twist_stiffness is not None):
+        if record.twist_stiffness is None:
+            yield f"{name}.twist_stiffness is missing: the torsional stiffness of the cross beam, such as '90 N-m/deg'."
+        else:
+            yield f"{name}.twist_stiffness belongs to a twist beam; this is a {linkage.chain.kind}."
 
 
 def _in_iso(record: Axle, axes: str) -> Axle:
@@ -124,14 +190,19 @@ def _with_bar(name: str, record: Axle, linkage: Linkage, problems: Problems) -> 
         where = f"{name}.anti_roll_bar"
         problems.append(f"{where}: give either stiffness (N-m/deg) or rate (N/mm at the drop links); {given} given.")
     elif bar.rate is not None and bar.at in linkage.chain.points:
-        arm = bar_arm(linkage.solve(0.0), record.at[1], bar.at)
+        arm = bar_arm(linkage, record.at[1], bar.at)
         return replace(record, anti_roll_bar=replace(bar, stiffness=bar.rate * arm**2))
     return record
 
 
-def bar_arm(pose: Pose, aside: float, at: str) -> float:
+def bar_arm(linkage: Linkage, aside: float, at: str) -> float:
     """Displacement of the ends of an anti-roll bar against each other per roll angle at the wheels, m, as drawn."""
-    return float(2 * (pose.position[1] + aside) * pose.point(at).d[2])
+    pose = linkage.solve(0.0)
+    if not linkage.chain.both:
+        return float(2 * (pose.position[1] + aside) * pose.point(at).d[2])
+    left, right = (pose.point(on_side(at, side)).d_rack for side in (1, -1))
+    assert left is not None and right is not None
+    return float(left[2] - right[2])
 
 
 def _bushes(name: str, record: Axle, linkage: Linkage, problems: Problems) -> dict[str, Bush]:
@@ -180,12 +251,6 @@ def _linkage(name: str, record: Axle, axes: str | None, folder: Path, problems: 
                     problems.append(f"{where}: '{key}' is not known.{near}")
             statements = {"name": name, "axes": axes, **{k: v for k, v in given.items() if k in KEYS}}
         drawn = _in_car(build_chain(read_sheet(statements)))
-        if any(i.kind == "roll" for i in drawn.inputs):
-            return problems.wrong(
-                f"{where}: this is a solid axle, which cars from files do not have: their loads, rates and models "
-                "count one travel for each wheel, of one side that is mirrored, and a solid axle is one body with the "
-                "travel and the roll of both wheels; s.add_linkage puts it into a model of your own (docs/linkages.md)."
-            )
         right = drawn.side == "right"
         slips = list(axle_problems(name, record, drawn.mirrored() if right else drawn))
         problems.extend(slips)
@@ -222,6 +287,8 @@ def _followed(source: str) -> Linkage:
 
 def _strut(where: str, text: str, linkage: Linkage, problems: Problems) -> tuple[str, str]:
     struts = {s.name: s.points for s in linkage.chain.struts}
+    if linkage.chain.both and f"{text}_left" in struts:
+        text = f"{text}_left"
     points = linkage.chain.points
     ends = [part.strip() for part in text.split(",")]
     if len(ends) == 2:

@@ -20,9 +20,15 @@ STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 
 
 def add_brakes(
-    s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str, controlled: Mapping[str, Sequence[str]]
+    s: System,
+    car: CarData,
+    wheels: dict[str, BodyHandle],
+    carriers: dict[str, BodyHandle],
+    brake: str,
+    controlled: Mapping[str, Sequence[str]],
 ) -> None:
-    """Brake torques; `brake` is their sum as the driver asks for it, `controlled` what controllers add at wheels."""
+    """Brake torques between wheels and carriers; `brake` is their sum as the driver asks for it, `controlled` what
+    controllers add at wheels."""
     given = car.sections.brakes
     put(s, "brake_front", given.front_share, "1", "fraction of the brake torque on the front axle", (0, 1))
     limit = f"max(0, {brake})"
@@ -43,7 +49,8 @@ def add_brakes(
         asked = f"max(0, braking*{share}/2 + {added})"
         add_brake(s, name, f"u({name}.wheel)", f"{asked}{through}", f"k_brake_{which}")
         s.add_moment(
-            f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name], against=name,
+            f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name],
+            against=carriers[name],
             label=f"brake of {name}",
         )  # fmt: skip
 

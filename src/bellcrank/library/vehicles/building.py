@@ -1,12 +1,15 @@
 """From a car as data to a System: body, four corners, steering, brakes, drive, air; inputs steer, drive and brake, and
 brake and drive torques of single wheels.
 
-Corners are called fl, fr, rl, rr: bodies <corner> (the carrier, with the travel as coordinate) and <corner>.wheel. What
-is worth changing between runs is a parameter, those of an axle end in _front or _rear.
+Corners are called fl, fr, rl, rr: bodies <corner> (the carrier, with the travel as coordinate) and <corner>.wheel. A
+solid axle is one body, <axle>.axle, a twist beam has <axle>.left_arm and <axle>.right_arm; coordinates of the first are
+the mean travel and the roll of the wheels. What is worth changing between runs is a parameter, those of an axle end in
+_front or _rear.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +36,7 @@ from bellcrank.library.vehicles.gearbox import CLUTCH, GEAR
 from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knuckles
 from bellcrank.library.vehicles.laws import stop, two_way
 from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch
+from bellcrank.library.vehicles.mounts import Mount, add_axle, add_independent, axle_start
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
 from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
@@ -47,6 +51,7 @@ PAINT, SHELL = "#b3392f", 0.35  # colour and opacity of the body as drawn
 ROLLING_SPEEDS = (5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 80.0)  # m/s, by which a start at any speed is known
 RACK = 0.45  # length of the rack as drawn, over the track
 MOVED = 0.2  # of the wheelbase, by which the slider of a page moves the mass centre
+FADES = 20.0  # s, with which the friction of leaves vanishes at rest
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
     "steer": ("deg", "steering-wheel angle, positive to the left"),
@@ -131,7 +136,7 @@ def build(
         asked |= driver.add(s, car, at_rest, chassis)
         s.set_run(inputs={"speed_set": speed})
     rack = _add_steering(s, car, chassis, asked["steer"])
-    wheels = {}
+    wheels, mounts = {}, {}
     giving = {axle.name: gives(car, at_rest, axle) for axle in (car.front, car.rear)}
     for axle in (car.front, car.rear):
         _add_axle_parameters(s, axle, at_rest)
@@ -142,7 +147,12 @@ def build(
             ground = _add_post(s, name, ground)
         if road_inputs:
             ground = _add_road_inputs(s, name, ground)
-        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground, giving[which])
+        axle = car.axle(which)
+        if not axle.both:
+            mounts[name] = add_independent(s, name, axle, side, chassis, rack, exact)
+        elif side > 0:
+            mounts |= add_axle(s, axle, chassis, exact)
+        wheels[name] = _add_corner(s, name, axle, side, chassis, mounts[name], ground, giving[which])
         if car.axle(which).bushes:
             _add_bushes(s, name, car.axle(which), chassis, giving[which].rate, travel)
     for (name, (which, _)), load in zip(CORNERS.items(), at_rest.load, strict=True):
@@ -150,10 +160,11 @@ def build(
         if which == "front" and car.front.steered:
             add_parking_torque(s, name, car.front)
     for axle in (car.front, car.rear):
-        _add_bar(s, axle, chassis, at_rest.bar[axle.name])
+        _add_bar(s, axle, chassis, at_rest.bar[axle.name], mounts)
+    carriers = {name: mount.carrier for name, mount in mounts.items()}
     controls = add_controllers(s, car, at_rest)
-    add_brakes(s, car, wheels, asked["brake"], controls.brake)
-    add_drive(s, car, wheels, chassis, asked["drive"], _weight(car, at_rest), controls)
+    add_brakes(s, car, wheels, carriers, asked["brake"], controls.brake)
+    add_drive(s, car, wheels, carriers, chassis, asked["drive"], _weight(car, at_rest), controls)
     add_air(s, car, chassis, at_rest)
     add_trailers(s, car, at_rest, tracks)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
@@ -229,7 +240,7 @@ def shell_size(car: CarData) -> tuple[float, ...]:
 
 def _axle_places(car: CarData) -> tuple[np.ndarray, np.ndarray]:
     """The centres of the left wheels as drawn, front and rear, m."""
-    front, rear = (np.add(axle.linkage.points[CENTRE], axle.record.at) for axle in (car.front, car.rear))
+    front, rear = (np.add(a.linkage.points[a.linkage.chain.hub], a.record.at) for a in (car.front, car.rear))
     return front, rear
 
 
@@ -301,6 +312,11 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     put(s, f"l_static_{name}", length, "L", f"static length of the {name} springs")
     put(s, f"f_static_{name}", force, "F", f"static force of the {name} springs")
     put(s, f"perch_{name}", record.spring.perch, "L", f"spring perch offset, left up and right down, {name}")
+    if record.spring.friction > 0:
+        put(s, f"f_leaves_{name}", record.spring.friction, "F", f"friction of the {name} leaf springs")
+        words = f"deflection over which the friction of the {name} leaf springs turns round to 1/e"
+        put(s, f"l_leaves_{name}", record.spring.friction_travel, "L", words)
+        s.require_positive(f"l_leaves_{name}")
     if record.spring.stiffness is not None:
         put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
     else:
@@ -331,49 +347,30 @@ def _add_corner(
     axle: FittedAxle,
     side: int,
     chassis: BodyHandle,
-    rack: BodyHandle,
-    exact: bool,
+    mount: Mount,
     ground: Ground,
     giving: Gives,
 ) -> BodyHandle:
-    """Carrier on its linkage, links with mass, spring, stops, damper, wheel and tyre."""
-    record, at = axle.record, axle.record.at
-    linkage = axle.linkage if side > 0 else axle.linkage.mirror()
-    centre = _moved(linkage.points["wheel_centre"], at)
-    cg = centre if record.carrier.cg is None else _moved(_sided(record.carrier.cg, side), at)
-    carrier = s.add_body(
-        name,
-        parent=chassis,
-        mass=record.carrier.mass,
-        inertia=record.carrier.inertia,
-        cm=cg,
-        label=f"{CORNER_WORDS[name]} carrier",
-    )
-    steered = axle.steered and axle.name == "front"
-    joint = s.add_linkage(
-        name, linkage, base=chassis, carrier=carrier, exact=exact, rack=rack if steered else None, at=at
-    )
-    for link, part in (record.links or {}).items():
-        place = None if part.cg is None else _moved(_sided(part.cg, side), at)
-        joint.link(link, mass=part.mass, inertia=part.inertia, cm=place, label=f"{link} {name}")
+    """Spring, stops, damper, wheel and tyre of a corner, on its carrier."""
+    record = axle.record
     out = "" if side > 0 else "-"
     toe, camber = f"toe_{axle.name}", f"camber_{axle.name}"
     axis = (f"{out}sin({toe})*cos({camber})", f"cos({toe})*cos({camber})", f"{'-' if side > 0 else ''}sin({camber})")
     cross = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
-    hub, middle = add_knuckles(s, name, axle.name, giving.compliance, side, carrier, centre)
+    hub, middle = add_knuckles(s, name, axle.name, giving.compliance, side, mount.carrier, mount.centre)
     wheel = s.add_body(
         f"{name}.wheel", parent=hub, rotate=2, rotation_axis=axis, joint_at=middle, mass=record.wheel.mass,
         inertia=(cross, record.wheel.spin_inertia, cross), label=f"{CORNER_WORDS[name]} wheel",
     )  # fmt: skip
-    _add_spring(s, name, axle, joint)
+    _add_spring(s, name, axle, mount)
     if record.anti_roll_bar is not None:
-        joint.point(record.anti_roll_bar.at)
+        mount.point(record.anti_roll_bar.at)
     if axle.bushes and (record.anti_roll_bar is None or record.anti_roll_bar.at != CENTRE):
-        joint.point(CENTRE)
+        mount.point(CENTRE)
     tyre = named_slip(s, axle.tyre, axle.name) if side > 0 else _named_again(axle)
     s.add_contact(f"{name}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left" if side > 0 else "right"), wheel=wheel)
     s.add_shape(body=wheel, kind="wheel", size=(tyre_radius(axle), tyre_width(axle)), axis=2, label=f"wheel {name}")
-    add_corner_channels(s, name, side, chassis, wheel, joint, axle)
+    add_corner_channels(s, name, side, chassis, wheel, mount, axle)
     return wheel
 
 
@@ -382,17 +379,7 @@ def _named_again(axle: FittedAxle) -> Any:
     return with_names(axle.tyre, {key: f"{key}_{axle.name}" for key in axle.tyre.scales}, axle.name)
 
 
-def _moved(point: Any, at: Any) -> tuple[float, float, float]:
-    x, y, z = (float(a + b) for a, b in zip(point, at, strict=True))
-    return x, y, z
-
-
-def _sided(point: Any, side: int) -> tuple[float, float, float]:
-    x, y, z = point
-    return x, side * y, z
-
-
-def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
+def _add_spring(s: System, name: str, axle: FittedAxle, mount: Mount) -> None:
     m, record = FORMULAS, axle.record
     x, x0, v = (name_of(n) for n in ("x", "x0", "v"))
     push = _spring_law(axle, CORNERS[name][1] * name_of(f"perch_{axle.name}") - x)
@@ -400,9 +387,11 @@ def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
         if given is not None:
             gap, k, k3 = (name_of(f"{what}_{word}_{axle.name}") for what in ("gap", "k", "k3"))
             push = push + way * stop(m, gap, k, k3, way * (x0 - x))
-    ends = joint.point(axle.spring[0]), joint.point(axle.spring[1])
+    ends = mount.point(axle.spring[0]), mount.point(axle.spring[1])
+    if record.spring.friction > 0:
+        push = push + name_of(_add_leaves(s, name, axle, [end.name for end in ends]))
     s.add_strut(f"{name}.spring", magnitude=push, between=ends, label=f"spring and stops {name}")
-    ends = joint.point(axle.damper[0]), joint.point(axle.damper[1])
+    ends = mount.point(axle.damper[0]), mount.point(axle.damper[1])
     damper, c = record.damper, f"c_{axle.name}"
     if damper.table is not None:
         force: Any = f"{c}*damper_{axle.name}(-v)"
@@ -411,6 +400,17 @@ def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
     else:
         force = two_way(m, name_of(f"c_bump_{axle.name}"), name_of(f"c_rebound_{axle.name}"), v)
     s.add_strut(f"{name}.damper", magnitude=force, between=ends, label=f"damper {name}")
+
+
+def _add_leaves(s: System, name: str, axle: FittedAxle, ends: Sequence[str]) -> str:
+    """The friction of the leaves of a spring, a state: it nears its largest value in the sense of motion exponentially
+    over the deflection (Fancher, Ervin, MacAdam & Winkler, SAE 800905, 1980). At rest it fades slowly: any friction
+    would do there, and steady states of the car would not be unique."""
+    friction, shortens = f"{name}.leaves", f"{name}.shortens"
+    s.define(shortens, f"-dxdt(mag(pos({ends[0]}) - pos({ends[1]})))")
+    rate = f"(f_leaves_{axle.name}*{shortens} - {friction}*abs({shortens}))/l_leaves_{axle.name} - {friction}/{FADES}"
+    s.add_state(friction, rate=rate, units="F", label=f"friction of the leaf spring of {name}, compression positive")
+    return friction
 
 
 def _spring_law(axle: FittedAxle, shorter: Formula) -> Any:
@@ -433,14 +433,14 @@ def _add_bushes(s: System, name: str, axle: FittedAxle, chassis: BodyHandle, rat
     )  # fmt: skip
 
 
-def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float) -> None:
+def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float, mounts: Mapping[str, Mount]) -> None:
     """Forces of the anti-roll bar on its ends, across the chassis, from the difference of their heights."""
     given = axle.record.anti_roll_bar
     if given is None:
         return
     k = put(s, f"k_bar_{axle.name}", stiffness, "F/L", f"stiffness of the {axle.name} anti-roll bar between its ends")
     left, right = (f"{axle.name[0]}{side}" for side in "lr")
-    ends = {c: f"{c}.{given.at}" for c in (left, right)}
+    ends = {c: mounts[c].point(given.at).name for c in (left, right)}
     s.define(f"bar_{axle.name}", f"{k}*dot(pos({ends[left]}) - pos({ends[right]}), [chassis3])")
     for corner, sign in ((left, "-"), (right, "")):
         s.add_force(
@@ -488,7 +488,9 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
         spin = 0.0
         for _ in range(5):
             spin = speed / float(tyre.rolling_radius(ARRAYS, load, spin, tyre.usual[0]))
-        start |= {f"q({name})": travel, f"u({name}.wheel)": spin}
+        start |= {f"u({name}.wheel)": spin} | ({} if car.axle(which).both else {f"q({name})": travel})
+    for axle, i in ((car.front, 0), (car.rear, 2)):
+        start |= axle_start(axle, at_rest.travel[i], at_rest.travel[i + 1]) if axle.both else {}
     drive = car.sections.drive
     if drive.map is not None and len(drive.gears or ()) > 1:
         share = drive_share(drive)

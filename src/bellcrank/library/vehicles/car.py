@@ -452,7 +452,7 @@ class Car:
         return car
 
     def linkage(self, axle: str) -> Linkage:
-        """Give the left suspension of an axle as a linkage.
+        """Give the left suspension of an axle, or a solid axle or twist beam, as a linkage.
 
         Parameters
         ----------
@@ -466,7 +466,8 @@ class Car:
         """
         _axle(axle)
         fitted, given, f = self.data.axle(axle), self.data.sections, self.metrics
-        height = self.stand.height + float(fitted.pose(0.0).position[2] + fitted.record.at[2])
+        hub = fitted.pose(0.0).point(fitted.linkage.chain.hub)
+        height = self.stand.height + float(hub.position[2] + fitted.record.at[2])
         vehicle = {
             "axle": axle, "wheelbase": f["wheelbase"], "cg_height": f["cg_height"], "tyre_radius": height,
             "brake_front": given.brakes.front_share, "drive_front": drive_share(given.drive),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.figures import steering_ratio
+from bellcrank.library.vehicles.mounts import Mount
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.model.formula import call, cross, direction, dot, dxdt, magnitude, pos, project, vel
 
@@ -54,14 +53,14 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
 
 
 def add_corner_channels(
-    s: System, name: str, side: int, chassis: BodyHandle, wheel: BodyHandle, joint: Any, axle: FittedAxle
+    s: System, name: str, side: int, chassis: BodyHandle, wheel: BodyHandle, mount: Mount, axle: FittedAxle
 ) -> None:
     """What a wheel does; its loads and slips are those of its tyre, <corner>.tyre.fz and so on."""
     s.add_wheel_angles(f"{name}.", wheel=wheel, side="left" if side > 0 else "right")
     toe = call("atan2", side * dot(wheel[2], chassis[1]), dot(wheel[2], chassis[2]))
     s.add_output(f"{name}.toe", toe, label=f"toe of {name} in the body, toe-in positive", units="deg", body=wheel)
-    s.add_output(f"{name}.travel", f"q({name})", label=f"wheel travel of {name}, up", units="L")
-    ends = [joint.point(end).name for end in axle.damper]
+    s.add_output(f"{name}.travel", mount.travel, label=f"wheel travel of {name}, up", units="L")
+    ends = [mount.point(end).name for end in axle.damper]
     speed = f"-dxdt(mag(pos({ends[0]}) - pos({ends[1]})))"
     s.add_output(f"{name}.damper_speed", speed, label=f"damper speed of {name}, compression positive", units="L/T")
     s.add_output(

@@ -28,6 +28,7 @@ def add_drive(
     s: System,
     car: CarData,
     wheels: dict[str, BodyHandle],
+    carriers: dict[str, BodyHandle],
     chassis: BodyHandle,
     drive: str,
     weight: float,
@@ -47,7 +48,7 @@ def add_drive(
         held = _add_differential(s, axle, part) if axle in driven else None
         for side, sign in (("l", "-"), ("r", "+")):
             name = f"{axle.name[0]}{side}"
-            against = chassis if given.reaction == "body" else name
+            against = chassis if given.reaction == "body" else carriers[name]
             torque = " + ".join(
                 [f"{name}.drive_torque", *controls.drive[name], *([f"{part}/2"] if axle in driven else [])]
             )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.library.vehicles.records import Compliance
-from bellcrank.library.vehicles.rest import Stand, along, corner, push_of, roll_centre, up_of
+from bellcrank.library.vehicles.rest import Stand, along, corner, corner_at_rest, push_of, roll_centre, up_of
 from bellcrank.unit_notation import typeset_unit
 
 G = GRAVITY
@@ -270,9 +270,11 @@ def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigure
     i = 0 if axle.name == "front" else 2
     giving, corners = gives(car, at_rest, axle), cornering(car, at_rest, axle)
     left, right = (_side(axle, at_rest, side) for side in (1, -1))
+    heave, roll = spring_rates(axle, at_rest)
     track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
     bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness or 0.0
-    rate = (left.rate + right.rate) / 2 + giving.rate
+    bar += beam_stiffness(axle, at_rest, track)
+    rate = heave + giving.rate
     if rate <= 0:
         ends = " and ".join(f"'{p}'" for p in axle.spring)
         raise ModelError(
@@ -283,15 +285,21 @@ def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigure
     return _AxleFigures(
         axle.name, corners.x, track, rate, (left.tyre_rate + right.tyre_rate) / 2,
         (left.damping + right.damping) / 2, left.unsprung, roll_centre(axle, at_rest),
-        track**2 / 2 * rate + bar, corners,
+        track**2 / 2 * (roll + giving.rate) + bar, corners,
     )  # fmt: skip
+
+
+class Rates(NamedTuple):
+    """Rates at a wheel while both wheels rise, and while one rises and the other falls, N/m."""
+
+    heave: float
+    roll: float
 
 
 @dataclass(frozen=True)
 class _Side:
     """One wheel of an axle where the car stands."""
 
-    rate: float
     tyre_rate: float
     damping: float
     unsprung: float
@@ -300,19 +308,41 @@ class _Side:
 def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
     h, up = 1e-4, up_of(at_rest.pitch, at_rest.roll)
     i = (0 if axle.name == "front" else 2) + (side < 0)
-    travel = at_rest.travel[i]
-    low, now, high = (corner(axle, side, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
-    free = at_rest.free_length[axle.name] + side * axle.record.spring.perch
-
-    def work(c: Any) -> float:
-        return push_of(axle, free, c.length, c.drawn) * c.ratio
-
-    pressed = [corner(axle, side, travel, at_rest.height + d, up).load for d in (-h, h)]
+    travel, other = at_rest.travel[i], at_rest.travel[i + side]
+    now, *moved = (corner(axle, side, travel, at_rest.height + d, up, other) for d in (0.0, -h, h))
     ratio = _damper_ratio(axle, travel)
-    return _Side(
-        -(work(high) - work(low)) / (2 * h), (pressed[0] - pressed[1]) / (2 * h),
-        _damping(axle, ratio) * ratio**2, sum(m for m, _, _ in now.masses),
-    )  # fmt: skip
+    tyre_rate = (moved[0].load - moved[1].load) / (2 * h)
+    return _Side(tyre_rate, _damping(axle, ratio) * ratio**2, sum(part.mass for part in now.masses))
+
+
+def spring_rates(axle: FittedAxle, at_rest: Stand) -> Rates:
+    """Rates of the springs and stops at a wheel where the car stands. Those of an independent suspension are equal."""
+    h, up, i = 1e-4, up_of(at_rest.pitch, at_rest.roll), 0 if axle.name == "front" else 2
+    z = at_rest.travel[i : i + 2]
+    free = [at_rest.free_length[axle.name] + side * axle.record.spring.perch for side in (1, -1)]
+
+    def works(a: float, b: float) -> tuple[float, float]:
+        """Virtual work of both springs per travel of the left wheel and of the right one."""
+        first = corner(axle, 1, z[0] + a, at_rest.height, up, z[1] + b)
+        second = corner(axle, -1, z[1] + b, at_rest.height, up, z[0] + a)
+        push = [push_of(axle, f, c.length, c.drawn) for f, c in zip(free, (first, second), strict=True)]
+        return (
+            push[0] * first.ratios[0] + push[1] * second.ratios[1],
+            push[0] * first.ratios[1] + push[1] * second.ratios[0],
+        )
+
+    (a, b), (c, d) = works(h, h), works(-h, -h)
+    (p, q), (r, s) = works(h, -h), works(-h, h)
+    return Rates(-((a + b) - (c + d)) / (4 * h), -((p - q) - (r - s)) / (4 * h))
+
+
+def beam_stiffness(axle: FittedAxle, at_rest: Stand, track: float) -> float:
+    """Roll stiffness (N m/rad) of the cross beam of a twist beam where the car stands, at a track (m)."""
+    k = axle.record.twist_stiffness
+    if not k:
+        return 0.0
+    left, right = (corner_at_rest(axle, at_rest, side) for side in (1, -1))
+    return k * ((left.twist[1] - right.twist[1]) * track / 2) ** 2
 
 
 def _yields(given: Compliance | None, trail: float) -> float:

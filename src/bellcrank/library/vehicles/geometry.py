@@ -24,11 +24,12 @@ def axle_problems(name: str, record: Axle, chain: Chain) -> Iterator[str]:
     """Hard points of the left suspension of an axle that cannot be where they are."""
     points = {n: p.at for n, p in chain.points.items()}
     where = f"{name}.suspension: hard point"
-    centre = points["wheel_centre"]
+    hub = chain.hub
+    centre = points[hub]
     y = centre[1] + record.at[1]
     if y <= 0:
         yield (
-            f"{where} 'wheel_centre' has y = {_mm(y)}, but wheels of the left side have y > 0 (ISO 8855: y points to "
+            f"{where} '{hub}' has y = {_mm(y)}, but wheels of the left side have y > 0 (ISO 8855: y points to "
             "the left). Mirror the points, give side = 'right', or state their axes (axes = 'ADAMS' or 'SAE')."
         )
         return
@@ -40,11 +41,11 @@ def axle_problems(name: str, record: Axle, chain: Chain) -> Iterator[str]:
             f"{FARTHEST:g} m are taken for real. {UNITS}"
         )
         return
-    beyond = [n for n, p in chain.points.items() if p.body == BASE and n != "wheel_centre" and p.at[1] > centre[1]]
+    beyond = [n for n, p in chain.points.items() if p.body == BASE and n != hub and p.at[1] > centre[1]]
     if beyond:
         listed = ", ".join(f"'{n}' ({_mm(points[n][1] + record.at[1])})" for n in beyond)
         yield (
-            f"{where} 'wheel_centre' has y = {_mm(y)}, but these of the body lie outside of it: {listed}. Are two hard "
+            f"{where} '{hub}' has y = {_mm(y)}, but these of the body lie outside of it: {listed}. Are two hard "
             "points interchanged, or is a digit missing?"
         )
         return
@@ -66,7 +67,7 @@ def axle_problems(name: str, record: Axle, chain: Chain) -> Iterator[str]:
 def car_problems(sections: Sections, front: Chain, rear: Chain) -> Iterator[str]:
     """Axles, mass centre and loads that cannot be where they are."""
     centres = [
-        [a + b for a, b in zip(chain.points["wheel_centre"].at, axle.at, strict=True)]
+        [a + b for a, b in zip(chain.place(chain.hub), axle.at, strict=True)]
         for chain, axle in ((front, sections.front), (rear, sections.rear))
     ]
     (ahead, *_), (behind, *_) = centres
@@ -83,15 +84,16 @@ def car_problems(sections: Sections, front: Chain, rear: Chain) -> Iterator[str]
             'missing ("1450 mm"; plain numbers are m)?'
         )
         return
-    for name, (_, y, _) in zip(("front", "rear"), centres, strict=True):
+    hubs = (front.hub, rear.hub)
+    for name, hub, (_, y, _) in zip(("front", "rear"), hubs, centres, strict=True):
         if not NARROWEST <= 2 * y <= WIDEST:
             yield (
-                f"{name}: hard point 'wheel_centre' and {name}.at give a track of {2 * y:.4g} m; it lies between "
+                f"{name}: hard point '{hub}' and {name}.at give a track of {2 * y:.4g} m; it lies between "
                 f"{NARROWEST:g} and {WIDEST:g} m. {UNITS}"
             )
     if abs(centres[0][2] - centres[1][2]) > STEPPED:
         yield (
-            f"hard point 'wheel_centre' with front.at lies at z = {centres[0][2]:.4g} m, that with rear.at at "
+            f"hard point '{hubs[0]}' with front.at lies at z = {centres[0][2]:.4g} m, '{hubs[1]}' with rear.at at "
             f"{centres[1][2]:.4g} m: wheel centres of the axles differ by at most {STEPPED:g} m in height. {UNITS}"
         )
         return
@@ -129,7 +131,7 @@ def unusual_points(name: str, record: Axle, chain: Chain) -> Iterator[str]:
                 f"{_mm(points[second][0])}; x points forward (ISO 8855; axes = 'ADAMS' has x rearward)."
             )
     for n, p in chain.points.items():
-        if p.at[1] + record.at[1] < 0:
+        if p.at[1] + record.at[1] < 0 and not chain.both:
             yield f"{where} '{n}' has y = {_mm(p.at[1] + record.at[1])}: it lies on the other side of the car."
 
 

@@ -17,7 +17,7 @@ from bellcrank.linkage.suspensions import KINDS, OPTIONAL
 from bellcrank.units import parse_dimension
 
 HEAD = ("key", "unit", "default", "usual", "meaning")
-NAMES = [name for name in shipped() if name != "solid_axle"]
+NAMES = shipped()
 POINT_HEAD = ("kind", "hard point", "link", "unit", "meaning", "also known as")
 NOT_IN_CARS = ("name", "vehicle")  # statements of a file of hard points that a car makes elsewhere
 
@@ -39,7 +39,6 @@ def hard_points() -> list[list[str]]:
             ", ".join(aliases_of(point)),
         ]
         for name, kind in KINDS.items()
-        if "wheel_left" not in kind.points
         for point, body in kind.points.items()
     ]
 

@@ -16,27 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.describe.tyre_model import Rolling
 from bellcrank.errors import ModelError
 from bellcrank.files.text import read_toml
-from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.figures import Figures
+from bellcrank.library.vehicles.held_wheels import HeldAxle, HeldWheel, Rubber, WheelLoad, at_wheel, bar_push, settled
 from bellcrank.library.vehicles.keys import UNITS, Problems, Stated, key, read_record
-from bellcrank.library.vehicles.laws import leaning
 from bellcrank.library.vehicles.motor import drive_share
-from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of, road, spin_axis
+from bellcrank.library.vehicles.rest import Stand
 from bellcrank.linkage.elastic import axial
 from bellcrank.linkage.loads import CaseLoads, LoadTable
-from bellcrank.linkage.statics import Held, Load, held
+from bellcrank.linkage.statics import Load, held
 from bellcrank.linkage.wheel import see_wheel
-
-SPRING = "spring"
-TURNS = 40  # of Newton's method for the travels
-LONGEST = 0.02  # m, of a step
-FOUND = 1e-6  # N of the springs
 
 
 @dataclass(frozen=True)
@@ -104,7 +97,9 @@ def linkage_loads(linkage: Any, cases: Mapping[str, LoadCase]) -> LoadTable:
     if not chain.struts:
         raise ModelError("loads need a strut in the file of hard points ([struts.spring])", chain.name)
     if "roll" in linkage.inputs:
-        raise ModelError("loads are those of one wheel; this is a solid axle", chain.name)
+        raise ModelError(
+            "loads of a solid axle or twist beam need a car; hard points alone have no right wheel", chain.name
+        )
     found = []
     for name, case in cases.items():
         if case.by_gravity:
@@ -115,7 +110,7 @@ def linkage_loads(linkage: Any, cases: Mapping[str, LoadCase]) -> LoadTable:
         turn = np.array([1.0, float(chain.up), float(chain.up)])
         force, moment = _given(case)
         arm = (w.contact[0] - w.centre[0]) * w.flip
-        own = _at_wheel(force * turn, moment * turn, arm, w.axis[0] * w.flip, case.torque)
+        own = at_wheel(force * turn, moment * turn, arm, w.axis[0] * w.flip, case.torque)
         pose = w.pose[0]
         at = w.centre[0] * w.flip
         strut = chain.struts[0]
@@ -129,15 +124,17 @@ def axle_loads(
 ) -> LoadTable:
     """Load cases of the left suspension of an axle; of one that corners, of the wheel outside and that inside."""
     fitted = car.axle(axle)
+    if fitted.both:
+        return _both_loads(car, at_rest, figures, fitted, CASES if cases is None else cases)
     found: list[CaseLoads] = []
-    rubber = _Rubber(gives(car, at_rest, fitted).rate, axial(fitted.linkage.chain, fitted.bushes))
+    rubber = Rubber(gives(car, at_rest, fitted).rate, axial(fitted.linkage.chain, fitted.bushes))
     for name, case in (CASES if cases is None else cases).items():
         rack = _rack(fitted.linkage, name, case)
         sides = _sides(car, at_rest, figures, fitted, case)
-        wheels = [_Wheel(car, at_rest, fitted, rack if i == 0 else -rack, s, rubber) for i, s in enumerate(sides)]
+        wheels = [HeldWheel(car, at_rest, fitted, rack if i == 0 else -rack, s, rubber) for i, s in enumerate(sides)]
         try:
-            travels = [case.travel] * len(wheels) if case.travel is not None else _settled(wheels)
-            apart = _apart(wheels, travels) if case.travel is None else 0.0
+            travels = [case.travel] * len(wheels) if case.travel is not None else settled(wheels)
+            apart = bar_push(wheels, travels) if case.travel is None else 0.0
             carried = [w.held(z, apart * (1 - 2 * i)) for i, (w, z) in enumerate(zip(wheels, travels, strict=True))]
         except ModelError as error:
             told = [f"load case '{name}': {p}" for p in error.problems]
@@ -147,6 +144,24 @@ def axle_loads(
             found.append(CaseLoads(word, float(z), w.rack, w.side.force, w.side.moment, h))
     notes = ["a wheel inside is given as if it were on the left"] if any(", inside" in c.name for c in found) else []
     return _table(f"{car.sections.name}, {axle}", found, notes)
+
+
+def _both_loads(
+    car: CarData, at_rest: Stand, figures: Figures, axle: FittedAxle, cases: Mapping[str, LoadCase]
+) -> LoadTable:
+    """Load cases of an axle whose linkage carries both wheels."""
+    found, where = [], f"{car.sections.name}, {axle.name}"
+    for name, case in cases.items():
+        _rack(axle.linkage, name, case)
+        sides = _sides(car, at_rest, figures, axle, case)
+        both = HeldAxle(car, at_rest, axle, (sides[0], sides[-1]))
+        try:
+            travels = both.settled() if case.travel is None else [case.travel] * 2
+            carried = both.held(travels)
+        except ModelError as error:
+            raise ModelError([f"load case '{name}': {p}" for p in error.problems], where) from None
+        found.append(CaseLoads(name, float(travels[0]), 0.0, sides[0].force, sides[0].moment, carried))
+    return _table(where, found, ["travel and forces are those of the left wheel, which is outside in a bend"])
 
 
 def _table(name: str, found: Sequence[CaseLoads], notes: Sequence[str]) -> LoadTable:
@@ -167,23 +182,11 @@ def _rack(linkage: Any, name: str, case: LoadCase) -> float:
 # ---- what acts on the wheels
 
 
-@dataclass(frozen=True)
-class _Side:
-    """What acts on a wheel that is looked at as the left one: ahead, left, up; acceleration of the car in m/s^2.
-    `leans`: its tyre resists inclination in addition to the moment given."""
-
-    force: Array
-    moment: Array
-    acceleration: Array
-    torque: str
-    leans: bool = True
-
-
-def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: LoadCase) -> list[_Side]:
+def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: LoadCase) -> list[WheelLoad]:
     """The left wheel, and where the car corners the right one, mirrored."""
     force, moment = _given(case)
     if not case.by_gravity:
-        return [_Side(force, moment, np.zeros(3), case.torque, leans=False)]
+        return [WheelLoad(force, moment, np.zeros(3), case.torque, leans=False)]
     front = axle.name == "front"
     i = 0 if front else 2
     load = sum(at_rest.load[i : i + 2])
@@ -199,7 +202,7 @@ def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: Loa
     found = []
     for fz, out in zip(loads, (1.0, -1.0), strict=True):
         own = np.array([along * fz / total, -out * load * across * fz / total, fz]) + 0.0  # no minus before a zero
-        found.append(_Side(own, moment, np.array([ahead, -out * across, 0.0]) * GRAVITY, torque))
+        found.append(WheelLoad(own, moment, np.array([ahead, -out * across, 0.0]) * GRAVITY, torque))
     return found if across else [found[0]]
 
 
@@ -218,131 +221,3 @@ def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float) -
     arm = stiff * weight * (f["cg_height"] - axis) + own * f[f"roll_centre_{axle}"]
     moved = across * arm / f[f"track_{axle}"]
     return load / 2 + moved, load / 2 - moved
-
-
-def _at_wheel(force: Array, moment: Array, arm: Array, axis: Array, torque: str) -> tuple[Array, Array]:
-    """Force and moment on the carrier; a moment about the axis of the wheel that the body takes is omitted."""
-    if torque == "body":
-        moment = moment - (np.cross(arm, force) @ axis) * axis
-    return force, moment
-
-
-# ---- a wheel at a travel
-
-
-@dataclass(frozen=True)
-class _Rubber:
-    """Bushes of an axle: their rate at a wheel, and their stiffnesses along the axes of hinges, N/m."""
-
-    rate: float
-    axial: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class _Wheel:
-    car: CarData
-    at_rest: Stand
-    axle: FittedAxle
-    rack: float
-    side: _Side
-    rubber: _Rubber
-
-    def held(self, travel: float, bar: float) -> Held:
-        """What the parts carry; `bar`: push of the anti-roll bar on its end, down."""
-        axle, record, chain = self.axle, self.axle.record, self.axle.linkage.chain
-        pose = self._pose(travel)
-        level = road(self.at_rest.pitch)
-        up = level[2]
-        axis = pose.rotation @ spin_axis(record.toe, record.camber)
-        upright = float(np.sqrt(1 - (axis @ up) ** 2))
-        arm = self._radius(float(np.arcsin(axis @ up))) * ((axis @ up) * axis - up) / upright
-        force, moment = _at_wheel(self.side.force @ level, self.side.moment @ level, arm, axis, self.side.torque)
-        if self.side.leans:
-            moment = moment + leaning(axle.tyre.on("left"), float(self.side.force[2]), axis, up)
-        loads = [Load(chain.carrier, force, pose.position + arm, moment)]
-        field = -(self.side.acceleration @ level) - GRAVITY * up
-        parts = [(record.carrier, chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
-        for part, name in parts:
-            home = pose if name == chain.carrier else pose.link[name]
-            origin = np.array(axle.linkage.origins[name])
-            place = home.carried((origin if part.cg is None else np.array(part.cg)) - origin).position
-            loads.append(Load(name, part.mass * field, place))
-        loads.append(Load(chain.carrier, record.wheel.mass * field, pose.position))
-        if axle.bushes:
-            i = 0 if axle.name == "front" else 2
-            push = -self.rubber.rate * (travel - self.at_rest.travel[i])
-            loads.append(Load(chain.carrier, np.array([0.0, 0.0, push]), pose.position))
-        if record.anti_roll_bar is not None and bar:
-            at = record.anti_roll_bar.at
-            loads.append(Load(chain.points[at].body, np.array([0.0, 0.0, -bar]), pose.point(at).position))
-        return held(axle.linkage, pose, loads, {SPRING: axle.spring}, self.rubber.axial)
-
-    def _pose(self, travel: float) -> Any:
-        linkage = self.axle.linkage
-        return linkage.solve(travel, self.rack) if self.rack else self.axle.pose(travel)
-
-    def _radius(self, camber: float) -> float:
-        """Distance of wheel centre and contact under the load."""
-        tyre, fz = self.axle.tyre, float(self.side.force[2])
-        free = float(tyre.free_radius(ARRAYS, 0.0))
-        rolls = Rolling(0.0, 0.0, 0.0, camber, tyre.usual[0], tyre.usual[1], 0.0)
-
-        def more(radius: float) -> float:
-            return float(tyre.press(ARRAYS, rolls, radius)[0]) - fz
-
-        if fz <= 0.0:
-            return free
-        if more(free / 2) < 0:
-            raise ModelError(f"the tyre is pressed to half of its radius by {fz:.0f} N")
-        from scipy.optimize import brentq
-
-        return float(brentq(more, free / 2, 1.1 * free, xtol=1e-14))
-
-    def length(self, travel: float) -> float:
-        a, b = (self._pose(travel).point(p).position for p in self.axle.spring)
-        return float(np.linalg.norm(a - b))
-
-    def lacks(self, travel: float, bar: float) -> float:
-        """How much more the spring would have to push than it does at a travel."""
-        law = push_of(
-            self.axle, self.at_rest.free_length[self.axle.name], self.length(travel),
-            drawn_length(self.axle, self.axle.spring),
-        )  # fmt: skip
-        return self.held(travel, bar).parts[SPRING].size - law
-
-    def end(self, travel: float) -> float:
-        """Height of the end of the anti-roll bar."""
-        given = self.axle.record.anti_roll_bar
-        return 0.0 if given is None else float(self._pose(travel).point(given.at).position[2])
-
-
-def _apart(wheels: Sequence[_Wheel], travels: Sequence[float]) -> float:
-    """Push of the anti-roll bar on its end outside, down."""
-    if len(wheels) == 1:
-        return 0.0
-    first, second = (w.end(z) for w, z in zip(wheels, travels, strict=True))
-    return wheels[0].at_rest.bar[wheels[0].axle.name] * (first - second)
-
-
-def _settled(wheels: Sequence[_Wheel]) -> list[float]:
-    """Travels at which springs, stops and anti-roll bar hold the wheels of an axle."""
-    axle, at_rest = wheels[0].axle, wheels[0].at_rest
-    z = np.full(len(wheels), at_rest.travel[0 if axle.name == "front" else 2])
-
-    def lacks(at: Array) -> Array:
-        bar = _apart(wheels, list(at))
-        return np.array([w.lacks(float(x), bar * (1 - 2 * i)) for i, (w, x) in enumerate(zip(wheels, at, strict=True))])
-
-    h = 1e-6
-    try:
-        for _ in range(TURNS):
-            r = lacks(z)
-            if float(np.abs(r).max()) < FOUND:
-                return [float(x) for x in z]
-            J = np.array([(lacks(z + h * e) - r) / h for e in np.eye(len(z))]).T
-            move = np.linalg.solve(J, -r)
-            z = z + move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-12))
-        failed = f"{float(np.abs(r).max()):.4g} N are left open at travels {np.round(1000 * z, 1).tolist()} mm"
-    except (ModelError, np.linalg.LinAlgError) as error:
-        failed = error.problems[0] if isinstance(error, ModelError) else "the equations are singular"
-    raise ModelError(f"springs and stops do not hold the wheel: {failed}")

@@ -31,7 +31,7 @@ class Body:
     inertia_xz: float = key("product of inertia, -integral of x z dm", "M*L**2", 0.0, usual=(-300, 300))
     width: float = key("width without mirrors, for cones", "L", 1.8, sign=1, usual=(1.2, 2.6))
     length: float = key("length from bumper to bumper, for cones", "L", 4.5, sign=1, usual=(2.2, 6.5))
-    height: float = key("height above the ground, for pictures", "L", 1.45, sign=1, usual=(0.9, 2.2))
+    height: float = key("height above the ground, for pictures", "L", 1.45, sign=1, usual=(0.9, 3.2))
     style: str = key(
         "what it looks like in pictures", default="car", kind="text", choices=("car", "utility", "formula")
     )
@@ -49,7 +49,7 @@ class Load:
 class Link:
     """A part of a suspension that has mass."""
 
-    mass: float = key("mass", "M", sign=0, usual=(0.1, 60))
+    mass: float = key("mass", "M", sign=0, usual=(0.1, 250))
     inertia: Vector = key("moments of inertia about its mass centre", "M*L**2", (0.0, 0.0, 0.0), kind="vector")
     cg: Vector | None = key("mass centre as drawn, in the axes of the hard points", "L", None, kind="vector")
 
@@ -78,6 +78,10 @@ class Spring:
     )
     travel: float = key("wheel travel at rest, from the drawn position", "L", 0.0, usual=(-0.1, 0.1))
     perch: float = key("offset of the spring perches, left up and right down", "L", 0.0, usual=(-0.05, 0.05))
+    friction: float = key("leaf spring: friction force of the leaves, half the distance of loading and unloading curve",
+                          "F", 0.0, sign=0, usual=(0, 3000))  # fmt: skip
+    friction_travel: float = key("leaf spring: deflection over which its friction turns round to 1/e", "L", 0.002,
+                                 sign=1, usual=(0.0005, 0.01))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,10 @@ class Axle:
                                         kind="mapping")  # fmt: skip
     wheel: Wheel = key("rotating parts: wheel, tyre, brake disc", kind="section", record=Wheel)
     carrier: Link = key(
-        "wheel carrier: upright, hub, caliper, half of links without a section", kind="section", record=Link
+        "wheel carrier: upright, hub, caliper, half of links without a section; of a solid axle the whole of it "
+        "without wheels, of a twist beam one arm with half of the cross beam",
+        kind="section",
+        record=Link,
     )
     spring: Spring = key("spring", kind="section", record=Spring)
     damper: Damper = key("damper", kind="section", record=Damper)
@@ -196,6 +203,10 @@ class Axle:
     at: Vector = key("position of the origin of the hard points", "L", (0.0, 0.0, 0.0), kind="vector")
     toe: float = key("toe as built, toe-in positive", "A", 0.0, usual=(-0.02, 0.02))
     camber: float = key("camber as built, top outwards positive", "A", 0.0, usual=(-0.09, 0.035))
+    twist_stiffness: float | None = key(
+        "torsional stiffness of the cross beam of a twist beam, between its arms", "F*L/A", None, sign=0,
+        usual=(500, 3e4),
+    )  # fmt: skip
     bump_stop: Stop | None = key("elastic stop of compression", default=None, kind="section", record=Stop)
     rebound_stop: Stop | None = key("elastic stop of extension", default=None, kind="section", record=Stop)
     anti_roll_bar: Bar | None = key("anti-roll bar", default=None, kind="section", record=Bar)

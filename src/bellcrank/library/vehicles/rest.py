@@ -2,7 +2,8 @@
 
 Statics by virtual work, exact for rigid links: at every corner the tyre's load, the moment with which it resists
 inclination, the weights and the spring do no work over the travel; all loads carry all weights. Poses of the right side
-are those of the left, mirrored.
+are those of the left, mirrored. Where one linkage carries both wheels (solid axle, twist beam), what belongs to a wheel
+moves with the travel of the other wheel too, and does work over it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
 from bellcrank.library.vehicles.laws import leaning, stop
 from bellcrank.library.vehicles.records import Spring
 from bellcrank.library.vehicles.trailer_rest import Pull, Towed, TowedStand
-from bellcrank.linkage.pose import cross
+from bellcrank.linkage.pose import Pose, cross
+from bellcrank.linkage.sides import Rates, on_side, twist_angle, wheel_rates
 
 CLOSED = 1e-6  # N and N m that may be left open
 LONGEST = 0.03  # m and rad, of a step
@@ -77,8 +79,8 @@ def stand(car: CarData) -> Stand:
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
     found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], set_for)
     for a in held:
-        i = 2 * axles.index(a)
-        free[a.name] = free_length(a, travels[a.name], found.push[i])
+        i, z = 2 * axles.index(a), travels[a.name]
+        free[a.name] = sum(free_lengths(a, (z, z), found.push[i : i + 2])) / 2
     full = Statics(car, bars, free, symmetric=False)
     start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values())]
 
@@ -159,20 +161,19 @@ class Statics:
         corners = []
         self.car.front.find_poses(map(float, travels[:2]))
         self.car.rear.find_poses(map(float, travels[2:]))
-        for (axle, side), travel in zip(CORNERS.values(), travels, strict=True):
-            key = (axle, side, travel, height, pitch, roll)
+        for i, ((axle, side), travel) in enumerate(zip(CORNERS.values(), travels, strict=True)):
+            other = travels[i + side] if self.car.axle(axle).both else None
+            key = (axle, side, travel, other, height, pitch, roll)
             if key not in self._corners:
-                self._corners[key] = corner(self.car.axle(axle), side, travel, height, up)
+                self._corners[key] = corner(self.car.axle(axle), side, travel, height, up, other)
             corners.append(self._corners[key])
         loads, push, contact = [], [], []
         for i, ((axle, side), c) in enumerate(zip(CORNERS.values(), corners, strict=True)):
-            masses += [(m, at) for m, at, _ in c.masses]
-            work = c.load * float(up @ c.slope) - sum(m * GRAVITY * float(up @ v) for m, _, v in c.masses)
-            work += float(c.moment @ c.turn)
+            masses += [(part.mass, part.at) for part in c.masses]
+            a, other = self.car.axle(axle), corners[i + side]
+            work = self._work(a, side, c, 0, up) + (self._work(a, -side, other, 1, up) if a.both else 0.0)
             if axle in self.free:
-                a, other = self.car.axle(axle), corners[i + side]
-                work += push_of(a, self.free[axle] + side * a.record.spring.perch, c.length, c.drawn) * c.ratio
-                work -= self.bars[axle] * (c.bar[0] - other.bar[0]) * c.bar[1]
+                work += between_wheels(a, self.bars[axle], c, other)
             loads.append(c.load)
             push.append(work)
             contact.append(c.contact)
@@ -186,55 +187,152 @@ class Statics:
             moment = moment - cross(pull.at, pull.load * up) + pull.moment
         return _Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)
 
+    def _work(self, axle: FittedAxle, side: int, c: Corner, by: int, up: Array) -> float:
+        """Virtual work of load, weights and spring of a corner, per travel of its wheel (0) or of the other one (1)."""
+        slope, turn = (c.slope, c.turn) if by == 0 else (c.slope_other, c.turn_other)
+        work = c.load * float(up @ slope) - sum(p.mass * GRAVITY * float(up @ p.by[by]) for p in c.masses)
+        work += float(c.moment @ turn)
+        if axle.name in self.free:
+            free = self.free[axle.name] + side * axle.record.spring.perch
+            work += push_of(axle, free, c.length, c.drawn) * c.ratios[by]
+        return work
+
+
+def between_wheels(axle: FittedAxle, bar: float, own: Corner, other: Corner) -> float:
+    """Virtual work of the anti-roll bar and the cross beam per travel of the wheel of `own`; `bar`: stiffness, N/m."""
+    work = -bar * (own.end.height - other.end.height) * (own.end.by[0] - other.end.by[1])
+    twist, by = own.twist
+    return work - (axle.record.twist_stiffness or 0.0) * twist * by
+
+
+@dataclass(frozen=True, eq=False)
+class Weight:
+    """A mass, its place, and the derivatives of that by the travels of its wheel and of the other one."""
+
+    mass: float
+    at: Array
+    by: tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class End:
+    """Height of the end of an anti-roll bar, and its derivatives by the travels of its wheel and of the other one."""
+
+    height: float
+    by: tuple[float, float]
+
 
 @dataclass(frozen=True, eq=False)
 class Corner:
-    """A corner at a travel, in the axes of the car; slopes are per travel."""
+    """A corner at a travel, in the axes of the car; slopes are per travel, `_other` by that of the other wheel."""
 
-    masses: list[tuple[float, Array, Array]]  # mass, place, slope of the place
+    masses: list[Weight]
     load: float
     contact: Array
     slope: Array  # of the carrier at the contact
     turn: Array  # of the carrier
+    slope_other: Array
+    turn_other: Array
     moment: Array  # of the tyre that leans
     length: float  # of the spring
     drawn: float
-    ratio: float  # its slope
-    bar: tuple[float, float]  # height of the end of the anti-roll bar, slope
+    ratios: tuple[float, float]  # its slopes by both travels
+    end: End  # of the anti-roll bar
     centre: Array
     axis: Array  # of spin, to the left
+    twist: tuple[float, float] = (0.0, 0.0)  # of the cross beam, left arm up, and its slope by the travel
+
+    @property
+    def ratio(self) -> float:
+        """Change of the length of the spring while both wheels rise, per travel."""
+        return sum(self.ratios)
 
 
-def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array) -> Corner:
-    """Numbers of one corner; `up` is the normal of the road in axes of the car."""
+class _Seen:
+    """The linkage of a corner in the axes of the car: places and their derivatives by the travels of both wheels."""
+
+    def __init__(self, axle: FittedAxle, side: int, travel: float, other: float | None) -> None:
+        self.axle, self.side, self.chain = axle, side, axle.linkage.chain
+        self.at, self.both = np.array(axle.record.at), axle.both
+        if axle.both:
+            far = travel if other is None else float(other)
+            self.pose = axle.pose(*((travel, far) if side > 0 else (far, travel)))
+            self.rates: tuple[Rates, ...] = wheel_rates(self.pose, side)
+            self.mirror = np.ones(3)
+        else:
+            self.pose, self.mirror = axle.pose(travel), np.array([1.0, float(side), 1.0])
+
+    def name(self, left: str) -> str:
+        """What is called `left` on the left side."""
+        return on_side(left, self.side) if self.both else left
+
+    def body(self, name: str) -> Pose:
+        return self.pose if name == self.chain.carrier else self.pose.link[name]
+
+    def by(self, moved: Any) -> tuple[Array, Array]:
+        """Derivatives of a place, by the travels of this wheel and of the other one."""
+        if self.both:
+            return self.rates[0].of(moved.d, moved.d_rack), self.rates[1].of(moved.d, moved.d_rack)
+        return moved.d * self.mirror, np.zeros(3)
+
+    def turns(self, body: Pose) -> tuple[Array, Array]:
+        """Derivatives of the rotation of a body."""
+        if self.both:
+            first, second = (r.of(body.delta, body.delta_rack) for r in self.rates)
+            return first, second
+        return (body.delta * self.mirror * -1 if self.side < 0 else body.delta), np.zeros(3)
+
+    def place(self, moved: Any) -> Array:
+        return np.asarray((moved.position + self.at) * self.mirror)
+
+    def axis(self, body: Pose) -> Array:
+        """The axis of spin of the wheel, to the left."""
+        drawn = spin_axis(self.axle.record.toe, self.axle.record.camber)
+        if self.both:
+            return np.asarray(body.rotation @ (drawn * [self.side, 1.0, self.side]))
+        return np.asarray((body.rotation @ drawn) * self.mirror * self.side)
+
+    def twist(self) -> tuple[float, float]:
+        """Twist of the cross beam, left arm up, and its derivative by the travel of this wheel."""
+        if self.chain.kind != "twist_beam":
+            return 0.0, 0.0
+        turns = self.turns(self.pose)[0] - self.turns(self.pose.link["right_arm"])[0]
+        return twist_angle(self.pose), float(turns @ self.pose.rotation[:, 1])
+
+
+def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array, other: float | None = None) -> Corner:
+    """Numbers of one corner; `up` is the normal of the road in axes of the car; `other`: travel of the other wheel of a
+    linkage of both, default: the same."""
     record, linkage = axle.record, axle.linkage
-    mirror, at = np.array([1.0, float(side), 1.0]), np.array(record.at)
-    pose = axle.pose(float(travel))
-    carried = {linkage.chain.carrier: pose, **pose.link}
-    parts = [(record.carrier, linkage.chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
-    masses = []
-    for part, name in parts:
+    seen = _Seen(axle, side, float(travel), other)
+    pose, masses = seen.pose, []
+    for part, name, share in axle.parts(side):
         origin = np.array(linkage.origins[name])
-        found = carried[name].carried((origin if part.cg is None else np.array(part.cg)) - origin)
-        masses.append((part.mass, (found.position + at) * mirror, found.d * mirror))
-    masses.append((record.wheel.mass, (pose.position + at) * mirror, pose.d * mirror))
-    axis = (pose.rotation @ spin_axis(record.toe, record.camber)) * mirror * side
-    centre, slope = (pose.position + at) * mirror, pose.d * mirror
-    turn = pose.delta * mirror * -1 if side < 0 else pose.delta
+        found = seen.body(name).carried((origin if part.cg is None else np.array(part.cg)) - origin)
+        masses.append(Weight(share * part.mass, seen.place(found), seen.by(found)))
+    hub = pose.point(seen.name(linkage.chain.hub))
+    body = seen.body(linkage.chain.points[seen.name(linkage.chain.hub)].body)
+    centre, slopes, turns = seen.place(hub), seen.by(hub), seen.turns(body)
+    masses.append(Weight(record.wheel.mass, centre, slopes))
+    axis = seen.axis(body)
     upright = float(np.sqrt(1 - (axis @ up) ** 2))
     below = (height + float(up @ centre)) / upright
     arm = below * ((axis @ up) * axis - up) / upright
     rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(axis @ up)), axle.tyre.usual[0], axle.tyre.usual[1], 0.0)
     tyre = axle.tyre.on("left" if side > 0 else "right")
     load = float(tyre.press(ARRAYS, rolls, below)[0])
-    a, b = pose.point(axle.spring[0]), pose.point(axle.spring[1])
-    line = a.position - b.position
+    a, b = (pose.point(seen.name(p)) for p in axle.spring)
+    line = (a.position - b.position) * seen.mirror
     length = float(np.linalg.norm(line))
-    end = pose.point("wheel_centre" if record.anti_roll_bar is None else record.anti_roll_bar.at)
+    by_a, by_b = seen.by(a), seen.by(b)
+    ratios = (float(line @ (by_a[0] - by_b[0])) / length, float(line @ (by_a[1] - by_b[1])) / length)
+    end = pose.point(seen.name(linkage.chain.hub if record.anti_roll_bar is None else record.anti_roll_bar.at))
+    rises = seen.by(end)
+    (slope, slope_other), (turn, turn_other) = slopes, turns
     return Corner(
-        masses, load, centre + arm, slope + cross(turn, arm), turn, leaning(tyre, load, axis, up), length,
-        drawn_length(axle, axle.spring),
-        float(line @ (a.d - b.d)) / length, (float(end.position[2]), float(end.d[2])), centre, axis,
+        masses, load, centre + arm, slope + cross(turn, arm), turn, slope_other + cross(turn_other, arm), turn_other,
+        leaning(tyre, load, axis, up), length, drawn_length(axle, axle.spring), ratios,
+        End(float(end.position[2]), (float(rises[0][2]), float(rises[1][2]))), centre, axis, seen.twist(),
     )  # fmt: skip
 
 
@@ -245,13 +343,19 @@ def up_of(pitch: float, roll: float) -> Array:
 
 def corner_at_rest(axle: FittedAxle, at_rest: Stand, side: int) -> Corner:
     """The left (1) or right (-1) corner of an axle where the car stands."""
-    travel = at_rest.travel[(0 if axle.name == "front" else 2) + (side < 0)]
-    return corner(axle, side, travel, at_rest.height, up_of(at_rest.pitch, at_rest.roll))
+    i = (0 if axle.name == "front" else 2) + (side < 0)
+    travel, other = at_rest.travel[i], at_rest.travel[i + side]
+    return corner(axle, side, travel, at_rest.height, up_of(at_rest.pitch, at_rest.roll), other)
 
 
 def roll_centre(axle: FittedAxle, at_rest: Stand) -> float:
-    """Height (m) of the roll centre, force based: the mean of both wheels, which stand at their own travels."""
+    """Height (m) of the roll centre, force based: the mean of both wheels, which stand at their own travels; of an axle
+    whose wheels move together, the mean lateral movement of the contacts over their roll angle."""
     corners = [corner_at_rest(axle, at_rest, side) for side in (1, -1)]
+    if axle.both:
+        moves = [side * (c.slope - c.slope_other) for side, c in zip((1, -1), corners, strict=True)]
+        roll = (moves[0][2] - moves[1][2]) / (corners[0].contact[1] - corners[1].contact[1])
+        return float((moves[0][1] + moves[1][1]) / (2 * roll))
     return float(np.mean([c.contact[1] * c.slope[1] / c.slope[2] for c in corners]))
 
 
@@ -306,20 +410,29 @@ def along(points: Sequence[tuple[float, float]], x: float) -> float:
     return y0 + (y1 - y0) / (x1 - x0) * (x - x0)
 
 
-def free_length(axle: FittedAxle, travel: float, left: float) -> float:
-    """The free length with which the spring does the work that is left at a travel."""
-    c = corner(axle, 1, travel, 0.0, np.array([0.0, 0.0, 1.0]))
-    if abs(c.ratio) < 1e-6:
+def free_lengths(axle: FittedAxle, travels: Sequence[float], left: Sequence[float]) -> tuple[float, float]:
+    """Free lengths with which the springs, left and right, do the work that is left at travels of their wheels."""
+    up = np.array([0.0, 0.0, 1.0])
+    pair = [corner(axle, side, z, 0.0, up, far) for side, z, far in zip((1, -1), travels, travels[::-1], strict=True)]
+    (a, b), (c, d) = pair[0].ratios, pair[1].ratios
+    if abs(a * c - b * d) < 1e-12:
         raise ModelError(
             f"{axle.name}.spring does not feel the wheel: its length does not change with the travel", "car"
         )
-    without = push_of(axle, c.length, c.length, c.drawn)  # of the stops alone
-    force = -left / c.ratio - without
-    spring = axle.record.spring
+    forces = np.linalg.solve([[a, d], [b, c]], [-left[0], -left[1]])
+    found = []
+    for corner_, force in zip(pair, forces, strict=True):
+        own = float(force) - push_of(axle, corner_.length, corner_.length, corner_.drawn)  # less that of the stops
+        found.append(corner_.length + _shortened(axle.record.spring, own))
+    return found[0], found[1]
+
+
+def _shortened(spring: Spring, force: float) -> float:
+    """How much shorter a spring is than without load."""
     if spring.stiffness is not None:
-        return c.length + force / spring.stiffness
+        return force / spring.stiffness
     assert spring.table is not None
-    return c.length + along([(y, x) for x, y in spring.table], force)
+    return along([(y, x) for x, y in spring.table], force)
 
 
 def bar_stiffness(axle: FittedAxle) -> float:
@@ -327,8 +440,7 @@ def bar_stiffness(axle: FittedAxle) -> float:
     given = axle.record.anti_roll_bar
     if given is None or not given.stiffness:
         return 0.0
-    pose = axle.pose(0.0)
-    arm = bar_arm(pose, axle.record.at[1], given.at)
+    arm = bar_arm(axle.linkage, axle.record.at[1], given.at)
     if abs(arm) < 1e-3:
         raise ModelError(f"{axle.name}.anti_roll_bar: its end '{given.at}' does not move with the wheel", "car")
     return given.stiffness / arm**2
@@ -344,7 +456,10 @@ def rack_place(car: CarData) -> Array:
 def _start(car: CarData) -> float:
     """A height at which all tyres carry something."""
     heights = [
-        a.tyre.free_radius(ARRAYS, 0.0) - 0.02 - a.pose(a.record.spring.travel).position[2] - a.record.at[2]
+        a.tyre.free_radius(ARRAYS, 0.0)
+        - 0.02
+        - a.record.at[2]
+        - a.pose(a.record.spring.travel).point(a.linkage.chain.hub).position[2]
         for a in (car.front, car.rear)
     ]
     return float(min(heights))

@@ -18,7 +18,17 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CORNERS, Array, CarData
 from bellcrank.library.vehicles.keys import key_of, shown
 from bellcrank.library.vehicles.records import Setup
-from bellcrank.library.vehicles.rest import Statics, bar_stiffness, free_length, road, solved, spin_axis, stand
+from bellcrank.library.vehicles.rest import (
+    Statics,
+    bar_stiffness,
+    between_wheels,
+    corner,
+    free_lengths,
+    road,
+    solved,
+    spin_axis,
+    stand,
+)
 
 STEEPEST = math.radians(20)  # toe and camber on the carrier past which nothing is built
 NEAR = 1.0  # N by which wheel loads asked for may miss what the mass centre says
@@ -82,7 +92,7 @@ def _stood(car: CarData, asked: Setup) -> CarData:
         return car
     at_rest = stand(car)
     axles = (car.front, car.rear)
-    places = [a.linkage.points["wheel_centre"][0] + a.record.at[0] for a in axles]
+    places = [a.linkage.points[a.linkage.chain.hub][0] + a.record.at[0] for a in axles]
     now = [at_rest.height - x * math.sin(at_rest.pitch) for x in places]
     wanted = [x if y is None else y for x, y in zip(now, heights, strict=True)]
     pitch = -math.asin((wanted[0] - wanted[1]) / (places[0] - places[1]))
@@ -109,7 +119,7 @@ def _stood(car: CarData, asked: Setup) -> CarData:
     for axle, i in zip(axles, (0, 2), strict=True):
         spring = replace(axle.record.spring, free_length=None, travel=float(z[i // 2]), perch=0.0)
         if across:
-            free = [free_length(axle, float(z[i + k]), _bare(found, bars, axle, z, i, k)) for k in (0, 1)]
+            free = free_lengths(axle, z[i : i + 2].tolist(), _bare(found, bars, axle, z[i : i + 2].tolist(), i))
             spring = replace(axle.record.spring, free_length=sum(free) / 2, travel=0.0, perch=(free[0] - free[1]) / 2)
         car = _changed(car, axle, spring=spring)
     return car
@@ -128,14 +138,13 @@ def _not_reached(car: CarData, asked: Setup) -> str:
     return f"setup cannot be reached: no travels of the wheels were found for {listed}; {' and '.join(reach)}"
 
 
-def _bare(found: Any, bars: dict[str, float], axle: FittedAxle, z: Array, i: int, k: int) -> float:
-    """What is left of the virtual work of a corner without its spring, the anti-roll bar's part in it."""
-    given = axle.record.anti_roll_bar
-    if given is None:
-        return float(found.push[i + k])
-    ends = [axle.pose(float(x)).point(given.at) for x in z[i : i + 2]]
-    apart = float(ends[k].position[2] - ends[1 - k].position[2])
-    return float(found.push[i + k] - bars[axle.name] * apart * ends[k].d[2])
+def _bare(found: Any, bars: dict[str, float], axle: FittedAxle, z: list[float], i: int) -> list[float]:
+    """What is left of the virtual work of both corners without their springs, with that of the anti-roll bar and the
+    cross beam of a twist beam."""
+    up = np.array([0.0, 0.0, 1.0])
+    left, right = (corner(axle, side, z[k], 0.0, up, z[1 - k]) for k, side in enumerate((1, -1)))
+    pairs = enumerate(((left, right), (right, left)))
+    return [float(found.push[i + k]) + between_wheels(axle, bars[axle.name], a, b) for k, (a, b) in pairs]
 
 
 def _checked(car: CarData, asked: Setup, loads: dict[str, float], found: tuple[float, ...]) -> None:

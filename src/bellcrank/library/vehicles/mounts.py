@@ -1,0 +1,121 @@
+"""Carriers of the wheels on their linkages: one linkage for each wheel, or one for both (solid axle, twist beam).
+
+In: an axle as data. Out: `Mount` of each corner: the body that carries the wheel, where its centre is, and its hard
+points, by their names on the left side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.data import CORNER_WORDS
+from bellcrank.library.vehicles.parameters import put
+from bellcrank.linkage.sides import on_side
+from bellcrank.model.formula import call, dot
+
+Place = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Mount:
+    """What carries a wheel. `centre`: of the wheel in the body `carrier`, m; `travel`: formula of the wheel travel."""
+
+    joint: Any
+    carrier: BodyHandle
+    centre: Place
+    travel: str
+    side: int
+    both: bool
+
+    def point(self, left: str) -> Any:
+        """The hard point that is called `left` on the left side, as a point of the model."""
+        return self.joint.point(on_side(left, self.side) if self.both else left)
+
+
+def add_independent(
+    s: System, name: str, axle: FittedAxle, side: int, chassis: BodyHandle, rack: BodyHandle, exact: bool
+) -> Mount:
+    """The carrier of a wheel on its own linkage, with the links that have mass."""
+    record, at = axle.record, _sided(axle.record.at, side)
+    linkage = axle.linkage if side > 0 else axle.linkage.mirror()
+    centre = _moved(linkage.points["wheel_centre"], at)
+    cg = centre if record.carrier.cg is None else _moved(_sided(record.carrier.cg, side), at)
+    carrier = s.add_body(
+        name,
+        parent=chassis,
+        mass=record.carrier.mass,
+        inertia=record.carrier.inertia,
+        cm=cg,
+        label=f"{CORNER_WORDS[name]} carrier",
+    )
+    steered = axle.steered and axle.name == "front"
+    joint = s.add_linkage(
+        name, linkage, base=chassis, carrier=carrier, exact=exact, rack=rack if steered else None, at=at
+    )
+    for link, part in (record.links or {}).items():
+        place = None if part.cg is None else _moved(_sided(part.cg, side), at)
+        joint.link(link, mass=part.mass, inertia=part.inertia, cm=place, label=f"{link} {name}")
+    return Mount(joint, carrier, centre, f"q({name})", side, both=False)
+
+
+def add_axle(s: System, axle: FittedAxle, chassis: BodyHandle, exact: bool) -> dict[str, Mount]:
+    """The one linkage of both wheels, by their corners: axle or arms, links with mass, torsion of a cross beam."""
+    linkage, at = axle.linkage, axle.record.at
+    chain, name = linkage.chain, carrier_name(axle)
+    parts = {body: part for side in (1, -1) for part, body, _ in axle.parts(side)}
+    own = parts.pop(chain.carrier)
+    carrier = s.add_body(
+        name, parent=chassis, mass=own.mass, inertia=own.inertia, cm=_moved(own.cg, at),
+        label=f"{axle.name} {chain.carrier.replace('_', ' ')}",
+    )  # fmt: skip
+    joint = s.add_linkage(axle.name, linkage, base=chassis, carrier=carrier, exact=exact, at=at)
+    bodies = {chain.carrier: carrier}
+    for body, part in parts.items():
+        bodies[body] = joint.link(body, mass=part.mass, inertia=part.inertia, cm=_moved(part.cg, at),
+                                  label=f"{axle.name} {body.replace('_', ' ')}")  # fmt: skip
+    if axle.record.twist_stiffness is not None:
+        _add_twist(s, axle, bodies["left_arm"], bodies["right_arm"])
+    mounts = {}
+    for corner, side in ((f"{axle.name[0]}l", 1), (f"{axle.name[0]}r", -1)):
+        hub = on_side(chain.hub, side)
+        travel = f"q({name}, 1) {'+' if side > 0 else '-'} {chain.track / 2!r}*sin(q({name}, 2))"
+        mounts[corner] = Mount(joint, bodies[chain.points[hub].body], _moved(chain.place(hub), at), travel, side, True)
+    return mounts
+
+
+def carrier_name(axle: FittedAxle) -> str:
+    """The body whose coordinates are travel and roll of an axle."""
+    return f"{axle.name}.{axle.linkage.chain.carrier}"
+
+
+def axle_start(axle: FittedAxle, left: float, right: float) -> dict[str, float]:
+    """Coordinates of an axle at travels of its wheels, m."""
+    name = carrier_name(axle)
+    return {f"q({name}, {i})": value for i, value in enumerate(axle.inputs(left, right), 1)}
+
+
+def _add_twist(s: System, axle: FittedAxle, left: BodyHandle, right: BodyHandle) -> None:
+    """The torsion of the cross beam between the arms of a twist beam."""
+    name = axle.name
+    words = f"torsional stiffness of the {name} cross beam"
+    k = put(s, f"k_twist_{name}", axle.record.twist_stiffness or 0.0, "F*L/A", words)
+    angle = call("atan2", dot(right[1], left[3]), dot(right[3], left[3]))
+    s.define(f"twist_{name}", angle)
+    s.add_moment(f"{name}.beam", magnitude=f"-{k}*twist_{name}", direction=left[2], on=left, against=right,
+                 label=f"torsion of the {name} cross beam")  # fmt: skip
+    label = f"twist of the {name} cross beam, left arm up positive"
+    s.add_output(f"{name}.twist", f"twist_{name}", label=label, units="deg")
+
+
+def _moved(point: Any, at: Any) -> Place:
+    x, y, z = (float(a + b) for a, b in zip(point, at, strict=True))
+    return x, y, z
+
+
+def _sided(point: Any, side: int) -> Place:
+    x, y, z = point
+    return x, side * y, z

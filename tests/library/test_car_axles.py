@@ -1,0 +1,200 @@
+"""Solid axles and twist beams in cars: statics, rates and loads next to geometry by hand; models next to statics."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.figures import beam_stiffness, spring_rates
+from bellcrank.library.vehicles.rest import roll_centre, spring_at_rest, up_of
+from bellcrank.linkage.measures import measure
+from tests.library.car_by_hand import ARM_MASS, AXLE_MASS, BEAM, LINK_MASS, ROD_MASS, car_with
+
+LONG = [pytest.param(kind, marks=pytest.mark.campaign) for kind in ("solid_axle", "watt_axle", "a_arm_axle")]
+
+
+@pytest.fixture(scope="module", params=["panhard_axle", BEAM, *LONG])
+def car(request):
+    return car_with(request.param)
+
+
+@pytest.fixture(scope="module")
+def level(car):
+    """The car at its drawn position, level, its wheel centres 0.3 m above the ground."""
+    z = car.data.rear.linkage.points[car.data.rear.linkage.chain.hub][2]
+    free = {n: 1.0 for n in ("front", "rear")}
+    return replace(car.stand, height=0.3 - z, pitch=0.0, roll=0.0, travel=(0.0,) * 4, free_length=free)
+
+
+def at(linkage, name):
+    return np.array(linkage.points[name])
+
+
+def test_loads_carry_the_weight_of_every_part_once(car):
+    """Also a rod that is given for the left side and counts on both, and a part that both wheels share."""
+    sections, kind = car.data.sections, car.data.rear.linkage.name
+    front, rear = sections.front, sections.rear
+    unsprung = {BEAM: 2 * ARM_MASS, "panhard_axle": AXLE_MASS + 2 * ROD_MASS + LINK_MASS}.get(
+        kind, AXLE_MASS + 2 * ROD_MASS
+    )
+    unsprung += 2 * (front.carrier.mass + front.links["lower_arm"].mass + front.wheel.mass + rear.wheel.mass)
+    mass = sections.body.mass + 75.0 + sections.steering.rack_mass + unsprung
+    assert car.stand.mass == pytest.approx(mass, rel=1e-12)
+    assert sum(car.stand.load) == pytest.approx(mass * GRAVITY, rel=1e-9)
+    up = up_of(car.stand.pitch, car.stand.roll)
+    of_loads = sum(f * np.cross(p, up) for f, p in zip(car.stand.load, car.stand.contact, strict=True))
+    assert of_loads == pytest.approx(
+        mass * GRAVITY * np.cross(car.stand.centre, up), abs=1.0
+    )  # N m: inclined tyres add some
+
+
+def test_roll_centre_and_roll_steer_are_those_of_the_linkage(car, level):
+    """The linkage's own are compared with lines through instant centres in tests/linkage/test_axles.py."""
+    rear = car.data.rear
+    chain = rear.linkage.chain
+    alone = bc.linkage.Linkage(replace(chain, vehicle={**chain.vehicle, "tyre_radius": 0.3}))
+    height = measure(alone, 0.0)["roll_centre_height"][0]
+    assert roll_centre(rear, level) == pytest.approx(height, rel=1e-9)
+    h = 1e-3
+    toe = car.kinematics("rear", [-h, h], mode="opposite")["toe"]
+    own = measure(alone, np.array([-h, h]), mode="opposite")["toe"]
+    assert np.diff(toe) == pytest.approx(np.diff(own), rel=1e-9)
+
+
+def test_a_arm_axle_rolls_about_the_line_through_its_ball():
+    car = car_with("a_arm_axle")
+    linkage = car.data.rear.linkage
+    a, b = at(linkage, "lower_left_base"), at(linkage, "lower_left_axle")
+    ball, far = at(linkage, "arm_axle"), b + (b - a) * b[1] / (a[1] - b[1])
+    height = ball[2] - (far[2] - ball[2]) / (far[0] - ball[0]) * (ball[0] - at(linkage, "wheel_left")[0])
+    z = at(linkage, "wheel_left")[2]
+    stand = replace(car.stand, height=0.3 - z, pitch=0.0, roll=0.0, travel=(0.0,) * 4)
+    assert roll_centre(car.data.rear, stand) == pytest.approx(height + 0.3 - z, rel=1e-9)
+
+
+def test_springs_of_a_solid_axle_hold_roll_by_the_square_of_their_distance():
+    """Vertical springs without preload, inside of the wheels: in heave at their full rate, in roll by (s/b)^2."""
+    car = car_with("watt_axle", bump_stop=None, rebound_stop=None)
+    rear = car.data.rear
+    ends = [at(rear.linkage, p) for p in rear.spring]
+    length = np.linalg.norm(ends[0] - ends[1])
+    stand = replace(car.stand, travel=(0.0,) * 4, free_length={"front": 1.0, "rear": length})
+    heave, roll = spring_rates(rear, stand)
+    drop = rear.pose(0.0).point("spring_left").d[2]  # the axle pitches a little on its rods
+    assert heave == pytest.approx(40e3 * drop**2, rel=1e-5)
+    assert roll == pytest.approx(40e3 * (ends[0][1] / rear.half_track) ** 2, rel=1e-5)
+
+
+def test_cross_beam_holds_roll_by_the_square_of_its_twist():
+    """An arm that turns by w for unit travel, about the line from its pivot to the shear centre, twists the beam by 2 w
+    across: k (2 w b)^2 over the roll angle at a half track b."""
+    car = car_with(BEAM)
+    linkage = car.data.rear.linkage
+    axis = at(linkage, "shear_centre") - at(linkage, "pivot_left")
+    turn = axis / np.cross(axis, at(linkage, "wheel_left") - at(linkage, "pivot_left"))[2]
+    b = car.data.rear.half_track
+    found = beam_stiffness(car.data.rear, replace(car.stand, travel=(0.0,) * 4), 2 * b)
+    assert found == pytest.approx(np.degrees(90.0) * (2 * turn[1] * b) ** 2, rel=1e-9)
+
+
+def test_roll_stiffness_on_the_rig_is_that_of_the_metrics(car):
+    stands = car.stand.travel[2]
+    rig = car.kinematics("rear", [0.0], mode="opposite")
+    assert stands == pytest.approx(0.0, abs=1e-3)
+    assert rig["roll_stiffness"][0] == pytest.approx(car.metrics["roll_stiffness_rear"], rel=0.02)
+    rates = spring_rates(car.data.rear, replace(car.stand, travel=(0.0,) * 4))
+    parallel = car.kinematics("rear", [0.0])
+    assert parallel["vertical_wheel_rate"][0] == pytest.approx(
+        rates.heave, rel=1e-3
+    )  # of one side: a Panhard rod's differ
+    load = car.kinematics("rear", stands)["wheel_load"][0]
+    assert load == pytest.approx((car.stand.load[2] + car.stand.load[3]) / 2, rel=2e-3)
+
+
+@pytest.mark.campaign
+def test_loads_of_an_axle_are_those_of_statics(car):
+    """At rest its springs carry what virtual work over both travels found; a Panhard rod divides them unevenly."""
+    table = car.loads("rear")
+    rest, bend = table["rest"], table["cornering 0.8 g"]
+    force = spring_at_rest(car.data.rear, car.stand)[1]
+    both = rest["spring_left"].size + rest["spring_right"].size
+    assert both == pytest.approx(2 * force, rel=2e-3)
+    assert bend["spring_left"].size > 1.05 * bend["spring_right"].size  # the left wheel is outside
+    rod = next((p for name, p in bend.items() if name.startswith("panhard")), None)
+    if rod is not None:  # it carries the lateral forces of both wheels, less what accelerates the axle
+        axle = AXLE_MASS + ROD_MASS + LINK_MASS / 2 + 2 * car.data.rear.record.wheel.mass
+        across = 0.8 * GRAVITY * (car.stand.mass * (1 - car.metrics["front_share"]) - axle)
+        assert abs(rod.force[1]) == pytest.approx(across, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rear", "said"),
+    [
+        (BEAM, {"twist_stiffness": None}, "rear.twist_stiffness is missing"),
+        ("watt_axle", {"twist_stiffness": "1 N-m/deg"}, "twist_stiffness belongs to a twist beam; this is a solid_axle_watt"),
+        ("watt_axle", {"at": [-2.7, 0.1, 0]}, "rear.at: its y must be 0"),
+        ("watt_axle", {"spring": {"strut": "upper_base, upper_axle"}}, "has no counterpart on the right"),
+    ],
+)  # fmt: skip
+def test_what_an_axle_cannot_have_is_reported(kind, rear, said):
+    with pytest.raises(ModelError, match=said):
+        car_with(kind, **rear)
+
+
+def test_front_wheels_on_a_solid_axle_cannot_be_steered():
+    with pytest.raises(ModelError, match="has no rack, so the front wheels could not be steered"):
+        bc.vehicles.Car.read("passenger").changed(front={"suspension": {"shipped": "watt_axle"}})
+
+
+# ---- models
+
+
+@pytest.fixture(scope="module")
+def van():
+    return bc.vehicles.Car.read("van")
+
+
+@pytest.fixture(scope="module")
+def sim(van):
+    return van.system(speed=0).equations().compile()
+
+
+@pytest.mark.campaign
+def test_the_van_stands_still_where_statics_found_it(van, sim):
+    """Virtual work over travels, and the equations of motion, with a driver on the left. Compliance moves the front
+    wheels by 0.2 um as tyres resist their inclination."""
+    run = sim.simulate(t_end=0.5)
+    assert van.stand.roll < -1e-3
+    for name, travel, load in zip(CORNERS, van.stand.travel, van.stand.load, strict=True):
+        assert run[f"{name}.travel"] == pytest.approx(np.full(run.time.size, travel), abs=1e-6)
+        assert run[f"{name}.tyre_load"] == pytest.approx(np.full(run.time.size, load), abs=0.1)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("kind", ["solid_axle", "panhard_axle", "watt_axle", "a_arm_axle", BEAM])
+def test_cars_stand_still_where_statics_found_them(kind):
+    car = car_with(kind).changed(loads={"driver": {"at": ["-1.35 m", "0.37 m", "0.6 m"]}})
+    run = car.system(speed=0).equations().compile().simulate(t_end=0.3)
+    for name, travel in zip(CORNERS, car.stand.travel, strict=True):
+        assert run[f"{name}.travel"] == pytest.approx(np.full(run.time.size, travel), abs=1e-6)
+
+
+@pytest.mark.campaign
+def test_friction_of_leaves_turns_round_exponentially_over_the_deflection(van, sim):
+    """Fancher and others (1980): F = +-F0 + (F1 -+ F0) exp(-|x - x1|/b) from every reversal (x1, F1)."""
+    run = sim.simulate(t_end=2.0, initial={"u(chassis, 3)": 0.4, "u(chassis, 6)": 0.3}, step=0.0005, output_every=1)
+    spring = van.data.sections.rear.spring
+    f = run["rl.leaves"]
+    x = (run["rl.spring_force"] - f) / spring.stiffness  # the stops are far
+    assert np.ptp(x) < 0.1 and np.ptp(f) > spring.friction
+    ends = [0, *(np.flatnonzero(np.diff(np.sign(np.diff(x)))) + 1), len(x) - 1]
+    moves = [(a, b) for a, b in pairwise(ends) if abs(x[b] - x[a]) > 1e-3]
+    assert len(moves) > 4
+    for a, b in moves:
+        most = spring.friction * np.sign(x[b] - x[a])
+        wanted = most + (f[a] - most) * np.exp(-abs(x[a : b + 1] - x[a]) / spring.friction_travel)
+        assert f[a : b + 1] == pytest.approx(wanted, abs=0.02 * spring.friction)
