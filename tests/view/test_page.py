@@ -166,6 +166,16 @@ def test_programs_are_put_together_as_they_were(name):
     assert len(zlib.compress(parts, 9)) < 0.95 * len(zlib.compress(module, 9))
 
 
+def test_a_model_states_what_its_page_plots():
+    """As a car does, whose lateral motion is rounding until it is steered; what a user chooses goes before."""
+    eom = system("double_pendulum")
+    eom.description.run.shown = ("u(b)", "nobody", "pe")
+    derived = eom.equations()
+    for plots, expected in ((None, [["u(b)"], ["pe"]]), (["q(a)"], [["q(a)"]])):
+        facts, _, _ = unpacked(derived.export("page", plots=plots).text)
+        assert [[facts["channels"][i]["name"] for i in panel] for panel in facts["plots"]] == expected
+
+
 def test_the_pages_are_small():
     assert len(example("double_pendulum").export("page").text.encode()) < 30_000
 

@@ -113,12 +113,13 @@ class RunDefaults:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     events: tuple[GivenEvent, ...] = ()
     start_speed: StartSpeed | None = None
+    shown: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, run: RunRecord) -> RunDefaults:
         """As described."""
         own = dict(run.initial), dict(run.inputs), tuple(run.events)
-        return cls(run.t_end, run.step, run.method, run.output_every, *own, run.start_speed)
+        return cls(run.t_end, run.step, run.method, run.output_every, *own, run.start_speed, run.shown)
 
 
 @dataclass(frozen=True)

@@ -215,6 +215,7 @@ class RunRecord:
     inputs: dict[str, Any] = field(default_factory=dict)
     events: list[GivenEvent] = field(default_factory=list)
     start_speed: StartSpeed | None = None
+    shown: tuple[str, ...] = ()  # channels that a live page plots, where the user chooses none
 
 
 @dataclass

@@ -224,10 +224,12 @@ def _signal(
 def _plots(interface: Interface, chosen: Chosen, run: Run | None) -> list[list[int]]:
     """Numbers of the channels to plot, by panel: those that are chosen, else those of a plot of the run."""
     names = [c.name for c in interface.channels]
-    listed = chosen.plots if chosen.plots is not None else names[:3] if run is None else default_channels(run)
+    stated = [name for name in interface.run.shown if name in names]  # a car may be driven otherwise than in the run
+    asked = chosen.plots if chosen.plots is not None else stated or None
+    listed = asked if asked is not None else names[:3] if run is None else default_channels(run)
     units = {c.name: c.unit.text for c in interface.channels}
     shown = panels((name, units[name]) for name in listed)
-    if chosen.plots is None and run is not None:
+    if asked is None and run is not None:
         shown = [part for panel in shown for part in spread(panel, run)]
     return [[names.index(name) for name in panel] for panel in shown]
 

@@ -27,7 +27,7 @@ from bellcrank.library.vehicles.air import add_air
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.bushes import Gives, gives
-from bellcrank.library.vehicles.channels import add_axle_channels, add_car_channels, add_corner_channels
+from bellcrank.library.vehicles.channels import FIRST, add_axle_channels, add_car_channels, add_corner_channels
 from bellcrank.library.vehicles.controllers.adding import add_controllers
 from bellcrank.library.vehicles.data import CORNER_WORDS, CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driveline import add_drive
@@ -172,6 +172,7 @@ def build(
         {} if driver is None else driver.start(car, at_rest)
     )
     s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
+    s.description.run.shown = FIRST[:6]
     s.description.run.start_speed = StartSpeed(float(speed), _by_speed(car, at_rest))
     return s
 
