@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycle_text
 from bellcrank.loading import KINDS
 
 ROOT = Path(__file__).parents[1]
@@ -60,6 +61,7 @@ FILES = [
     ("file.py", write("file.py", MODEL), bc.System),
     ("file.lsp", write("file.lsp", DECK), bc.System),
     ("file.toml", lambda folder: (folder / "file.toml").write_text(bc.vehicles.template("passenger"), encoding="utf-8"), bc.vehicles.Car),
+    ("sport.toml", lambda folder: (folder / "sport.toml").write_text(motorcycle_text("sport"), encoding="utf-8"), bc.vehicles.Motorcycle),
     ("file.toml", shipped("macpherson", "file.toml"), bc.linkage.Linkage),
     ("file.csv", points, bc.linkage.Linkage),
     ("file.json", table, bc.linkage.Table),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bellcrank.library.terrain import Road, Surface
     from bellcrank.library.tyres.magic_formula import MagicFormula
     from bellcrank.library.vehicles.car import Car
+    from bellcrank.library.vehicles.motorcycles.motorcycle import Motorcycle
     from bellcrank.linkage import Linkage, Table
     from bellcrank.run.result import Run
     from bellcrank.study import Study
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 HEAD = 2**16  # bytes of a file that are looked at
 TABLES = (".csv", ".txt")
 CAR = ("body", "front", "rear", "steering", "brakes", "drive")  # tables that every car file has
+MOTORCYCLE = ("frame", "front", "rear")  # those of every motorcycle file
 STUDY = ("model", "metrics", "grid", "samples", "parts")
 
 
@@ -103,6 +105,9 @@ class Kind:
 KINDS = (
     Kind("model", "Python (.py) with a function model(), or an AUTOSIM deck (.lsp)", "bellcrank.api.system", "System",
          lambda s: s.ending in (".py", ".lsp")),
+    Kind("motorcycle", f"TOML with tables such as [{MOTORCYCLE[0]}], [{MOTORCYCLE[1]}] and [{MOTORCYCLE[2]}]",
+         "bellcrank.library.vehicles.motorcycles.motorcycle", "Motorcycle",
+         lambda s: set(MOTORCYCLE) <= set(s.keys) and not s.has("model")),
     Kind("car", f"TOML with tables such as [{CAR[0]}], [{CAR[1]}] and [{CAR[2]}]", "bellcrank.library.vehicles.car",
          "Car", lambda s: s.has(*CAR) and not s.has("model")),
     Kind("study", f"TOML with [{STUDY[0]}] and [{STUDY[1]}]", "bellcrank.study", "Study", lambda s: s.has(*STUDY)),
@@ -127,28 +132,28 @@ KINDS = (
 
 def load(
     path: str | Path, **options: Any
-) -> System | Study | Car | Linkage | Table | MagicFormula | Road | Surface | ParsFile | Run:
+) -> System | Study | Car | Motorcycle | Linkage | Table | MagicFormula | Road | Surface | ParsFile | Run:
     """Read a file, whatever it holds: its content and ending decide.
 
     The type of the result depends on the file, which no type checker knows. In scripts with types, call the classmethod
-    of the kind: `bc.System.read`, `bc.Study.read`, `bc.vehicles.Car.read`, `bc.linkage.Linkage.read`,
-    `bc.linkage.Table.read`, `bc.tyres.MagicFormula.read`, `bc.terrain.Road.read`, `bc.terrain.Surface.read`,
-    `bc.ParsFile.read` or `bc.Run.read`.
+    of the kind: `bc.System.read`, `bc.Study.read`, `bc.vehicles.Car.read`, `bc.vehicles.Motorcycle.read`,
+    `bc.linkage.Linkage.read`, `bc.linkage.Table.read`, `bc.tyres.MagicFormula.read`, `bc.terrain.Road.read`,
+    `bc.terrain.Surface.read`, `bc.ParsFile.read` or `bc.Run.read`.
 
     Parameters
     ----------
     path : str or Path
-        A model (.py, .lsp), car or study (.toml), hard points (.toml, .csv), table of a linkage (.json), tyre (.tir),
-        road (.crg), ground (.csv, .txt, .npz, .npy), parameter file (.par, .echo) or run (.csv, .erd, .json, .mat,
-        .mf4, .nc, .parquet). Also the name of an example, a car or hard points that come with Bellcrank:
-        "four_bar", "passenger", "macpherson". Python files are executed: load those you trust. All other files are
-        data.
+        A model (.py, .lsp), car, motorcycle or study (.toml), hard points (.toml, .csv), table of a linkage (.json),
+        tyre (.tir), road (.crg), ground (.csv, .txt, .npz, .npy), parameter file (.par, .echo) or run (.csv, .erd,
+        .json, .mat, .mf4, .nc, .parquet). Also the name of an example, a car, a motorcycle or hard points that come
+        with Bellcrank: "four_bar", "passenger", "sport", "macpherson". Python files are executed: load those you trust.
+        All other files are data.
     **options : Any
         Options of the classmethod, such as arguments of `model()` or `spacing=` of a road.
 
     Returns
     -------
-    System, Study, Car, Linkage, Table, MagicFormula, Road, Surface, ParsFile or Run
+    System, Study, Car, Motorcycle, Linkage, Table, MagicFormula, Road, Surface, ParsFile or Run
         What the file holds.
 
     Raises
@@ -189,19 +194,23 @@ def _shipped(name: Path) -> Kind | None:
     """The kind of what comes with Bellcrank by a name; None for an example, which is a file."""
     from bellcrank import examples
     from bellcrank.library.vehicles.car import cars
+    from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycles
     from bellcrank.linkage.files import shipped
 
-    car, linkage = (next(k for k in KINDS if k.name == kind) for kind in ("car", "linkage"))
-    listed = {"car": cars(), "linkage": shipped()}
-    homes = [kind for kind in (car, linkage) if str(name) in listed[kind.name]]
+    listed = {"car": cars(), "motorcycle": motorcycles(), "linkage": shipped()}
+    homes = [kind for kind in KINDS if str(name) in listed.get(kind.name, ())]
     if len(homes) == 1:
         return homes[0]
     if homes:
-        calls = "bc.vehicles.Car.read or bc.linkage.Linkage.read"
-        raise ModelError(f"load: '{name}' is a car and a linkage; call {calls}")
+        calls = {
+            "car": "bc.vehicles.Car.read", "motorcycle": "bc.vehicles.Motorcycle.read",
+            "linkage": "bc.linkage.Linkage.read",
+        }  # fmt: skip
+        found = " and ".join(f"a {kind.name}" for kind in homes)
+        raise ModelError(f"load: '{name}' is {found}; call {' or '.join(calls[kind.name] for kind in homes)}")
     if example_path(name) is not None:
         return None
-    names = [*listed["car"], *listed["linkage"], *examples.names()]
+    names = [*(name for kind in listed.values() for name in kind), *examples.names()]
     near = [p.name for p in name.parent.iterdir()] if name.parent.is_dir() else []
     guess = did_you_mean(name.name, [*near, *names])
     listing = "" if name.suffix else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."

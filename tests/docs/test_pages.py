@@ -131,6 +131,20 @@ def test_trailers():
     assert names["result"]["amplification_caravan"] > 1
 
 
+@pytest.mark.campaign
+def test_motorcycles(folder, capsys):
+    for line in "".join(blocks("motorcycles", "sh")).splitlines():
+        assert cli.main(shlex.split(line)[1:]) == 0, line
+    names = executed("motorcycles")
+    rows = {row[0]: row[1:] for row in names["modes"].rows()}
+    table = re.findall(r"^\| (\d+) \| (.*) \|$", text_of("motorcycles").split("## Modes")[1], re.MULTILINE)
+    assert len(table) == 5
+    for speed, cells in table:
+        for shown, value in zip(cells.split(" | "), rows[float(speed)], strict=True):
+            assert shown == "-" or float(shown) == pytest.approx(value, abs=0.006)
+    assert not names["ride"].fell and (folder / "lane_change.png").stat().st_size > 5000
+
+
 def test_keys_of_cars():
     assert text_of("car_keys") == markdown(), "write it: bellcrank car keys --markdown > docs/car_keys.md"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 READERS = {
     ".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck"),
-    ".toml": ("a car file", "bellcrank.library.vehicles.car", "car_system"),
+    ".toml": ("a car or motorcycle file", "bellcrank.library.vehicles.files", "vehicle_system"),
 }
 """Readers of models that are data, by ending: what such a file is called, the module and its function that reads it,
 which is imported for such a file alone."""

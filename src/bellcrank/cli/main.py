@@ -62,6 +62,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and th
     "Vehicles": {
         "car": ("Create, check and summarize car files.", "new my_car.toml --like formula"),
         "drive": ("Drive manoeuvres with a car.", "passenger iso3888-1 --speed 80 --report lane_change.html"),
+        "motorcycle": (
+            "Create and check motorcycle files; modes, turns, lane change.",
+            "modes sport --speeds 5:50:10 --plot modes.png",
+        ),
         "kinematics": (
             "Measure a suspension over wheel and rack travel.",
             "examples/suspension.toml --travel -60:60:13 --plot suspension.png",

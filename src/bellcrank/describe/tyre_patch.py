@@ -5,7 +5,15 @@ the wheel's centre above it. x = a x n/|a x n| is the heading, y = n x x the sid
 a . n. The contact centre lies in the wheel plane, l = h/cos gamma below the centre. There act Fx, Fy along x and y, the
 load along n, and the moments Mx, My, Mz about these axes; on the wheel's centre the same wrench has the moment
 
-    (Mx + h Fy + l sin(gamma) Fz) x + (My - h Fx) y + (Mz - l sin(gamma) Fx) n
+    (Mx + h Fy + b Fz) x + (My - h Fx) y + (Mz - b Fx) n,    b = l sin(gamma)
+
+A tyre with a crown radius c (attribute `crown`) is a torus instead, as of a motorcycle: a circle of that radius about
+one of radius R - c in the wheel plane. It touches the road where its surface is lowest, b = (R - c) sin(gamma) to the
+left of the wheel's centre, pressed in by R - l along n, l = h + (R - c) (1 - cos(gamma)). Load and deflection are
+conjugate, so the spring has a potential at any inclination. Its rolling radius is smaller by c (1 - cos(gamma)), and
+the contact centre moves ahead by c sin(gamma) cos(gamma) psi' more than the wheel's centre. R is the free radius, psi'
+how fast the heading turns. The inclination of a tyre with the attribute `lags_camber` acts after the relaxation length,
+as its slip.
 
 The patch is deflected against the rim by e; V_sx = V_x - omega R_e, V_sy = V_y. Nothing is divided by a speed that may
 vanish:
@@ -28,6 +36,7 @@ Vehicle Dynamics (3rd ed., 2012), section 7.2 and (8.127); flow above a limit as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -92,6 +101,7 @@ class _Wheel:
     omega: Formula
     across: Formula
     rising: Formula  # rate of `below`
+    arm: Formula  # from the axis to the line of the longitudinal force
 
 
 @dataclass(frozen=True)
@@ -123,7 +133,8 @@ def add_tyre(
     m, w = FORMULAS, _Writing(s, name)
     metre, newton = w.metre, w.newton
     axes = wheel_motion(s, name, point, wheel)
-    rolls = _wheel(w)
+    crown = getattr(tyre, "crown", 0.0) * metre
+    rolls = _wheel(w) if not crown else _torus(w, crown, lambda spin: _free(w, tyre, rim, spin))
     scales = {key: name_of(given) for key, given in _scales(s, name, tyre).items()}
     pressure: Any = _pressure(s, name, tyre)
     _add_ranges(w, tyre)
@@ -136,40 +147,58 @@ def add_tyre(
     radius = w.define(
         "rolling", tyre.rolling_radius(m, at.Fz, at.omega, pressure) if rim is None else rolls.below / metre
     )
+    if crown:
+        radius = w.define("inclined", radius - crown / metre * (1 - w.part("upright")))
     slip = {"x": w.define("slipx", at.Vx - at.omega * radius), "y": w.define("slipy", rolls.across)}
     if tyre.transient == "none":
         held = _held_at_once(w, tyre, at, scales, slip)
     else:
         held = _held_by_deflection(
-            w, tyre, at, scales, slip, load, None if rim is not None else radius - rolls.below / metre
+            w, tyre, at, scales, slip, load, None if rim is not None else radius - rolls.arm / metre
         )
     if brake is not None:
         resists = m.where(load > 0, brake * at.omega * rolls.height**2, 0.0) / (newton * metre)
         held.found["My"] = held.found["My"] - resists
     _add_channels(w, held, at)
     w.define("stored", stored + held.kept * newton * metre)
-    _add_wrench(s, name, point, wheel, axes, w.part, w.define)
+    _add_wrench(s, name, point, wheel, axes, w.part, w.define, "crown_offset" if crown else "offset")
 
 
 def _wheel(w: _Writing) -> _Wheel:
-    """Defines how a wheel stands and moves, over its axes and velocities."""
+    """Defines how a wheel stands and moves, over its axes and velocities; `turning`: how fast its heading turns about
+    the normal of the road, to the left."""
     lean = w.define("lean", _dot(w.part, "a", "n"))  # sin gamma
     upright = w.define("upright", 1 / w.part("h"))
     height = w.part("distance")
+    below = w.define("below", height / upright)
+    w.define("offset", below * lean)
+    w.define("turning", _dot(w.part, "w", "n") - lean * w.part("h") * _dot(w.part, "w", "s"))
     return _Wheel(
         gamma=w.define("inclination", FORMULAS.atan(lean * w.part("h"))),
         height=height,
-        below=w.define("below", height / upright),
+        below=below,
         speed=w.define("vlong", _dot(w.part, "v", "t") / w.metre),
         omega=w.define("spin", _dot(w.part, "w", "a")),
         across=w.define("vside", (_dot(w.part, "v", "s") + height * _dot(w.part, "w", "t")) / w.metre),
         rising=w.define("rise", (_dot(w.part, "v", "n") - w.part("lifts")) / upright),
+        arm=below,
     )
 
 
-def _turning(w: _Writing) -> Formula:
-    """Defines how fast the heading of a wheel turns about the normal of the road, to the left."""
-    return w.define("turning", _dot(w.part, "w", "n") - w.part("lean") * w.part("h") * _dot(w.part, "w", "s"))
+def _torus(w: _Writing, crown: float, free: Callable[[Formula], Any]) -> _Wheel:
+    """The same of a wheel with a tyre of a crown radius."""
+    flat = _wheel(w)
+    lean, upright, height = w.part("lean"), w.part("upright"), flat.height
+    ring = w.define("ring", free(flat.omega) - crown)
+    offset = w.define("crown_offset", ring * lean)
+    ahead = flat.speed + w.part("turning") * crown * lean * upright / w.metre
+    return replace(
+        flat,
+        below=w.define("crown_below", height + ring * (1 - upright)),
+        speed=w.define("crown_vlong", ahead),
+        rising=w.define("crown_rise", _dot(w.part, "v", "n") - w.part("lifts") + offset * _dot(w.part, "w", "t")),
+        arm=w.define("crown_arm", height * upright + offset * lean),
+    )
 
 
 def _load(
@@ -177,8 +206,7 @@ def _load(
 ) -> tuple[Formula, Any]:
     """The load of a wheel on its tyre or on a given spring, and the energy stored by it."""
     m, metre, newton = FORMULAS, w.metre, w.newton
-    free = tyre.free_radius(m, wheel.omega) * metre if rim is None else rim
-    depth = w.define("depth", m.max(0.0, free - wheel.below))
+    depth = w.define("depth", m.max(0.0, _free(w, tyre, rim, wheel.omega) - wheel.below))
     if spring is None:
         pushes, kept = tyre.press(m, at, wheel.below / metre)
         elastic, damped = w.define("elastic", pushes * newton), tyre.vertical_damping * newton / metre
@@ -187,6 +215,11 @@ def _load(
         elastic, damped = w.define("elastic", spring[0] * depth), spring[1]
         stored = spring[0] * depth**2 / 2
     return w.define("load", m.where(depth > 0, m.max(0.0, elastic - damped * wheel.rising), 0.0)), stored
+
+
+def _free(w: _Writing, tyre: TyreModel, rim: Any, omega: Formula) -> Any:
+    """The radius of a wheel without load."""
+    return tyre.free_radius(FORMULAS, omega) * w.metre if rim is None else rim
 
 
 def _held_at_once(
@@ -213,8 +246,9 @@ def _held_by_deflection(
     patch = _Standstill(w.define, w.part, at.Vx, sigma, limit, carcass, w.metre)
     kappa, tan = w.define("kappa", patch.seen["x"]), w.define("tan", -patch.seen["y"])
     alpha = w.define("alpha_seen", m.atan(tan))
-    found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
-    patch.move(w.define, load, _turning(w), slip, {i: found.get(f"slope_{i}") for i in "xy"})
+    gamma = _lagging(w, at, sigma["y"]) if getattr(tyre, "lags_camber", False) else at.gamma
+    found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan, gamma=gamma), scales)
+    patch.move(w.define, load, w.part("turning"), slip, {i: found.get(f"slope_{i}") for i in "xy"})
     for i, words in {"x": "along", "y": "across"}.items():
         s.add_state(f"{name}_e{i}", rate=patch.rate[i] * w.metre, units="L", label=f"deflection of {name} {words}")
     stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
@@ -224,6 +258,13 @@ def _held_by_deflection(
     if lever is not None:
         found["My"] = found["My"] - (1 - rolls) * found["Fx"] * lever
     return _Held(found, kappa, alpha, patch.energy(limit, stiff))
+
+
+def _lagging(w: _Writing, at: Rolling, sigma: Formula) -> Formula:
+    """The inclination as it acts: a state that follows over the relaxation length."""
+    rate = FORMULAS.abs(at.Vx) / sigma * (at.gamma - w.part("camber"))
+    w.s.add_state(f"{w.name}_camber", rate=rate, units="A", label=f"inclination that acts in the patch of {w.name}")
+    return w.part("camber")
 
 
 def _add_channels(w: _Writing, held: _Held, at: Rolling) -> None:
@@ -339,9 +380,11 @@ class _Standstill:
         return still + self.rolls * (rolling - still)
 
 
-def _add_wrench(s: Builder, name: str, point: Any, wheel: Any, axes: Any, part: Any, define: Any) -> None:
-    """The force at the wheel's centre, and the moment about it on the wheel."""
-    height, offset = part("distance"), define("offset", part("below") * part("lean"))
+def _add_wrench(
+    s: Builder, name: str, point: Any, wheel: Any, axes: Any, part: Any, define: Any, beside: str
+) -> None:  # fmt: skip
+    """The force at the wheel's centre, and the moment about it on the wheel; `beside`: name of the offset b."""
+    height, offset = part("distance"), part(beside)
     turns = {
         "t": define("turnx", part("mx") + height * part("fy") + offset * part("load")),
         "s": define("turny", part("my") - height * part("fx")),

@@ -21,7 +21,8 @@ RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
 HELD = 0.004  # s, damping of that elasticity
 FACTORS = {
     "mu": "friction", "friction": "friction", "longitudinal": "longitudinal slip stiffness",
-    "cornering": "cornering stiffness", "c_slip": "longitudinal slip stiffness", "c_alpha": "cornering stiffness",
+    "cornering": "cornering stiffness", "camber": "camber stiffness", "c_slip": "longitudinal slip stiffness",
+    "c_alpha": "cornering stiffness",
     "umax": "friction without slip", "umin": "friction in full sliding", "LFZO": "factor of nominal load",
     **{key: f"factor of {words}" for key, words in {
         "LMUX": "longitudinal friction", "LMUY": "lateral friction", "LKX": "longitudinal slip stiffness",

@@ -63,6 +63,8 @@ class MagicFormula(SteadyTyre):
     transient : {"linear", "nonlinear", "none"}, default "linear"
         How slip follows in models: "nonlinear" shortens relaxation lengths with the slope of the force, "none" has
         neither delay nor force at standstill.
+    crown : float, default 0.0
+        Crown radius of a motorcycle tyre in m: the contact point of models moves sideways with the inclination.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class MagicFormula(SteadyTyre):
     named_scales: Mapping[str, str] = field(default_factory=dict)
     transient: str = "linear"
     named_numbers: str = ""
+    crown: float = 0.0
 
     def __post_init__(self) -> None:
         given = {str(key).upper(): value for key, value in self.coefficients.items()}
@@ -159,7 +162,7 @@ class MagicFormula(SteadyTyre):
 
     def __reduce__(self) -> Any:
         names = (self.version, self.side, self.form, self.name, self.mirrored)
-        more = (dict(self.extra), self.notes, dict(self.named_scales), self.transient, self.named_numbers)
+        more = (dict(self.extra), self.notes, dict(self.named_scales), self.transient, self.named_numbers, self.crown)
         return MagicFormula, (dict(self.coefficients), *names, *more)
 
     def __repr__(self) -> str:
@@ -216,7 +219,8 @@ class MagicFormula(SteadyTyre):
             if key in DIMENSION_OF and key not in still
         }
         note = f"scaled from {self['FNOMIN']:g} N and {self['UNLOADED_RADIUS']:g} m: likely, not measured"
-        return replace(self, coefficients={**self.coefficients, **changed}, notes=(*self.notes, note))
+        whole, crown = {**self.coefficients, **changed}, r * self.crown
+        return replace(self, coefficients=whole, notes=(*self.notes, note), crown=crown)
 
     def on(self, side: str) -> MagicFormula:
         """Mount the tyre on a side of a vehicle: mirrored if it was measured on the other one.

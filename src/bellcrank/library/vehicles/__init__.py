@@ -1,6 +1,12 @@
-"""Vehicles: partial vehicles, rigid cars, trucks and motorcycles; and cars from hard points, read from a file."""
+"""Vehicles: partial vehicles, rigid cars, trucks and motorcycles; cars from hard points and motorcycles in space, from
+files."""
 
 from bellcrank.library.vehicles.car import Car, cars, template
+from bellcrank.library.vehicles.motorcycles.cornering import Cornering
+from bellcrank.library.vehicles.motorcycles.modes import SpeedModes
+from bellcrank.library.vehicles.motorcycles.motorcycle import Motorcycle, motorcycles
+from bellcrank.library.vehicles.motorcycles.ride import Ride
+from bellcrank.library.vehicles.motorcycles.rider import Rider
 from bellcrank.library.vehicles.partial import (
     Design,
     PartialVehicle,
@@ -14,6 +20,6 @@ from bellcrank.library.vehicles.partial import (
 )  # fmt: skip
 
 __all__ = [
-    "Car", "Design", "PartialVehicle", "Slip", "Tyre", "car", "cars", "motorcycle", "partial_vehicle", "point_mass_car",
-    "template", "truck",
+    "Car", "Cornering", "Design", "Motorcycle", "PartialVehicle", "Ride", "Rider", "Slip", "SpeedModes", "Tyre", "car",
+    "cars", "motorcycle", "motorcycles", "partial_vehicle", "point_mass_car", "template", "truck",
 ]  # fmt: skip

@@ -24,7 +24,7 @@ HEAVY = 10.0  # upper ends of usual ranges of trucks over those of cars
 
 def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     """Messages about unusual keys, figures, tyres and travels."""
-    found = list(_keys(car.sections, "", HEAVY if car.sections.kind == "truck" else 1.0))
+    found = list(unusual_keys(car.sections, "", HEAVY if car.sections.kind == "truck" else 1.0))
     found += unusual(figures)
     inertia = car.sprung.inertia.diagonal()
     if 2 * max(inertia) > sum(inertia):
@@ -86,16 +86,16 @@ def unusual(figures: Figures) -> list[str]:
     return found
 
 
-def _keys(record: Any, where: str, heavy: float) -> Iterator[str]:
+def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
     """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high."""
     for f in fields(record):
         value, place = getattr(record, f.name), f"{where}{f.name}"
         if is_dataclass(value):
-            yield from _keys(value, f"{place}.", heavy)
+            yield from unusual_keys(value, f"{place}.", heavy)
         elif isinstance(value, Mapping):
             for name, each in value.items():
                 if is_dataclass(each):
-                    yield from _keys(each, f"{place}.{name}.", heavy)
+                    yield from unusual_keys(each, f"{place}.{name}.", heavy)
         elif "key" in f.metadata and isinstance(value, float):
             k = key_of(f)
             if k.usual is None:

@@ -22,9 +22,9 @@ POINT_HEAD = ("kind", "hard point", "link", "unit", "meaning", "also known as")
 NOT_IN_CARS = ("name", "vehicle")  # statements of a file of hard points that a car makes elsewhere
 
 
-def keys() -> list[list[str]]:
-    """A row for each key, in the order of `HEAD`."""
-    return list(_listed(Sections, ""))
+def keys(record: Any = Sections) -> list[list[str]]:
+    """A row for each key of a file, in the order of `HEAD`."""
+    return list(_listed(record, ""))
 
 
 def hard_points() -> list[list[str]]:
@@ -88,7 +88,7 @@ def _table(head: tuple[str, ...], rows: list[list[str]]) -> str:
 def _listed(record: Any, where: str) -> Iterator[list[str]]:
     for f in fields(record):
         k = key_of(f)
-        if where == "" and f.name == "rear":
+        if record is Sections and f.name == "rear":
             yield [f.name, "", "", "", "rear axle: the keys of the front axle"]
         elif k.kind in ("section", "sections"):
             own = "" if k.kind == "section" else ".NAME"

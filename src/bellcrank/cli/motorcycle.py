@@ -1,0 +1,159 @@
+"""`bellcrank motorcycle`: files of motorcycles, to begin, to check and to ride.
+
+The file is a model: `bellcrank run motorcycle.toml`, `write`, `describe`, `analyse` and the others take it as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from argparse import ArgumentTypeError, Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.cli.codes import CHECK_FAILED, FINE
+from bellcrank.cli.files import in_folder
+from bellcrank.cli.options import real, shared
+from bellcrank.cli.parser import CommandParser
+from bellcrank.cli.text import number, table
+from bellcrank.errors import ModelError
+from bellcrank.files.whole import write_text
+from bellcrank.library.vehicles.figures import Figures
+from bellcrank.library.vehicles.key_list import HEAD, keys
+from bellcrank.library.vehicles.motorcycles.cornering import Cornering
+from bellcrank.library.vehicles.motorcycles.modes import SpeedModes
+from bellcrank.library.vehicles.motorcycles.motorcycle import Motorcycle, motorcycle_text, motorcycles
+from bellcrank.library.vehicles.motorcycles.records import MotorcycleSections
+
+MOST = 1000  # values of a span
+
+
+def options(parser: CommandParser) -> None:
+    add = parser.group("motorcycle")
+    add(
+        "what",
+        choices=("new", "check", "keys", "list", "modes", "corner", "lane-change"),
+        help="new: write a commented file to start from; check: report unusual values, and metrics; keys: list all "
+        "keys with units and usual values; list: name the motorcycles that come with Bellcrank; modes: weave, wobble "
+        "and capsize over speed; corner: steady turns; lane-change: ride one",
+    )
+    add("file", nargs="?", metavar="FILE.toml", help="the file, or the name of one that comes with Bellcrank")
+    add("--like", default="sport", metavar="NAME", help="file that a new one starts from (default: %(default)s)")
+    add = parser.group("ride")
+    add("--speeds", type=span, metavar="LOW:HIGH:N", help="speeds of modes in m/s (default: 2:60:30)")
+    add("--speed", type=real, default=20.0, metavar="M/S", help="speed of turns and lane change (default: %(default)g)")
+    add("--ay", type=span, metavar="LOW:HIGH:N", help="lateral accelerations of turns in m/s2 (default: 0:6:7)")
+    add("--offset", type=real, default=3.0, metavar="M", help="distance of the lanes (default: %(default)g)")
+    add("--length", type=real, default=50.0, metavar="M", help="length of the lane change (default: %(default)g)")
+    add = parser.group("output")
+    add("--plot", metavar="FILE", help="plot modes, turns or lane change (.png, .svg, .pdf)")
+    add("--out", metavar="FILE", help="write the table of modes or turns, or the channels of a lane change (.csv)")
+    add("--overwrite", action="store_true", help="let new replace a file")
+    shared(parser, "json")
+
+
+def span(text: str) -> np.ndarray:
+    """LOW:HIGH:N or one value."""
+    parts = text.split(":")
+    try:
+        low, high = float(parts[0]), float(parts[min(1, len(parts) - 1)])
+        n = int(parts[2]) if len(parts) == 3 else 1
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N or a number") from None
+    if len(parts) not in (1, 3) or not 1 <= n <= MOST or not np.isfinite([low, high]).all():
+        raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N with N from 1 to {MOST}, or a number")
+    return np.linspace(low, high, n)
+
+
+def command(args: Namespace) -> int:
+    if args.what not in ("keys", "list") and args.file is None:
+        raise ModelError(f"motorcycle {args.what}: name a file, such as motorcycle.toml")
+    return {
+        "new": _new, "check": _check, "keys": _keys, "list": _list, "modes": _modes, "corner": _corner,
+        "lane-change": _change,
+    }[args.what](args)  # fmt: skip
+
+
+def _new(args: Namespace) -> int:
+    text = motorcycle_text(args.like)
+    if Path(args.file).exists() and not args.overwrite:
+        raise ModelError(f"{args.file} is there already; --overwrite lets the new file take its place")
+    write_text(in_folder(args.file), text)
+    print(f"wrote {args.file}\nnext: bellcrank motorcycle check {args.file}")
+    return FINE
+
+
+def _check(args: Namespace) -> int:
+    motorcycle = Motorcycle.read(args.file)
+    found, figures = motorcycle.check(), motorcycle.metrics.details
+    if args.json:
+        values = _values(motorcycle.metrics)
+        print(json.dumps({"name": motorcycle.name, "metrics": values, "unusual": found}, indent=2))
+        return FINE
+    print(f"{motorcycle.name}: all keys are known, the springs hold the motorcycle")
+    print(table([[n, f"{f.value:.5g}", f.unit, f.label] for n, f in figures.items()], None, "<><<"))
+    for sentence in found:
+        print(f"unusual: {sentence}")
+    return FINE
+
+
+def _values(metrics: Figures) -> dict[str, dict[str, Any]]:
+    return {n: {"value": number(f.value), "unit": f.unit, "label": f.label} for n, f in metrics.details.items()}
+
+
+def _list(args: Namespace) -> int:
+    listed = {name: tomllib.loads(motorcycle_text(name))["name"] for name in motorcycles()}
+    print(json.dumps(listed, indent=2) if args.json else table([[n, words] for n, words in listed.items()], None, "<<"))
+    return FINE
+
+
+def _keys(args: Namespace) -> int:
+    rows = keys(MotorcycleSections)
+    if args.json:
+        print(json.dumps([dict(zip(HEAD, row, strict=True)) for row in rows], indent=2))
+    else:
+        print(table(rows, HEAD, "<<<<<"))
+    return FINE
+
+
+def _modes(args: Namespace) -> int:
+    found = Motorcycle.read(args.file).modes(None if args.speeds is None else args.speeds.tolist())
+    _show(args, found)
+    if not args.json:
+        for name, speeds in found.limits().items():
+            print(f"{name} becomes stable or unstable at {', '.join(f'{v:.4g}' for v in speeds)} m/s")
+    return FINE
+
+
+def _corner(args: Namespace) -> int:
+    wanted = np.linspace(0, 6, 7) if args.ay is None else args.ay
+    _show(args, Motorcycle.read(args.file).corner(args.speed, wanted.tolist()))
+    return FINE
+
+
+def _show(args: Namespace, found: SpeedModes | Cornering) -> None:
+    """Prints, plots and writes a table."""
+    if args.json:
+        rows = [[number(x) for x in row] for row in found.rows()]
+        print(json.dumps({"name": found.name, "columns": list(found.columns), "rows": rows}, indent=2))
+    else:
+        print(found)
+    if args.plot:
+        found.plot(in_folder(args.plot))
+    if args.out:
+        found.save(in_folder(args.out))
+
+
+def _change(args: Namespace) -> int:
+    ride = Motorcycle.read(args.file).lane_change(speed=args.speed, offset=args.offset, length=args.length)
+    if args.json:
+        print(json.dumps({"name": ride.name, "fell": ride.fell, "metrics": _values(ride.metrics)}, indent=2))
+    else:
+        print(ride)
+    if args.plot:
+        ride.plot(in_folder(args.plot))
+    if args.out:
+        ride.run.save(in_folder(args.out))
+    return CHECK_FAILED if ride.fell else FINE

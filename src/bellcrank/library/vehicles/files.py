@@ -1,0 +1,19 @@
+"""Vehicle files as models: a motorcycle file has a section [frame], a car file has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bellcrank.files.text import read_toml
+from bellcrank.library.vehicles.building import Ground
+from bellcrank.library.vehicles.car import CarSystem, car_system
+from bellcrank.library.vehicles.motorcycles.motorcycle import MotorcycleSystem, motorcycle_system
+
+
+def vehicle_system(
+    path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Ground | None = None
+) -> CarSystem | MotorcycleSystem:
+    """The model of a car or motorcycle file; options as of `Car.system`. `exact` is for cars alone."""
+    if "frame" in read_toml(Path(path)):
+        return motorcycle_system(path, speed=speed, terrain=terrain)
+    return car_system(path, speed=speed, exact=exact, terrain=terrain)

@@ -1,0 +1,153 @@
+"""Steady cornering: roll angle, steering angle and steering torque over lateral acceleration, at one speed.
+
+Each point is a steady turn of the model: speed and yaw rate are given, drive and steering torque are found with the
+motion. Points follow each other from straight running on, each from the one before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.draw import draw_panels
+from bellcrank.analysis.equilibrium import Equilibrium
+from bellcrank.analysis.tables import shown, table, write_csv
+from bellcrank.errors import RunError
+from bellcrank.files.html import heading
+from bellcrank.files.html import table as html_table
+from bellcrank.files.notebook import Shown
+
+FURTHEST = 1.5  # m/s2 of lateral acceleration, from one turn to the next
+COLUMNS = (
+    ("lateral acceleration", "m/s2", "lateral_acceleration"), ("radius", "m", "radius"), ("roll", "deg", "roll"),
+    ("steer", "deg", "steer"), ("steering torque", "N-m", "steering_torque"), ("drive torque", "N-m", "drive_torque"),
+    ("front slip angle", "deg", "front.tyre.alpha"), ("rear slip angle", "deg", "rear.tyre.alpha"),
+)  # fmt: skip
+HEAD = tuple(f"{words} ({unit})" for words, unit, _ in COLUMNS)
+
+
+@dataclass(frozen=True, eq=False)
+class Cornering(Shown):
+    """Steady turns of a motorcycle at one speed.
+
+    Attributes
+    ----------
+    name : str
+        Name of the motorcycle.
+    speed : float
+        Speed in m/s.
+    lateral_acceleration : tuple of float
+        Lateral accelerations in m/s2, positive to the left.
+    turns : tuple of Equilibrium
+        The steady motion at each.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> found = bc.vehicles.Cornering("bicycle", speed=20.0, lateral_acceleration=(2.0, 4.0), turns=())
+    >>> found["radius"].tolist()
+    [200.0, 100.0]
+    """
+
+    name: str
+    speed: float
+    lateral_acceleration: tuple[float, ...]
+    turns: tuple[Equilibrium, ...]
+
+    def __getitem__(self, channel: str) -> np.ndarray:
+        """An output over the turns, by name; angles in deg."""
+        if channel == "lateral_acceleration":
+            return np.array(self.lateral_acceleration)
+        if channel == "radius":
+            with np.errstate(divide="ignore"):
+                return self.speed**2 / np.array(self.lateral_acceleration)
+        found = np.array([turn[channel] for turn in self.turns])
+        return np.degrees(found) if channel.endswith((".alpha", ".gamma")) else found
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Heads of the table."""
+        return HEAD
+
+    def rows(self) -> list[list[float]]:
+        """List the table.
+
+        Returns
+        -------
+        list of list of float
+            One list for each turn: lateral acceleration (m/s2), radius (m), roll and steering angle (deg), steering and
+            drive torque (N m), slip angles (deg).
+        """
+        return np.column_stack([self[channel] for _, _, channel in COLUMNS]).tolist()
+
+    def __str__(self) -> str:
+        rows = [[shown(x, 4) for x in row] for row in self.rows()]
+        return f"{self.name}: steady turns at {self.speed:g} m/s\n" + table(HEAD, rows, ">" * len(COLUMNS))
+
+    def _told(self) -> list[str]:
+        rows = [[shown(x, 4) for x in row] for row in self.rows()]
+        title = heading(f"{self.name}: steady turns at {self.speed:g} m/s")
+        return [title, html_table(HEAD, rows, right=range(len(COLUMNS)))]
+
+    def _drawn(self) -> Any:
+        return self.plot()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table as CSV.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The same file.
+        """
+        return write_csv(path, HEAD, self.rows())
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Plot roll, steering angle and steering torque over the lateral acceleration.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File to write (.png, .svg, .pdf). Default: none.
+
+        Returns
+        -------
+        Figure
+            The matplotlib figure.
+        """
+        panels = [(f"{words} ({unit})", {words: self[channel]}) for words, unit, channel in COLUMNS[2:5]]
+        title = f"{self.name}: steady turns at {self.speed:g} m/s"
+        return draw_panels(title, "lateral acceleration (m/s2)", self["lateral_acceleration"], panels, path)
+
+
+def straight(sim: Any, start: dict[str, float], speed: float) -> Equilibrium:
+    """Steady straight running at a speed (m/s), by the drive torque that it takes."""
+    found: Equilibrium = sim.equilibrium(at=start, free="drive", targets={"speed": speed})
+    return found
+
+
+def turn(sim: Any, near: Equilibrium, speed: float, ay: float) -> Equilibrium:
+    """The steady turn with a lateral acceleration (m/s2), in steps from a motion near it."""
+    now, torque = near["yaw_rate"], near["steering_torque"]
+    wanted = float(np.degrees(ay / speed))
+    count = max(1, int(np.ceil(abs(np.radians(wanted - now)) * speed / FURTHEST)))
+    for rate in np.linspace(now, wanted, count + 1)[1:]:
+        try:
+            near = sim.equilibrium(
+                at=dict(near.initial), inputs={"drive": near["drive"], "steer_torque": torque},
+                free=("drive", "steer_torque"), targets={"speed": speed, "yaw_rate": float(rate)},
+            )  # fmt: skip
+            torque = near["steer_torque"]
+        except RunError as error:
+            raise RunError(
+                f"no steady turn at {speed:g} m/s with {np.radians(rate) * speed:.3g} m/s2 was found: {error}"
+            ) from None
+    return near

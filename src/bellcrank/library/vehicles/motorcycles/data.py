@@ -1,0 +1,197 @@
+"""A motorcycle as frozen data: sections that were read, tyres, and how it stands at rest, by statics in closed form.
+
+In: the content of a motorcycle file, a mapping of sections. Out: `MotorcycleData`, or one error that reports all
+problems at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bellcrank.describe.tyre_model import Rolling
+from bellcrank.errors import ModelError
+from bellcrank.library.tyres.magic_formula import MagicFormula
+from bellcrank.library.tyres.motorcycle_tyre import MotorcycleTyre
+from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.keys import Problems, read_record
+from bellcrank.library.vehicles.motorcycles.records import ArmStrut, MotorcycleRubber, MotorcycleSections, Part
+from bellcrank.library.vehicles.records import Vector
+
+NEEDED = ("radius", "cornering", "camber")  # of a tyre without a file
+ALONG = 0.5  # relaxation length along the wheel over that across it
+HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class MotorcycleData:
+    """A motorcycle whose parts fit together."""
+
+    sections: MotorcycleSections
+    front_tyre: Any
+    rear_tyre: Any
+
+    @property
+    def wheelbase(self) -> float:
+        return self.sections.front.wheelbase
+
+    def masses(self) -> Iterator[tuple[str, float, float, float]]:
+        """Name, mass, and x and z of the mass centre of each part."""
+        given = self.sections
+        parts: dict[str, Part | None] = {
+            "frame": given.frame, "rider": given.rider, "steer": given.front.steer, "fork": given.front.slider,
+            "arm": given.rear.arm,
+        }  # fmt: skip
+        for name, part in parts.items():
+            if part is not None:
+                yield name, part.mass, part.cg[0], part.cg[2]
+        yield "front.wheel", given.front.wheel.mass, self.wheelbase, self.heights[0]
+        yield "rear.wheel", given.rear.wheel.mass, 0.0, self.heights[1]
+
+    @cached_property
+    def loads(self) -> tuple[float, float]:
+        """Load of the front and of the rear wheel at rest, N: they do not depend on heights."""
+        given = self.sections
+        parts = [p for p in (given.frame, given.rider, given.front.steer, given.front.slider, given.rear.arm) if p]
+        weights = [(p.mass, p.cg[0]) for p in parts]
+        weights += [(given.front.wheel.mass, self.wheelbase), (given.rear.wheel.mass, 0.0)]
+        front = GRAVITY * sum(m * x for m, x in weights) / self.wheelbase
+        return front, GRAVITY * sum(m for m, _ in weights) - front
+
+    @cached_property
+    def heights(self) -> tuple[float, float]:
+        """Heights of the centres of front and rear wheel at rest, m."""
+        front, rear = (loaded_radius(t, f) for t, f in zip((self.front_tyre, self.rear_tyre), self.loads, strict=True))
+        return front, rear
+
+    @cached_property
+    def trail(self) -> float:
+        """Ground trail at rest, m."""
+        front = self.sections.front
+        if front.trail is not None:
+            return front.trail
+        assert front.offset is not None
+        return (self.heights[0] * math.sin(front.rake) - front.offset) / math.cos(front.rake)
+
+    @property
+    def offset(self) -> float:
+        """Distance of the front wheel centre before the steering axis, m."""
+        rake = self.sections.front.rake
+        return self.heights[0] * math.sin(rake) - self.trail * math.cos(rake)
+
+    @cached_property
+    def preloads(self) -> tuple[float, float]:
+        """Forces of the struts of fork and swing arm at rest, N; zero where there is none."""
+        given, (front, rear) = self.sections, self.loads
+        fork = 0.0
+        if given.front.spring is not None and given.front.slider is not None:
+            hung = given.front.slider.mass + given.front.wheel.mass
+            fork = (front - hung * GRAVITY) * math.cos(given.front.rake)
+        arm, strut = given.rear.arm, given.rear.spring
+        if arm is None or strut is None:
+            return fork, 0.0
+        ahead = arm.pivot[0]
+        turning = ahead * (rear - given.rear.wheel.mass * GRAVITY) + (arm.cg[0] - ahead) * arm.mass * GRAVITY
+        return fork, -turning / strut_lever(strut, arm.pivot)
+
+    @cached_property
+    def mass(self) -> float:
+        return sum(m for _, m, _, _ in self.masses())
+
+    @cached_property
+    def centre(self) -> tuple[float, float]:
+        """x and z of the mass centre of all at rest, m."""
+        parts = list(self.masses())
+        return sum(m * x for _, m, x, _ in parts) / self.mass, sum(m * z for _, m, _, z in parts) / self.mass
+
+
+def strut_lever(strut: ArmStrut, pivot: Vector) -> float:
+    """Moment of a strut about the pivot, about the axis to the left, per force that pushes its ends apart, m."""
+    along = [a - f for a, f in zip(strut.arm, strut.frame, strict=True)]
+    length = math.hypot(*along)
+    return ((strut.arm[2] - pivot[2]) * along[0] - (strut.arm[0] - pivot[0]) * along[2]) / length
+
+
+def loaded_radius(tyre: Any, load: float) -> float:
+    """The radius at which an upright tyre at rest carries a load, m."""
+    at = Rolling(load, 0.0, 0.0, 0.0, tyre.usual[0], 0.0, 0.0)
+    low, high = 0.5 * float(tyre.free_radius(ARRAYS, 0.0)), float(tyre.free_radius(ARRAYS, 0.0))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if float(tyre.press(ARRAYS, at, middle)[0]) > load else (low, middle)
+    return (low + high) / 2
+
+
+def make_motorcycle(given: Mapping[str, Any], folder: Path) -> MotorcycleData:
+    """The motorcycle that a mapping of sections describes; paths in it start at `folder`."""
+    name, problems = str(given.get("name", "motorcycle")), Problems()
+    sections = read_record(MotorcycleSections, given, "", problems)
+    if sections is None:
+        raise ModelError([p.removeprefix(": ") for p in problems], name)
+    front, rear = (
+        _tyre(f"{end}.tyre", getattr(sections, end).tyre, folder, problems) for end in ("front", "rear")
+    )  # fmt: skip
+    _check(sections, problems)
+    if problems:
+        raise ModelError(problems, name)
+    data = MotorcycleData(sections, front, rear)
+    for end, load in zip(("front", "rear"), data.loads, strict=True):
+        if not load > 0:
+            problems.append(
+                f"the {end} wheel carries {load:.0f} N at rest: the mass centre lies outside the wheelbase."
+            )
+    if not problems and min(data.preloads) < 0:
+        problems.append(f"the struts pull at rest ({data.preloads[0]:.0f} N in front, {data.preloads[1]:.0f} N at the "
+                        "rear): are the ends of rear.spring interchanged?")  # fmt: skip
+    if problems:
+        raise ModelError(problems, name)
+    return data
+
+
+def _check(given: MotorcycleSections, problems: Problems) -> None:
+    front, rear = given.front, given.rear
+    if (front.trail is None) == (front.offset is None):
+        problems.append("front: give either trail or offset.")
+    if (front.spring is None) != (front.slider is None):
+        problems.append("front: spring and slider belong together; a rigid fork has neither.")
+    if (rear.spring is None) != (rear.arm is None):
+        problems.append("rear: spring and arm belong together; a rigid frame has neither.")
+    if rear.spring is not None and rear.arm is not None:
+        if math.dist(rear.spring.frame, rear.spring.arm) < 1e-6:
+            problems.append("rear.spring: frame and arm are the same point.")
+        elif abs(strut_lever(rear.spring, rear.arm.pivot)) < 1e-6:
+            problems.append("rear.spring: the strut points at rear.arm.pivot and cannot carry the frame.")
+        if not rear.arm.pivot[0] > 0:
+            problems.append(f"rear.arm.pivot: x = {rear.arm.pivot[0]:g} m must lie before the rear wheel.")
+    if not 0 <= given.brakes.front_share <= 1:
+        problems.append(f"brakes.front_share = {given.brakes.front_share:g} must lie between 0 and 1.")
+    parts = {"frame": given.frame, "rider": given.rider, "front.steer": front.steer, "front.slider": front.slider,
+             "rear.arm": rear.arm}  # fmt: skip
+    for name, part in parts.items():
+        if part is not None and not all(i > 0 for i in part.inertia):
+            problems.append(f"{name}.inertia = {list(part.inertia)} must be three positive moments.")
+
+
+def _tyre(where: str, given: MotorcycleRubber, folder: Path, problems: Problems) -> Any:
+    values = {k: v for k, v in vars(given).items() if v is not None and k not in ("file", "crown")}
+    if given.file is not None:
+        problems.extend(f"{where}.{key} has no meaning for a tyre by file." for key in values)
+        try:
+            return replace(MagicFormula.read(folder / given.file), crown=given.crown)
+        except ModelError as error:
+            return problems.extend(f"{where}: {p}" for p in error.problems)
+    missing = [key for key in NEEDED if key not in values]
+    if missing:
+        return problems.wrong(f"{where}: {', '.join(missing)} missing; give them, or file (a .tir file).")
+    if "friction" in values:
+        values["mu"] = values.pop("friction")
+    if "relaxation" in values:
+        values["relaxation"] = (ALONG * values["relaxation"], values["relaxation"])
+    tyre = MotorcycleTyre(crown=given.crown, **values)
+    problems.extend(f"{where}: {p}" for p in tyre.problems())
+    return tyre

@@ -1,0 +1,170 @@
+"""Modes of a motorcycle over speed: weave, wobble and capsize by name, from the linear model of straight running.
+
+Straight ahead the lateral motion does not couple with the longitudinal one. Of the lateral modes, weave is the
+oscillation with the largest participation of roll, yaw and sideslip, wobble that of the others with the largest
+participation of the steering, capsize the slowest one that does not oscillate. At walking speed weave may be two modes
+that do not oscillate; it is then missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.draw import draw_panels
+from bellcrank.analysis.modes import Mode, Modes
+from bellcrank.analysis.tables import shown, table, write_csv
+from bellcrank.files.html import heading, paragraph
+from bellcrank.files.html import table as html_table
+from bellcrank.files.notebook import Shown
+
+Array = np.ndarray[Any, Any]
+ROLLS = ("q(frame, 5)", "u(frame, 4)", "u(frame, 6)", "u(frame, 2)")  # roll, its rate, yaw rate, lateral speed
+STEERS = ("q(steer)", "u(steer)")
+TYRES = ("front.tyre_ey", "rear.tyre_ey", "front.tyre_camber", "rear.tyre_camber")
+LATERAL = (*ROLLS, *STEERS, *TYRES, "q(rider)", "u(rider)")
+NAMES = ("weave", "wobble", "capsize")
+NONE = complex("nan")
+OVERDAMPED = 0.9  # damping ratio above which an oscillation is not called wobble
+
+
+@dataclass(frozen=True, eq=False)
+class SpeedModes(Shown):
+    """Modes of a motorcycle at several speeds.
+
+    Attributes
+    ----------
+    name : str
+        Name of the motorcycle.
+    speeds : ndarray
+        Speeds in m/s.
+    modes : tuple of Modes
+        All modes at each speed.
+    named : mapping
+        Eigenvalues in 1/s of "weave", "wobble" and "capsize" at each speed; nan where there is no such mode.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bellcrank as bc
+    >>> weave = np.array([0.4 + 3.1j, -0.8 + 4.5j])
+    >>> modes = bc.vehicles.SpeedModes("bicycle", np.array([4.0, 5.0]), (), {"weave": weave})
+    >>> {name: [round(v, 2) for v in at] for name, at in modes.limits().items()}
+    {'weave': [4.33]}
+    """
+
+    name: str
+    speeds: Array
+    modes: tuple[Modes, ...]
+    named: Mapping[str, Array]
+
+    def limits(self) -> dict[str, list[float]]:
+        """Find the speeds at which a mode becomes stable or unstable.
+
+        Returns
+        -------
+        dict
+            Speeds in m/s by mode, interpolated linearly between those that were computed.
+        """
+        found: dict[str, list[float]] = {}
+        for name, values in self.named.items():
+            real = values.real
+            for i in np.flatnonzero(real[:-1] * real[1:] < 0):
+                step = self.speeds[i + 1] - self.speeds[i]
+                at = self.speeds[i] + step * real[i] / (real[i] - real[i + 1])
+                found.setdefault(name, []).append(float(at))
+        return found
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Heads of the table."""
+        return HEAD
+
+    def rows(self) -> list[list[float]]:
+        """List the table: speed (m/s), real part (1/s) and frequency (Hz) of weave and wobble, capsize (1/s).
+
+        Returns
+        -------
+        list of list of float
+            One list for each speed.
+        """
+        weave, wobble, capsize = (self.named[n] for n in NAMES)
+        return [
+            [float(v), a.real, abs(a.imag) / (2 * np.pi), b.real, abs(b.imag) / (2 * np.pi), c.real]
+            for v, a, b, c in zip(self.speeds, weave, wobble, capsize, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        rows = [[shown(x, 4) for x in row] for row in self.rows()]
+        return f"{self.name}: modes over speed\n" + table(HEAD, rows, ">" * len(HEAD))
+
+    def _told(self) -> list[str]:
+        limits = "; ".join(f"{n}: {', '.join(f'{v:.4g}' for v in at)} m/s" for n, at in self.limits().items())
+        rows = [[shown(x, 4) for x in row] for row in self.rows()]
+        said = [paragraph(f"Stability changes: {limits}")] if limits else []
+        return [heading(f"{self.name}: modes over speed"), *said, html_table(HEAD, rows, right=range(len(HEAD)))]
+
+    def _drawn(self) -> Any:
+        return self.plot()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table as CSV.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The same file.
+        """
+        return write_csv(path, HEAD, self.rows())
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Plot real parts and frequencies over the speed.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File to write (.png, .svg, .pdf). Default: none.
+
+        Returns
+        -------
+        Figure
+            The matplotlib figure.
+        """
+        real = {name: values.real for name, values in self.named.items()}
+        swings = {name: np.abs(self.named[name].imag) / (2 * np.pi) for name in NAMES[:2]}
+        panels = [("real part (1/s)", real), ("frequency (Hz)", swings)]
+        return draw_panels(f"{self.name}: modes over speed", "speed (m/s)", self.speeds, panels, path)
+
+
+HEAD = ("speed (m/s)", "weave (1/s)", "weave (Hz)", "wobble (1/s)", "wobble (Hz)", "capsize (1/s)")
+
+
+def named_modes(modes: Modes) -> dict[str, complex]:
+    """The eigenvalues of weave, wobble and capsize among those of a straight run."""
+    known = dict.fromkeys(NAMES, NONE)
+    lateral = [m for m in modes if _part(m, LATERAL) > 0.5 > _part(m, TYRES)]
+    swings = [m for m in lateral if m.oscillates]
+    if swings:
+        weave = max(swings, key=lambda m: _part(m, ROLLS))
+        known["weave"] = weave.eigenvalue
+        others = [m for m in swings if m is not weave and m.damping < OVERDAMPED]
+        if others:
+            known["wobble"] = max(others, key=lambda m: _part(m, STEERS)).eigenvalue
+    real = [m for m in lateral if not m.oscillates]
+    if real:
+        known["capsize"] = min(real, key=lambda m: abs(m.eigenvalue)).eigenvalue
+    return known
+
+
+def _part(mode: Mode, states: Sequence[str]) -> float:
+    """What states take part in a mode."""
+    return float(sum(p for s, p in zip(mode.states, mode.participation, strict=True) if s in states))

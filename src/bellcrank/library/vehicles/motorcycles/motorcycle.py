@@ -1,0 +1,362 @@
+"""Motorcycle: what a user types, or writes to a file, to describe a motorcycle; and those that come with Bellcrank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.text import read_text, read_toml
+from bellcrank.kinds import checked
+from bellcrank.library.labels import plain_labels
+from bellcrank.library.vehicles.checking import unusual, unusual_keys
+from bellcrank.library.vehicles.figures import Figures
+from bellcrank.library.vehicles.motorcycles.building import Ground, MotorcycleSystem, build, rolling
+from bellcrank.library.vehicles.motorcycles.cornering import Cornering, straight, turn
+from bellcrank.library.vehicles.motorcycles.data import MotorcycleData, make_motorcycle
+from bellcrank.library.vehicles.motorcycles.figures import figures_of
+from bellcrank.library.vehicles.motorcycles.modes import NAMES, SpeedModes, named_modes
+from bellcrank.library.vehicles.motorcycles.ride import FALLEN, Ride
+from bellcrank.library.vehicles.motorcycles.rider import Rider, design
+from bellcrank.library.vehicles.path import lane_change
+from bellcrank.library.vehicles.trailers import merged
+
+if TYPE_CHECKING:
+    from bellcrank.analysis.equilibrium import Equilibrium
+    from bellcrank.api.simulation import Simulation
+    from bellcrank.library.vehicles.path import Path as Line
+
+ENDS = {"front": "the front {}", "rear": "the rear {}"}
+SPEEDS = tuple(float(v) for v in range(2, 61, 2))  # m/s
+BEFORE = 20.0  # m, before a lane change
+AFTER = 4.0  # s, after it
+
+
+class Motorcycle:
+    """A motorcycle or bicycle as data: the sections of a [motorcycle file](motorcycles.md), which `read` reads.
+
+    Parameters
+    ----------
+    folder : str or Path, default "."
+        Folder in which paths of tyres start.
+    sections : mapping
+        Sections of the file by name, each a mapping of keys.
+
+    Raises
+    ------
+    ModelError
+        If the data has mistakes: all of them are listed.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> motorcycle = bc.vehicles.Motorcycle.read("sport")
+    >>> motorcycle.name, round(motorcycle.metrics["mass"])
+    ('sports motorcycle', 293)
+    >>> steep = motorcycle.changed(front={"rake": "22 deg"})
+    >>> steep.metrics["offset"] < motorcycle.metrics["offset"]
+    True
+    """
+
+    def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
+        self.folder, self.given = Path(folder), dict(sections)
+        self.data: MotorcycleData = make_motorcycle(self.given, self.folder)
+
+    @classmethod
+    @checked
+    def read(cls, path: str | Path) -> Motorcycle:
+        """Read a motorcycle from a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A motorcycle file (.toml), or the name of one that comes with Bellcrank: `bc.vehicles.motorcycles()` lists
+            them.
+
+        Returns
+        -------
+        Motorcycle
+            The motorcycle; `motorcycle.system()` makes its model.
+
+        Raises
+        ------
+        ModelError
+            If there is no such file or motorcycle, or if it has mistakes: all of them are listed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> bc.vehicles.Motorcycle.read("bicycle").name
+        'benchmark bicycle'
+        """
+        found = Path(path)
+        if not found.is_file() and str(path) in motorcycles():
+            found = _shipped(str(path))
+        if not found.exists() and not found.suffix:
+            raise ModelError(_unknown(str(path)))
+        given = read_toml(found)
+        if "folder" in given:
+            raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
+        return cls(folder=found.parent, **given)
+
+    @property
+    def name(self) -> str:
+        return self.data.sections.name
+
+    def __repr__(self) -> str:
+        return f"Motorcycle({self.name!r}, {self.data.mass:.4g} kg, wheelbase {self.data.wheelbase:.4g} m)"
+
+    def changed(self, **sections: Any) -> Motorcycle:
+        """Change values of the motorcycle.
+
+        Parameters
+        ----------
+        sections : mapping
+            Sections with the keys to change: ``front={"rake": "25 deg"}``. None removes a key.
+
+        Returns
+        -------
+        Motorcycle
+            Another motorcycle.
+
+        Raises
+        ------
+        ModelError
+            If a key or value is not allowed.
+        """
+        return type(self)(folder=self.folder, **merged(self.given, sections))
+
+    @cached_property
+    def metrics(self) -> Figures:
+        """What follows by hand formulas: loads, trails, wheel rates, squat ratio."""
+        return figures_of(self.data)
+
+    def check(self) -> list[str]:
+        """List what is unusual in the data and in `metrics`.
+
+        Returns
+        -------
+        list of str
+            Messages.
+        """
+        found = [*unusual_keys(self.data.sections, ""), *unusual(self.metrics)]
+        for end, tyre in (("front", self.data.front_tyre), ("rear", self.data.rear_tyre)):
+            found += [f"{end}.tyre: {note}." for note in tyre.notes]
+        return found
+
+    def system(
+        self, *, speed: float = 20.0, terrain: Ground | None = None, rider: Rider | None = None
+    ) -> MotorcycleSystem:
+        """Make the model of the motorcycle, which rolls ahead upright.
+
+        Parameters
+        ----------
+        speed : float, default 20.0
+            Initial speed in m/s.
+        terrain : Terrain or Surface, optional
+            The ground. Default: flat.
+        rider : Rider, optional
+            Who steers and keeps the speed. Default: nobody; steer_torque, drive and brake are inputs.
+
+        Returns
+        -------
+        MotorcycleSystem
+            The model, a `System`.
+        """
+        s = build(self.data, speed, terrain, rider)
+        plain_labels(s, ENDS)
+        return s
+
+    @cached_property
+    def _free(self) -> Simulation:
+        """The model without rider, for analyses: they need no compiler."""
+        return self.system().equations().compile(backend="python")
+
+    def _straight(self, speed: float) -> Equilibrium:
+        if not speed > 0:
+            raise ModelError(f"speed={speed:g} must be positive (m/s)", self.name)
+        return straight(self._free, rolling(self.data, speed), speed)
+
+    def modes(self, speeds: Sequence[float] | None = None) -> SpeedModes:
+        """Compute the modes of straight running over speed: weave, wobble and capsize.
+
+        Parameters
+        ----------
+        speeds : sequence of float, optional
+            Speeds in m/s. Default: 2 to 60 m/s.
+
+        Returns
+        -------
+        SpeedModes
+            All modes, and those with names as table and plot.
+
+        Raises
+        ------
+        ModelError
+            If a speed is not positive.
+        NoEquilibrium
+            If the motorcycle has no steady motion at a speed.
+        """
+        at = np.array(SPEEDS if speeds is None else speeds, dtype=float)
+        found = []
+        for v in at.tolist():
+            steady = self._straight(v)
+            found.append(self._free.modes(at=steady))
+        known = [named_modes(modes) for modes in found]
+        named = {name: np.array([k[name] for k in known]) for name in NAMES}
+        return SpeedModes(self.name, at, tuple(found), named)
+
+    def corner(self, speed: float, lateral_acceleration: Sequence[float]) -> Cornering:
+        """Find steady turns at a speed.
+
+        Parameters
+        ----------
+        speed : float
+            Speed in m/s.
+        lateral_acceleration : sequence of float
+            Lateral accelerations in m/s2, positive to the left: speed times yaw rate.
+
+        Returns
+        -------
+        Cornering
+            Roll angle, steering angle, torques and all other channels of each turn.
+
+        Raises
+        ------
+        RunError
+            If there is no such turn, for instance as the tyres do not hold it.
+        """
+        now = self._straight(speed)
+        turns = []
+        for ay in lateral_acceleration:
+            now = turn(self._free, now, speed, float(ay))
+            turns.append(now)
+        return Cornering(self.name, speed, tuple(float(a) for a in lateral_acceleration), tuple(turns))
+
+    def rider(self, path: Line, *, speed: float = 20.0, horizon: float = 4.0, **options: Any) -> Rider:
+        """Make a rider who stabilizes the motorcycle, follows a path and keeps the speed.
+
+        Parameters
+        ----------
+        path : Path
+            The path, such as `bc.manoeuvres.lane_change` gives.
+        speed : float, default 20.0
+            Speed in m/s.
+        horizon : float, default 4.0
+            How far the rider looks ahead, in s.
+        options : optional
+            `most`, `k_speed` and `i_speed` of `Rider`.
+
+        Returns
+        -------
+        Rider
+            The rider, for `system(rider=)`.
+
+        Raises
+        ------
+        RunError
+            If no rider stabilizes the motorcycle at that speed.
+        """
+        steady = self._straight(speed)
+        linear = self._free.linearize(at=steady, wrt="steer_torque", outputs=())
+        return design(linear.essential().in_equation_units(), self.data, path, speed, horizon, **options)
+
+    def ride(self, path: Line, *, speed: float = 20.0, t_end: float | None = None, **options: Any) -> Ride:
+        """Ride along a path at constant speed. The run ends if the motorcycle falls.
+
+        Parameters
+        ----------
+        path : Path
+            The path of the rear contact; the ride begins at x = y = 0, along x.
+        speed : float, default 20.0
+            Speed in m/s.
+        t_end : float, optional
+            Duration in s. Default: to the end of the path.
+        options : optional
+            As of `rider`.
+
+        Returns
+        -------
+        Ride
+            Run and metrics.
+        """
+        rider = self.rider(path, speed=speed, **options)
+        s = self.system(speed=speed, rider=rider)
+        s.add_event("fallen", f"abs(q(frame, 5)) - {FALLEN!r}", stop=True)
+        steady = self._straight(speed)
+        start = dict(steady.initial) | rider.start(self.data)
+        start["follow.sum"] = steady["drive"] / (self.data.mass * self.data.heights[1] * rider.i_speed)
+        length = path.length - path.nearest(0.0, 0.0)
+        end = 0.98 * length / speed if t_end is None else t_end
+        run = s.equations().compile().simulate(t_end=end, initial=start)
+        return Ride(self.name, run)
+
+    def lane_change(self, *, speed: float = 20.0, offset: float = 3.0, length: float = 50.0, **options: Any) -> Ride:
+        """Change lanes, following a quintic step to the left.
+
+        Parameters
+        ----------
+        speed : float, default 20.0
+            Speed in m/s.
+        offset : float, default 3.0
+            Lateral distance of the lanes in m; negative to the right.
+        length : float, default 50.0
+            Length of the change in m.
+        options : optional
+            As of `rider`.
+
+        Returns
+        -------
+        Ride
+            Run and metrics.
+        """
+        after = (AFTER + 1.0) * speed
+        path = lane_change([(BEFORE, 0.0), (BEFORE + length, offset)], before=10.0, after=after)
+        return self.ride(path, speed=speed, t_end=(BEFORE + length) / speed + AFTER, **options)
+
+
+def motorcycles() -> list[str]:
+    """List the motorcycles and bicycles that come with Bellcrank.
+
+    Returns
+    -------
+    list of str
+        Their names.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> bc.vehicles.motorcycles()
+    ['bicycle', 'sport']
+    """
+    return sorted(p.stem for p in _folder().glob("*.toml"))
+
+
+def motorcycle_text(name: str) -> str:
+    """The text of a motorcycle file that comes with Bellcrank, as a start for another."""
+    if name not in motorcycles():
+        raise ModelError(_unknown(name))
+    return read_text(_shipped(name))
+
+
+def motorcycle_system(path: str | Path, *, speed: float = 20.0, terrain: Ground | None = None) -> MotorcycleSystem:
+    """The model of a motorcycle file; options as of `Motorcycle.system`."""
+    return Motorcycle.read(path).system(speed=speed, terrain=terrain)
+
+
+def _unknown(name: str) -> str:
+    known = motorcycles()
+    return f"no file or motorcycle is called '{name}'.{did_you_mean(name, known)} There are {', '.join(known)}."
+
+
+def _folder() -> Path:
+    return Path(str(files("bellcrank.library.vehicles.motorcycles") / "data"))
+
+
+def _shipped(name: str) -> Path:
+    return _folder() / f"{name}.toml"

@@ -1,0 +1,161 @@
+# ruff: noqa: RUF009  (a key is a field of the record)
+"""The motorcycle as data: what a motorcycle file may contain, section by section, in SI units.
+
+Coordinates: x forward from the rear contact point, y to the left, z up from the road, of the motorcycle at rest with
+its rider, upright and with straight steering. Everything lies in the plane of symmetry but for what is said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bellcrank.library.vehicles.keys import key
+from bellcrank.library.vehicles.records import CarEvent, Stop, Vector, Wheel
+
+
+@dataclass(frozen=True)
+class Part:
+    """A rigid body of the motorcycle."""
+
+    mass: float = key("mass", "M", sign=1, usual=(0.2, 400))
+    cg: Vector = key("mass centre, at rest", "L", kind="vector")
+    inertia: Vector = key("moments of inertia about the mass centre: roll, pitch, yaw", "M*L**2", kind="vector")
+    inertia_xz: float = key("product of inertia, -integral of x z dm", "M*L**2", 0.0, usual=(-10, 10))
+
+
+@dataclass(frozen=True)
+class Lean:
+    """A rider whose upper body rolls against the frame, about an axis along x."""
+
+    height: float = key("height of the axis above the road", "L", sign=1, usual=(0.5, 1.2))
+    stiffness: float = key("stiffness of the rider against the frame", "F*L/A", sign=0, usual=(100, 2e4))
+    damping: float = key("damping of the rider against the frame", "F*L*T/A", 0.0, sign=0, usual=(0, 500))
+
+
+@dataclass(frozen=True)
+class Rider(Part):
+    """The rider, or the upper body of one whose lower body is part of the frame; fixed without `lean`."""
+
+    lean: Lean | None = key("roll against the frame; fixed without it", default=None, kind="section", record=Lean)
+
+
+@dataclass(frozen=True)
+class Strut:
+    """A spring and a damper. The preload is solved so that the motorcycle is at rest as drawn."""
+
+    stiffness: float = key("stiffness", "F/L", sign=1, usual=(3e3, 3e5))
+    compression: float = key("damping in compression", "F*T/L", sign=0, usual=(100, 3e4))
+    rebound: float = key("damping in rebound", "F*T/L", sign=0, usual=(100, 3e4))
+    bump_stop: Stop | None = key("elastic stop of compression", default=None, kind="section", record=Stop)
+    rebound_stop: Stop | None = key("elastic stop of extension", default=None, kind="section", record=Stop)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmStrut(Strut):
+    """The strut of a swing arm, between a point of the frame and one of the arm."""
+
+    frame: Vector = key("end in the frame", "L", kind="vector")
+    arm: Vector = key("end in the swing arm", "L", kind="vector")
+
+
+@dataclass(frozen=True)
+class MotorcycleRubber:
+    """A tyre: by the values of `bc.tyres.MotorcycleTyre`, or by a .tir file with a crown radius."""
+
+    crown: float = key("crown radius: that of the cross-section", "L", 0.0, sign=0, usual=(0.01, 0.12))
+    file: str | None = key("a .tir file, relative to the folder of this file, instead of the values", default=None,
+                           kind="text")  # fmt: skip
+    radius: float | None = key("radius without load", "L", None, sign=1, usual=(0.2, 0.4))
+    width: float | None = key("width, for pictures", "L", None, sign=1, usual=(0.02, 0.25))
+    cornering: float | None = key("lateral force per load and slip angle in rad", default=None, sign=1, usual=(5, 40))
+    camber: float | None = key("lateral force per load and inclination in rad", default=None, sign=0, usual=(0.5, 1.5))
+    longitudinal: float | None = key("longitudinal force per load and slip", default=None, sign=1, usual=(8, 50))
+    friction: float | None = key("largest force per load", default=None, sign=1, usual=(0.3, 1.8))
+    trail: float | None = key("pneumatic trail", "L", None, sign=0, usual=(0, 0.05))
+    twist: float | None = key("aligning torque per load and inclination in rad", "L", None, usual=(0, 0.03))
+    relaxation: float | None = key("relaxation length across the wheel", "L", None, sign=1, usual=(0.05, 0.5))
+    vertical_stiffness: float | None = key("stiffness under load", "F/L", None, sign=1, usual=(5e4, 4e5))
+    vertical_damping: float | None = key("damping under load", "F*T/L", None, sign=0, usual=(0, 1e3))
+    rolling_resistance: float | None = key("resistance over load", default=None, sign=0, usual=(0.004, 0.03))
+
+
+@dataclass(frozen=True)
+class Front:
+    """Steering head, telescopic fork and front wheel. The fork slides along the steering axis."""
+
+    wheelbase: float = key("distance of the wheel centres at rest, along x", "L", sign=1, usual=(0.8, 1.8))
+    rake: float = key("angle of the steering axis to the vertical, top rearward", "A", sign=0, usual=(0.3, 0.65))
+    steer: Part = key("steered part: clamps, handlebar, fork tubes", kind="section", record=Part)
+    wheel: Wheel = key("rotating parts: wheel, tyre, brake discs", kind="section", record=Wheel)
+    tyre: MotorcycleRubber = key("tyre", kind="section", record=MotorcycleRubber)
+    trail: float | None = key("ground trail at rest: the contact lies behind the steering axis", "L", None,
+                              usual=(0.03, 0.18))  # fmt: skip
+    offset: float | None = key("instead of trail: distance of the wheel centre before the steering axis", "L", None,
+                               usual=(-0.02, 0.09))  # fmt: skip
+    damper: float = key("steering damper", "F*L*T/A", 0.0, sign=0, usual=(0, 20))
+    slider: Part | None = key("fork sliders, calipers, mudguard; needed with a spring", default=None, kind="section",
+                              record=Part)  # fmt: skip
+    spring: Strut | None = key("spring and damper of the fork, of both legs together; a rigid fork without it",
+                               default=None, kind="section", record=Strut)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm(Part):
+    """The swing arm."""
+
+    pivot: Vector = key("pivot in the frame", "L", kind="vector")
+
+
+@dataclass(frozen=True)
+class Rear:
+    """Rear wheel, on a swing arm with a strut or fixed to the frame."""
+
+    wheel: Wheel = key("rotating parts: wheel, tyre, sprocket, brake disc", kind="section", record=Wheel)
+    tyre: MotorcycleRubber = key("tyre", kind="section", record=MotorcycleRubber)
+    arm: Arm | None = key("swing arm; without it the wheel is fixed to the frame", default=None, kind="section",
+                          record=Arm)  # fmt: skip
+    spring: ArmStrut | None = key("strut of the swing arm", default=None, kind="section", record=ArmStrut)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The final drive. The upper run pulls when the engine drives, the lower one when it brakes."""
+
+    sprocket: Vector = key("centre of the engine sprocket", "L", kind="vector")
+    front_radius: float = key("pitch radius of the engine sprocket", "L", sign=1, usual=(0.025, 0.06))
+    rear_radius: float = key("pitch radius of the sprocket on the wheel", "L", sign=1, usual=(0.07, 0.16))
+
+
+@dataclass(frozen=True)
+class MotorcycleBrakes:
+    """Brakes: that of the front wheel acts on the fork, that of the rear wheel on the swing arm."""
+
+    front_share: float = key("fraction of the brake torque on the front wheel", default=0.7, sign=0, usual=(0.4, 1.0))
+
+
+@dataclass(frozen=True)
+class MotorcycleAir:
+    """Forces of the air on the frame, at the pressure centre."""
+
+    drag_area: float = key("drag coefficient times frontal area", "L**2", sign=0, usual=(0.2, 0.8))
+    lift_area: float = key("lift coefficient times frontal area", "L**2", 0.0, usual=(-0.1, 0.2))
+    at: Vector = key("pressure centre", "L", (0.7, 0.0, 0.6), kind="vector")
+    density: float = key("density of the air", "M/L**3", 1.206, sign=1, usual=(0.8, 1.4))
+
+
+@dataclass(frozen=True)
+class MotorcycleSections:
+    """The whole file."""
+
+    frame: Part = key("frame with engine, tank, seat, and all that does not move against them", kind="section",
+                      record=Part)  # fmt: skip
+    front: Front = key("front end", kind="section", record=Front)
+    rear: Rear = key("rear end", kind="section", record=Rear)
+    name: str = key("name of the motorcycle", default="motorcycle", kind="text")
+    rider: Rider | None = key("rider", default=None, kind="section", record=Rider)
+    chain: Chain | None = key("chain; without it the drive torque acts on the swing arm, as of a shaft drive",
+                              default=None, kind="section", record=Chain)  # fmt: skip
+    brakes: MotorcycleBrakes = key("brakes", default=MotorcycleBrakes(), kind="section", record=MotorcycleBrakes)
+    aerodynamics: MotorcycleAir | None = key("aerodynamic forces", default=None, kind="section", record=MotorcycleAir)
+    events: Mapping[str, CarEvent] | None = key("events, by name", default=None, kind="sections", record=CarEvent)
