@@ -16,7 +16,9 @@ LinkageJointKind = Literal[
     "revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "inline", "inplane"
 ]
 OutputGroup = Literal["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
-ShapeKind = Literal["box", "cylinder", "sphere", "line", "mesh", "wheel", "car", "utility", "formula", "motorcycle"]
+ShapeKind = Literal[
+    "box", "cylinder", "sphere", "line", "mesh", "wheel", "car", "utility", "van", "formula", "motorcycle"
+]
 Side = Literal["left", "right"]
 StartBelowGround = Literal["raise", "error"]
 CallTime = Literal["derivatives", "update", "output", "init", "input", "echo"]

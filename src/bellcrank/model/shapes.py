@@ -26,6 +26,7 @@ SIZES: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes 
     "wheel": (0, 2),
     "car": (3, 6),
     "utility": (3, 6),
+    "van": (3, 6),
     "formula": (3, 6),
     "motorcycle": (3, 6),
 }
