@@ -63,6 +63,17 @@ def test_tandem_axles_share_their_load(car):
     assert abs(one - two) > 0.05 * (one + two)
 
 
+def test_a_tractor_with_a_semi_trailer():
+    """The axles of the tridem carry the same; the tractor, whose springs are set for the hitch load, stands level."""
+    semi = bc.vehicles.Car.read("semi_trailer")
+    at, f = semi.stand, semi.metrics
+    loads = [f[f"load_semi_{axle}"] for axle in ("first", "second", "third")]
+    assert max(loads) - min(loads) < 0.005 * loads[0]
+    assert sum(at.load) + sum(loads) == pytest.approx(at.total * GRAVITY, rel=1e-9)
+    assert max(map(abs, at.travel)) < 2e-3
+    assert [s for s in semi.check() if "not measured" not in s] == []
+
+
 def test_a_trailer_behind_a_dolly(car):
     """A full trailer: a dolly on the ball, a trailer on its fifth wheel; an asymmetric load is carried in roll."""
     dolly = {
@@ -221,6 +232,21 @@ def test_off_tracking_is_that_of_the_tractrix(towing):
 
 
 @pytest.mark.campaign
+def test_off_tracking_of_a_semi_trailer():
+    """A group of axles follows as one axle would that is further behind by the mean square of their distances from the
+    middle over its distance from the hitch: their tyres slip without moment about the hitch."""
+    semi = bc.vehicles.Car.read("semi_trailer")
+    result = bc.manoeuvres.run(semi, "off-tracking", radius=15.0)
+    trailer = semi.data.trailers[0]
+    x = np.array([axle.record.at[0] for axle in trailer.axles])
+    middle, e = -x.mean(), float(semi.stand.contact[2][0]) - trailer.hitch[0]
+    behind = middle + x.var() / middle
+    towed = math.sqrt(result["radius_rear"] ** 2 + e**2 - behind**2)
+    second = math.hypot(towed, behind - middle)
+    assert result["radius_semi_second"] == pytest.approx(second, abs=0.02)
+
+
+@pytest.mark.campaign
 def test_hitch_forces_are_those_of_the_change_of_momentum(towing):
     """Braking in a turn: what the hitch, the tyres and the weight do to the trailer is the change of its momentum,
     found by differences of velocities."""
@@ -275,10 +301,11 @@ def test_equilibrium_and_modes_of_a_car_with_a_trailer(towing):
 
 @pytest.mark.campaign
 def test_a_caravan_overturns_on_a_tilt_table_as_by_hand(towing):
-    """Quasi-static threshold with the compliance of springs and tyres."""
-    result = bc.manoeuvres.run(towing, "tilt-table", begin=15.0, rate=0.5)
-    by_hand = math.tan(hand.lift_angle(towing))
+    """Quasi-static threshold with the compliance of springs and tyres, of a high caravan behind a low car."""
+    high = towing.changed(body={"cg": [-1.2, 0, 0.35]}, trailers={"caravan": {"cg": [-4.1, 0, 0.9]}})
+    result = bc.manoeuvres.run(high, "tilt-table", begin=30.0, rate=0.25)
+    by_hand = math.tan(hand.lift_angle(high))
     assert math.tan(math.radians(result["lift_caravan_axle"])) == pytest.approx(by_hand, rel=0.02)
     assert result["rollover_threshold"] == pytest.approx(by_hand, rel=0.04)
-    rigid = towing.data.trailers[0].axles[0].record.at[1] / (0.41 + towing.data.trailers[0].sprung.cg[2])
-    assert by_hand < rigid
+    trailer, at = high.data.trailers[0], high.stand.trailers[0]
+    assert by_hand < trailer.axles[0].record.at[1] / (at.hitch_height + trailer.sprung.cg[2])  # of a rigid caravan

@@ -160,17 +160,21 @@ def lift_angle(car):
     record, r0 = axle.record, float(axle.tyre.free_radius(ARRAYS, 0.0))
     L, y, k, kt = -record.at[0], record.at[1], record.stiffness, record.tyre.vertical_stiffness
     m, own = trailer.sprung.mass, record.mass + record.wheel.mass
-    c, h = -trailer.sprung.cg[0], at.hitch_height + trailer.sprung.cg[2]
+    c = -trailer.sprung.cg[0]
+    h = at.hitch_height + trailer.sprung.cg[2] + c * at.pitch
     rest = np.mean([r0 - load / kt - at.travel[wheel] for wheel, load in at.load.items()])
     ball = np.array([0.0, 0.0, at.hitch_height])
     line = np.array([-L, -y, 0.0]) - ball
 
     def moment(angle):
-        down = GRAVITY * np.cos(angle)
+        down, roll = GRAVITY * np.cos(angle), 0.0
         lower = down * (m * c / L + 2 * own)
-        q = (lower - own * down - at.spring) / k, (-own * down - at.spring) / k  # lower, upper
-        body = r0 - lower / kt - q[0], r0 - q[1]  # height of the body at the wheels
-        roll, lifted = (body[1] - body[0]) / (2 * y), np.mean(body) - rest
+        for _ in range(30):
+            along = np.cos(roll) - np.tan(angle) * np.sin(roll)  # of forces on wheels, along the slides
+            q = ((lower - own * down) * along - at.spring) / k, (-own * down * along - at.spring) / k  # lower, upper
+            body = r0 - lower / kt - q[0], r0 - q[1]  # height of the body at the wheels
+            roll = (body[1] - body[0]) / (2 * y)
+        lifted = np.mean(body) - rest
         axis = at.hitch_height * (1 - c / L)
         masses = [
             (m, (-c, -(h - axis) * roll, h + lifted * c / L)), (own, (-L, y - r0 * roll, r0)),

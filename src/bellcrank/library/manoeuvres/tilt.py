@@ -19,7 +19,7 @@ from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
 RAIL = 4.0  # factor of the friction of tyres, in place of a rail
-FRICTION = ("mu_", "LMUX_", "LMUY_")  # how parameters of friction begin
+FRICTION = ("mu_", "umax_", "umin_", "LMUX_", "LMUY_")  # how parameters of friction begin
 QUICK = 10.0  # s, in which the table is inclined to where the slow part begins
 OVER = 25.0  # deg of roll against the table: overturned
 HOLDS = 0.5  # of the weight times the radius of the wheels, as brake torque
@@ -27,8 +27,8 @@ HOLDS = 0.5  # of the weight times the radius of the wheels, as brake torque
 
 def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The standing car on a table that is inclined to the right."""
-    system = vehicle.system(speed=0.0, tilt=True)
-    sim = system.equations().compile()
+    car, values = vehicle.like or (vehicle, {})
+    sim = car.system(speed=0.0, tilt=True).equations().compile()
     begin, most, rate = settings["begin"], settings["most"], settings["rate"]
     ends = QUICK + (most - begin) / rate
     radius = float(np.mean([vehicle.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")]))
@@ -39,12 +39,12 @@ def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
     rolls = {"car": "roll", **{t.name: f"{t.name}.roll" for t in vehicle.data.trailers}}
     events = {f"{name} overturns": f"abs({channel}) > {OVER}" for name, channel in rolls.items()}
     grips = {
-        p.name: RAIL * float(p.default or 1.0)
+        p.name: RAIL * float(values.get(p.name, p.default or 1.0))
         for p in sim.interface.parameters
         if p.name.startswith(FRICTION) and "parking" not in p.name
     }
     run = sim.simulate(t_end=ends, step=STEP, method=settings["method"], output_every=EVERY, inputs=inputs,
-                       parameters=grips, events=events, stop=tuple(events))  # fmt: skip
+                       parameters={**values, **grips}, events=events, stop=tuple(events))  # fmt: skip
     tilt, found = np.interp(run.time, [0.0, QUICK, ends], [0.0, begin, most]), Metrics()
     axles = {"front": "fl", "rear": "rl"} | {a.index: a.wheel("l") for t in vehicle.data.trailers for a in t.axles}
     lifted = {}
@@ -85,7 +85,7 @@ TILT = Manoeuvre(
     {
         "begin": Setting(8.0, "deg", "inclination at which the slow part begins"),
         "rate": Setting(0.25, "deg/s", "how fast the table is inclined from there on"),
-        "most": Setting(50.0, "deg", "largest inclination"),
+        "most": Setting(60.0, "deg", "largest inclination"),
     },
     tilt_table,
     "SAE J2180, from memory",
