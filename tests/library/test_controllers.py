@@ -5,11 +5,20 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.data import CORNERS
+from bellcrank.library.vehicles.figures import cornering
 
 
 @pytest.fixture(scope="module")
 def plain():
     return bc.vehicles.Car.read("passenger")
+
+
+@pytest.fixture(scope="module")
+def controlled(plain):
+    """Traction and cruise control of a car with more torque than its rear wheels transmit, on given friction."""
+    strong = plain.changed(drive={"torque": "3600 N-m", "power": "130 kW"}, controllers={"traction": {}, "cruise": {}})
+    return strong.system(speed=0.0, road_inputs=True).equations().compile()
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +34,8 @@ def test_controllers_are_switched_by_name(plain, stable):
     assert plain.changed(brakes={"abs": {}}).controllers == {"abs": True}
     with pytest.raises(ModelError, match=r"no controller is called 'ecs'. Did you mean 'esc'"):
         stable.switched(ecs=False)
+    with pytest.raises(ModelError, match="a driver who keeps the speed"):
+        plain.changed(controllers={"cruise": {}}).switched(cruise=False)
     with pytest.raises(ModelError, match=r"It has none \(section \[controllers\]"):
         bc.manoeuvres.run(plain, "braking", without="esc")
 
@@ -57,3 +68,68 @@ def test_esc_turns_a_failed_sine_with_dwell_into_a_passed_one(stable):
     front = last["esc.fr"] - last["esc.fl"]
     strong = np.abs(front) > 300
     assert strong.any() and np.mean(np.sign(front[strong]) == np.sign(last["yaw_rate"][strong])) > 0.8
+
+
+def started(sim, friction, **parameters):
+    """Full drive torque from standstill; friction of the left and right wheels."""
+    inputs = {f"{c}.friction": friction[c[1] == "r"] for c in CORNERS} | {"drive": bc.signals.step(0.2, 3600.0)}
+    return sim.simulate(t_end=4, inputs=inputs, parameters={"cruise_on": 0, **parameters})
+
+
+def slip_speeds(run):
+    """Of the rear wheels, m/s."""
+    return [run[f"u({c}.wheel)"] * 0.3 - run["speed"] for c in ("rl", "rr")]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("friction", [(1.0, 0.2), (0.3, 0.3)])
+def test_traction_control_keeps_the_slip_and_accelerates_better(controlled, friction):
+    off, on = (started(controlled, friction, traction_on=x) for x in (0, 1))
+    assert off.time[-1] == on.time[-1] == 4  # wheels that spin at standstill do not end a run
+    assert on["speed"][-1] > (2 if friction[1] == 0.2 else 1.05) * off["speed"][-1]
+    assert max(s.max() for s in slip_speeds(off)) > 20 and max(s.max() for s in slip_speeds(on)) < 8
+    late = on.time > 2
+    target = np.maximum(0.08 * on["speed"], 0.5)
+    assert all((s[late] < 2 * target[late]).all() for s in slip_speeds(on))
+    assert off["traction.active"].max() == 0 and on["traction.active"][late].min() == 1
+    if friction[0] != friction[1]:  # the brake of the spinning wheel is torque at the other one: F_left = F_right + T/R
+        assert on["traction.rr"][-1] > 300 > on["traction.rl"][late].max()
+        force = on["rl.tyre.fx"] - on["rr.tyre.fx"]
+        assert force[late].mean() == pytest.approx((on["rr.held"] - on["rl.held"])[late].mean() / 0.3, rel=0.05)
+    else:  # both wheels spin: the drive torque is reduced, and no wheel is braked for long
+        assert on["traction.cut"][late].min() > 0.5 and on["traction.rr"][late].mean() < 150
+
+
+@pytest.mark.campaign
+def test_cruise_control_keeps_the_speed_by_the_power_that_resistance_takes(controlled):
+    """From standstill within its acceleration; at 20 m/s the drive power is that of air, rolling and slip."""
+    dry = {f"{c}.friction": 1.0 for c in CORNERS}
+    run = controlled.simulate(t_end=60, inputs=dry | {"cruise_speed": 20.0})
+    assert abs(run["speed"][-1] - 20) < 0.005 and run["speed"].max() < 20.5 and run["ax"].max() < 2.0
+    power = run["cruise.drive"][-1] * (run["u(rl.wheel)"][-1] + run["u(rr.wheel)"][-1]) / 2
+    air = 1.206 / 2 * 0.30 * 2.15 * 20**3
+    rolling = -sum(run[f"{c}.tyre.my"][-1] * run[f"u({c}.wheel)"][-1] for c in CORNERS)
+    assert power == pytest.approx(air + abs(rolling), rel=0.02)
+    braked = controlled.simulate(t_end=1, inputs=dry | {"cruise_speed": 20.0, "brake": 500.0})
+    assert braked["cruise.active"].max() == 0 and braked["cruise.drive"].max() == 0
+
+
+@pytest.mark.campaign
+def test_torque_vectoring_changes_the_understeer_gradient_as_predicted(plain):
+    """A yaw moment M = k V r changes it by -k/l (1/C_1 + 1/C_2), with the cornering stiffnesses of tyres and lateral
+    compliance, and by the angle that the longitudinal forces +-M/(2 h) of the rear wheels steer them by."""
+    car = plain.changed(controllers={"vectoring": {}})
+    axles = (cornering(car.data, car.stand, axle) for axle in (car.data.front, car.data.rear))
+    softness = sum(np.degrees(1 / axle.effective) for axle in axles)  # deg/N
+
+    def understeer(**parameters):
+        return bc.manoeuvres.handling(car.with_parameters(parameters))["understeer"]
+
+    stiff = {"toe_by_longitudinal_force_rear": 0.0}
+    compliant, rigid = understeer(), understeer(**stiff)
+    for k in (-250.0, 250.0):
+        predicted = -k / car.metrics["wheelbase"] * softness * 9.80665
+        assert understeer(vectoring_moment=k, **stiff) - rigid == pytest.approx(predicted, rel=0.01)
+        force = k * 9.80665 / car.metrics["track_rear"]  # N of a wheel at 1 g; -0.3 deg/kN in the file
+        assert understeer(vectoring_moment=k) - compliant == pytest.approx(predicted - 0.3e-3 * force, rel=0.01)
+    assert 0 < understeer(vectoring_gain=30e3, vectoring_understeer=0.0) < 0.25 * compliant

@@ -7,6 +7,7 @@ whatever is asymmetric about the car or the road is steered against from the fir
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import RunError
+from bellcrank.units import parse_dimension
 
 Array = np.ndarray[Any, Any]
 PLACE = ("q(chassis, 1)", "q(chassis, 2)", "q(chassis, 4)")
@@ -25,6 +27,7 @@ DIFFERENCE = 1e-7
 STEP = 1e-6  # of a difference that shows what acts, in equation units
 IDLE = 1e-8  # of the largest derivative of a rate: rounding
 LONGEST = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
+STATES = {parse_dimension(d): most for d, most in (("A", 0.05), ("L", 0.05), ("1", 0.05), ("L/T", 2.0), ("A/T", 20.0))}
 
 
 def acting(f: Any, x: Array, places: Array) -> Array:
@@ -46,6 +49,14 @@ def acting(f: Any, x: Array, places: Array) -> Array:
         kept = [k for k, a in zip(kept, acts, strict=True) if a]
 
 
+def _longest(state: Any) -> float:
+    """How far a state may move in one step: a torque or force of a controller, on which others depend linearly, as far
+    as it has to."""
+    if state.name.startswith(("u(", "q(")):
+        return LONGEST[state.name[0]]
+    return STATES.get(state.unit.dimension, math.inf)
+
+
 class SteadyMotion:
     """Solves for steady motions of one compiled car; `slope`: rise of the road per distance along x and along y;
     `held`: states that stay as they are given, such as the steering-wheel angle driver.turn."""
@@ -58,6 +69,7 @@ class SteadyMotion:
         still = {*PLACE, *SEES, *held} | {n for n in self.names if n.endswith(".post")}
         self.free = np.array([i for i, n in enumerate(self.names) if n not in still])
         self.unknown = self.free
+        self.longest = np.array([_longest(state) for state in sim.interface.states])
         self.seen = np.array([index[n] for n in SEES[1:] if n in index], dtype=int)
 
     def solve(
@@ -106,7 +118,7 @@ class SteadyMotion:
     def _newton(self, f: Any, x: Array) -> Array:
         """Steps count by what remains to be moved, not by what remains of derivatives, whose sizes differ by far
         between wheels and steering (natural monotonicity: Deuflhard, Newton Methods for Nonlinear Problems, 2004)."""
-        most = np.array([LONGEST["u" if self.names[i].startswith("u(") else "q"] for i in self.unknown])
+        most = self.longest[self.unknown]
         best, r = x.copy(), self._residual(f, x)
         for _ in range(ITERATIONS):
             if np.abs(r).max() < CLOSED:

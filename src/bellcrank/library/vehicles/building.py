@@ -28,7 +28,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.bushes import Gives, gives
 from bellcrank.library.vehicles.channels import FIRST, add_axle_channels, add_car_channels, add_corner_channels
-from bellcrank.library.vehicles.controllers.adding import add_controllers
+from bellcrank.library.vehicles.controllers.adding import add_controllers, with_cruise
 from bellcrank.library.vehicles.data import CORNER_WORDS, CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driveline import add_drive
 from bellcrank.library.vehicles.figures import turns_left
@@ -135,6 +135,8 @@ def build(
     if driver is not None:
         asked |= driver.add(s, car, at_rest, chassis)
         s.set_run(inputs={"speed_set": speed})
+    else:
+        asked = with_cruise(s, car, at_rest, asked, speed)
     rack = _add_steering(s, car, chassis, asked["steer"])
     wheels, mounts = {}, {}
     giving = {axle.name: gives(car, at_rest, axle) for axle in (car.front, car.rear)}

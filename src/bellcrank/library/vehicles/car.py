@@ -219,6 +219,12 @@ class Car:
             if name not in has:
                 listed = f"It has {', '.join(has)}." if has else "It has none (section [controllers] of its file)."
                 raise ModelError(f"no controller is called '{name}'.{did_you_mean(name, has)} {listed}", self.name)
+            if name == "cruise":
+                raise ModelError(
+                    "switched(cruise=...): manoeuvres have a driver who keeps the speed, and no cruise control. In "
+                    "runs of car.system() the parameter cruise_on switches it",
+                    self.name,
+                )
         return self.with_parameters({f"{name}_on": float(x) for name, x in on.items()})
 
     def setup(self, **asked: Any) -> Car:

@@ -27,6 +27,7 @@ DAMPED = 0.002  # s
 BUILT_UP = 0.005  # m, rolled until rolling resistance is whole: a fraction of the contact
 SETTLES = 0.5  # s, damping over stiffness of that: a car that stops swings back once, below 10 mm/s
 ROLLS = 0.3  # m/s, from which on a wheel rolls rather than being moved to and fro
+SPINS = 10.0  # rad/s, above which a wheel spins rather than rolls slowly; without a limit its law would be stiff
 TURNED = 0.05  # rad, by which a tyre is turned until its contact is another
 
 
@@ -45,7 +46,7 @@ def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHand
     limit = f"{fades}*max(0, {lever}*{name}.tyre_newtons - abs({name}.tyre_my))"
     resists = f"rolling resistance of {name} at rest"
     v, spin = f"{name}.tyre_vlong", f"u({name}.wheel)"
-    forgets = f"{per_length!r}*abs({spin})*{v}**2/({v}**2 + {ROLLS**2!r})"
+    forgets = f"{per_length!r}*min({SPINS}, abs({spin}))*{v}**2/({v}**2 + {ROLLS**2!r})"
     if axle.steered and axle.name == "front":
         forgets += f" + abs(dot(rot({name}), [n3]))/{TURNED}"
     spin = f"({spin} - ({forgets})*{name}.rest.pad)"

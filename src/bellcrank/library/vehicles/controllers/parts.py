@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from bellcrank.api.system import System
+from bellcrank.library.vehicles.braking import STOPS
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.driver import SingleTrack
+from bellcrank.library.vehicles.keys import key_of
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand
 
+ACTIVE = 1.0  # N m, from which on a controller counts as active
 YAW_RATE = "dot(rot(chassis), [n3])"
 
 
@@ -46,9 +50,15 @@ class Place:
         i = 0 if axle == "front" else 2
         return float(self.car.axle(axle).tyre.forces((self.at_rest.drawn or self.at_rest).load[i], 0.0, 0.0).Re)
 
-    def switch(self, name: str, label: str, on: bool) -> None:
-        """The parameter that switches a controller."""
-        put(self.s, f"{name}_on", float(on), "1", f"{label}: 1 on, 0 off", (0, 1))
+    def parameters(self, name: str, label: str, given: Any, **defaults: float) -> None:
+        """The switch of a controller, and a parameter for each number of its section; those that are not given have
+        `defaults`, or are omitted."""
+        put(self.s, f"{name}_on", float(given.on), "1", f"{label}: 1 on, 0 off", (0, 1))
+        for f in fields(given):
+            k, value = key_of(f), getattr(given, f.name)
+            value = defaults.get(f.name) if value is None else value
+            if k.kind == "number" and value is not None:
+                put(self.s, f"{name}_{f.name}", value, k.dimensions[0], f"{label}: {k.words.partition(';')[0]}")
 
 
 def clip(formula: str, low: str, high: str) -> str:
@@ -64,3 +74,16 @@ def slip_of(corner: str, slow: str) -> str:
     """The slip of a braked wheel, 1 - omega R_e/V."""
     v = f"{corner}.tyre_vlong"
     return f"(1 - {corner}.tyre_spin*{corner}.tyre_rolling*sign({v})/max(abs({v}), {slow}))"
+
+
+def reference(s: System, name: str) -> str:
+    """The yaw rate of a steady single-track car, within the friction of the road, by parameters of a controller."""
+    s.define(f"{name}.limit", f"{name}_friction*g/max(abs(forward), {name}_slow)")
+    steady = f"forward*steering_wheel/steering_ratio/(wheelbase + {name}_understeer*forward**2)"
+    return clip(steady, f"-{name}.limit", f"{name}.limit")
+
+
+def held_between(s: System, name: str, rate: str, most: str, units: str, label: str) -> None:
+    """A state with a rate, which comes to rest at 0 and at `most`."""
+    bounded = clip(rate, f"-{name}/{STOPS}", f"({most} - {name})/{STOPS}")
+    s.add_state(name, rate=bounded, units=units, label=label)

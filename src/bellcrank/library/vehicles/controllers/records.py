@@ -33,7 +33,61 @@ class Stability:
 
 
 @dataclass(frozen=True)
+class Traction:
+    """Traction control: brakes a spinning wheel, and reduces the drive torque when the driven wheels spin together."""
+
+    on: bool = key(ON.format("traction"), default=True, kind="flag")
+    slip: float = key("target slip of the driven wheels", default=0.08, sign=1, usual=(0.03, 0.3))
+    slip_speed: float = key("slip speed that is allowed at least, as the car starts to move", "L/T", 0.5, sign=1,
+                            usual=(0.2, 2))  # fmt: skip
+    brake_gain: float = key("brake torque per slip speed above the target", "F*T", 400.0, sign=0, usual=(0, 3000))
+    brake_rate: float = key("brake torque per slip speed above the target and time", "F", 3000.0, sign=0,
+                            usual=(0, 3e4))  # fmt: skip
+    torque: float = key("largest brake torque at a wheel", "F*L", 1500.0, sign=0, usual=(0, 5000))
+    cut_gain: float = key("reduction of the drive torque per slip speed above the target", "T/L", 0.15, sign=0,
+                          usual=(0, 2))  # fmt: skip
+    cut_rate: float = key("the same per time", "1/L", 1.0, sign=0, usual=(0, 10))
+    fast: float = key("speed above which wheels are not braked", "L/T", 25.0, sign=1, usual=(5, 80))
+
+
+@dataclass(frozen=True)
+class Vectoring:
+    """Torque vectoring: moves torque between the wheels of an axle, by two motors or an active differential."""
+
+    on: bool = key(ON.format("vectoring"), default=True, kind="flag")
+    axle: str = key("axle whose torque is moved", default="rear", kind="text", choices=("front", "rear", "both"))
+    moment: float = key("yaw moment per lateral acceleration; positive reduces understeer", "M*L", 0.0,
+                        usual=(-1000, 1000))  # fmt: skip
+    gain: float = key("yaw moment per yaw-rate error to a reference car", "F*L*T/A", 0.0, sign=0, usual=(0, 1e5))
+    understeer: float | None = key("understeer gradient of the reference car; default: that of tyres and compliance",
+                                   "A*T**2/L", None, usual=(-0.002, 0.02))  # fmt: skip
+    friction: float = key("friction of the road that limits the reference yaw rate", default=0.85, sign=1,
+                          usual=(0.2, 1.2))  # fmt: skip
+    torque: float = key("largest torque that is moved from a wheel to the other", "F*L", 800.0, sign=0,
+                        usual=(50, 3000))  # fmt: skip
+    lag: float = key("lag of the torques", "T", 0.03, sign=1, usual=(0.005, 0.2))
+    slow: float = key("speed below which it is off", "L/T", 3.0, sign=1, usual=(1, 10))
+
+
+@dataclass(frozen=True)
+class Cruise:
+    """Cruise control: keeps a speed by drive and brakes, in models without a driver."""
+
+    on: bool = key(ON.format("cruise"), default=True, kind="flag")
+    speed: float | None = key("speed at the beginning; default: the initial speed of the model", "L/T", None, sign=0,
+                              usual=(5, 70))  # fmt: skip
+    gain: float = key("acceleration per speed error", "1/T", 0.8, sign=0, usual=(0.1, 3))
+    rate: float = key("acceleration per speed error and time", "1/T**2", 0.15, sign=0, usual=(0, 1))
+    acceleration: float = key("largest acceleration that it asks for", "L/T**2", 1.5, sign=1, usual=(0.5, 4))
+    deceleration: float = key("largest deceleration that it asks for; 0: no brakes", "L/T**2", 2.0, sign=0,
+                              usual=(0, 5))  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Controllers:
     """All controllers that a car file may have."""
 
     esc: Stability | None = key("electronic stability control", default=None, kind="section", record=Stability)
+    traction: Traction | None = key("traction control", default=None, kind="section", record=Traction)
+    vectoring: Vectoring | None = key("torque vectoring", default=None, kind="section", record=Vectoring)
+    cruise: Cruise | None = key("cruise control", default=None, kind="section", record=Cruise)

@@ -1,0 +1,37 @@
+"""Torque vectoring: torque moved from one wheel of an axle to the other, for a yaw moment without longitudinal force.
+
+The moment is proportional to the lateral acceleration V r, or to the yaw-rate error to a single-track car, or the sum.
+With M = k V r the axles of a steady turn carry F_1 = (m b V r - M)/l and F_2 = (m a V r + M)/l, so the understeer
+gradient changes by -k/l (1/C_1 + 1/C_2).
+"""
+
+from __future__ import annotations
+
+from bellcrank.library.vehicles.controllers.parts import ACTIVE, YAW_RATE, Controls, Place, clip, reference
+from bellcrank.library.vehicles.controllers.records import Vectoring
+
+
+def add_vectoring(at: Place, given: Vectoring, controls: Controls) -> None:
+    """States, channels and wheel torques of torque vectoring."""
+    s = at.s
+    at.parameters("vectoring", "torque vectoring", given, understeer=at.known.understeer)
+    s.require_positive("vectoring_lag", "vectoring_slow")
+    s.define("vectoring.on", "vectoring_on*max(0, min(1, forward/vectoring_slow - 1))")
+    error = f"({reference(s, 'vectoring')} - {YAW_RATE})"
+    s.define("vectoring.moment", f"vectoring.on*(vectoring_moment*forward*{YAW_RATE} + vectoring_gain*{error})")
+    axles = ("front", "rear") if given.axle == "both" else (given.axle,)
+    for axle in axles:
+        name, lever = (f"vectoring.{axle}", at.radius(axle) / (2 * len(axles) * at.half_track(axle)))
+        wanted = clip(f"{lever!r}*vectoring.moment", "-vectoring_torque", "vectoring_torque")
+        s.add_state(name, rate=f"({wanted} - {name})/vectoring_lag", units="F*L",
+                    label=f"torque vectoring: torque moved to the right {axle} wheel")  # fmt: skip
+        left, right = (f"{axle[0]}{side}" for side in "lr")
+        controls.drive[left].append(f"(-{name})")
+        controls.drive[right].append(name)
+        s.add_output(f"{name}.power", f"{name}*(u({right}.wheel) - u({left}.wheel))", units="F*L/T",
+                     label=f"torque vectoring: power that it adds at the {axle} wheels")  # fmt: skip
+    s.add_output("vectoring.yaw_moment", "vectoring.moment", units="F*L",
+                 label="torque vectoring: requested yaw moment, positive to the left")  # fmt: skip
+    largest = " + ".join(f"abs(vectoring.{axle})" for axle in axles)
+    s.add_output("vectoring.active", f"where({largest} > {ACTIVE}, 1, 0)", units="1",
+                 label="torque vectoring: 1 while it moves torque")  # fmt: skip
