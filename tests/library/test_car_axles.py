@@ -128,7 +128,7 @@ def test_loads_of_an_axle_are_those_of_statics(car):
     if rod is not None:  # it carries the lateral forces of both wheels, less what accelerates the axle
         axle = AXLE_MASS + ROD_MASS + LINK_MASS / 2 + 2 * car.data.rear.record.wheel.mass
         across = 0.8 * GRAVITY * (car.stand.mass * (1 - car.metrics["front_share"]) - axle)
-        assert abs(rod.force[1]) == pytest.approx(across, rel=0.02)
+        assert abs(rod.force[1]) == pytest.approx(across, rel=0.05)  # springs and inclined rods carry the rest
 
 
 @pytest.mark.parametrize(
