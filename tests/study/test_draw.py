@@ -151,7 +151,7 @@ def test_a_result_in_a_notebook():
     """30 rows, and how many more there are."""
     large = study({"k": [*range(33)], "c": [1]}, lambda k, c: 0.5 * k, notes=("a note",))
     page = large._repr_html_()
-    assert repr(large) == "StudyResult('made up': 33 rows, 1 failed)"
+    assert repr(large) == "StudyResult('made up': 33 rows, 1 failed, the first: stopped)"
     assert "and 3 more rows" in page and "a note" in page
     assert page.count("<tr") == 31
     told = large.as_dict()
