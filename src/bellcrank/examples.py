@@ -12,6 +12,8 @@ from pathlib import Path
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.shipped import example_files, example_folder, example_path
 
+__all__ = ["copy", "files", "names", "path"]
+
 
 def names() -> list[str]:
     """List the models among the examples.
@@ -119,3 +121,7 @@ def copy(folder: str | Path, *given: str) -> list[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
     return [target for _, target in pairs]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

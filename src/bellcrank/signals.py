@@ -447,3 +447,7 @@ def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:
         return slope if rate else value
 
     return Signal("pieces", lambda t: at(t, False), lambda t: at(t, True), (), (), x, a, made=(pieces, (x, a)))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

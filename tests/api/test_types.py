@@ -97,6 +97,29 @@ def test_internals_are_not_listed(pendulum):
     assert {"gym", "kane", "linkage", "System", "__version__"} <= {*dir(bc)} and "version" not in dir(bc)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gym",
+        "kane",
+        "linkage",
+        "manoeuvres",
+        "tyres",
+        "vehicles",
+        "terrain",
+        "examples",
+        "metrics",
+        "measured",
+        "optimize",
+        "random",
+        "signals",
+    ],
+)
+def test_packages_list_their_public_names_alone(name):
+    module = getattr(bc, name)
+    assert dir(module) == sorted(module.__all__) and all(hasattr(module, x) for x in dir(module))
+
+
 def test_channels_complete_in_a_notebook(pendulum):
     run = pendulum[-1]
     assert run._ipython_key_completions_() == ["t", "q(rod)", "u(rod)"]

@@ -154,3 +154,7 @@ def _simulation(model: Any) -> Simulation:
         what = "a file with a model, a System, its equations or a simulation"
         raise ModelError(f"gym.make({model!r}): it takes {what}")
     return model
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,3 +9,7 @@ from bellcrank.kane.missing import MissingError
 from bellcrank.kane.motion import Point
 
 __all__ = ["Body", "Derivation", "DirectionCosines", "Frame", "Linear", "MissingError", "Point", "euler"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

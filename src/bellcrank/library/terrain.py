@@ -682,3 +682,7 @@ def banked(
     left = ahead[near, 0] * away[:, 1] - ahead[near, 1] * away[:, 0]
     h = np.interp(at[near], s, slopes) * np.clip(left, -wide / 2, wide / 2)
     return grid(axes[0], axes[1], h.reshape(len(axes[0]), len(axes[1])), name=name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -196,3 +196,7 @@ def formula_pushrod(points: Any, **given: Any) -> Linkage:
     'formula_student'
     """
     return Linkage.read(points, "formula_pushrod", **given)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

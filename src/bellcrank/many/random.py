@@ -110,3 +110,7 @@ def read_spread(text: str) -> Spread:
     except ValueError:
         raise ModelError(f"{text!r}: {' and '.join(found[1])} must be numbers") from None
     return Spread(kind, (low, high))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

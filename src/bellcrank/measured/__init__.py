@@ -11,3 +11,7 @@ from bellcrank.measured.correlation import ChannelError, Correlation, compare
 from bellcrank.measured.log import read
 
 __all__ = ["ChannelError", "Correlation", "compare", "read"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

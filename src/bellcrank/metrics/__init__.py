@@ -33,3 +33,7 @@ __all__ = [
     "KINDS", "Metric", "MetricKind", "airborne", "crossing", "final", "load_variation", "max", "mean", "min", "peak",
     "percentile", "rms", "sd", "std", "travel", "wd", "wk",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,3 +10,7 @@ from bellcrank.optimize.fitting import Recording, fit
 from bellcrank.optimize.result import Fit
 
 __all__ = ["Fit", "Recording", "fit"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -371,3 +371,7 @@ def write_page(path: str | FilePath, driven: list[Driven], targets: Any = None, 
 
     text = car_page(driven, _LISTED, targets, author)
     guarded("write", FilePath(path), lambda: write_text(FilePath(path), text))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

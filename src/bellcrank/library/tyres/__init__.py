@@ -15,3 +15,7 @@ __all__ = ["Slip"]
 for _module in (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)):
     globals().update({name: getattr(_module, name) for name in _module.__all__})
     __all__ += _module.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

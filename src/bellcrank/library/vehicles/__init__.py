@@ -23,3 +23,7 @@ __all__ = [
     "Car", "Cornering", "Design", "Motorcycle", "PartialVehicle", "Ride", "Rider", "Slip", "SpeedModes", "Tyre", "car",
     "cars", "motorcycle", "motorcycles", "partial_vehicle", "point_mass_car", "template", "truck",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
