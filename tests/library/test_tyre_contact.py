@@ -369,31 +369,6 @@ def test_another_tyre_of_the_same_form_is_the_same_program(book):
     assert tyre["PEY1"] != 0 and contents[0] == contents[1] != contents[2]
 
 
-def test_numbers_of_tmeasy_and_fiala_are_data_too():
-    """Other numbers give the same equations; radius, zeros, and pairs of one number are part of the form."""
-    known = bc.tyres.TMeasy.of_size("205/60R15 91V"), bc.tyres.Fiala(1e5, 8e4)
-    others = bc.tyres.TMeasy.of_size("205/60R15 88H"), bc.tyres.Fiala(1e5, 8e4, width=0.3, relaxation=(0.2, 0.6))
-    forms = known[0].scaled(sxm=(0.13, 0.14)), known[1].scaled(rolling_resistance=0.01)
-    for tyre, other, form in zip(known, others, forms, strict=True):
-        contents = [content_of(rig(x).description) for x in (tyre, other, form, tyre.scaled(radius=0.4))]
-        assert contents[0] == contents[1] and len({*contents}) == 3
-        models = [rig(x).description.tables["t_numbers"].values for x in (tyre, other)]
-        assert np.shape(models[0]) == np.shape(models[1]) and not np.array_equal(*models)
-
-
-@needs_compiler
-@pytest.mark.campaign
-@pytest.mark.parametrize("size", ["205/60R15 91V", "205/60R15 88H"])
-def test_a_wheel_on_tmeasy_as_data_has_its_forces(size):
-    """Those of steady rolling: slips that vanish at standstill are for arrays alone."""
-    tyre = bc.tyres.TMeasy.of_size(size)
-    at = {"Fz": 3500.0, "kappa": 0.03, "alpha": 0.05, "gamma": 0.02, "V": 16.0}
-    run = rig(tyre).equations().compile().simulate(initial=state(tyre, at), t_end=4.0, step=0.002, output_every=2000)
-    forces = tyre.forces(**at, limits=False)
-    for name in ("Fx", "Fy", "Fz", "Mx", "My", "Mz"):
-        assert run[f"t.{name.lower()}"][-1] == pytest.approx(forces[name], rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.library.tyres.magic_terms import TINY, sign
-from bellcrank.library.tyres.steady import FieldTyre, positive_fields
+from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
 
 __all__ = ["Fiala"]
 
 
 @dataclass(frozen=True)
-class Fiala(FieldTyre):
+class Fiala(SteadyTyre):
     """Fiala tyre: cornering stiffness and friction give the side force, without measurements.
 
     Parameters
@@ -41,8 +41,6 @@ class Fiala(FieldTyre):
         Relaxation length in m, or those along and across the wheel.
     named_scales : mapping, optional
         Parameters of a model that replace values; models set it.
-    named_numbers : str, optional
-        Table of a model that has these numbers already; models set it.
 
     Examples
     --------
@@ -55,9 +53,6 @@ class Fiala(FieldTyre):
     -1959
     """
 
-    data: ClassVar[tuple[str, ...]] = (
-        "width", "vertical_stiffness", "vertical_damping", "rolling_resistance", "relaxation",
-    )  # fmt: skip
     c_slip: float
     c_alpha: float
     umax: float = 1.0
@@ -69,7 +64,6 @@ class Fiala(FieldTyre):
     rolling_resistance: float = 0.0
     relaxation: Any = (0.15, 0.5)
     named_scales: Mapping[str, str] = field(default_factory=dict)
-    named_numbers: str = ""
 
     @property
     def scales(self) -> Mapping[str, float]:

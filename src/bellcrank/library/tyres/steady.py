@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -89,7 +88,7 @@ class SteadyTyre(ABC, Shown, Listed):
     """A tyre by its forces in steady rolling; a model of them says `steady`, `deflection` and the rest below."""
 
     internals: ClassVar[tuple[str, ...]] = (
-        "beyond", "carcass", "data", "fades", "free_radius", "lengths", "loads_at_rest", "over", "press", "problems",
+        "beyond", "carcass", "fades", "free_radius", "lengths", "loads_at_rest", "over", "press", "problems",
         "rolling_radius", "shape", "slow", "space", "steady",
     )  # fmt: skip
     notes: tuple[str, ...] = ()
@@ -312,33 +311,6 @@ class SteadyTyre(ABC, Shown, Listed):
             if done:
                 break
         return omega
-
-
-class FieldTyre(SteadyTyre):
-    """A tyre whose fields, numbers or pairs of them, may be data of a model; `data` names them."""
-
-    data: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def numbers(self) -> Mapping[str, float]:
-        """Values that may be data of a model. Zeros are part of its form, and so is what a pair has twice."""
-        return {key: x for name in self.data for key, x in self._keyed(name) if 0 != abs(x) < math.inf}
-
-    def over(self, named: Mapping[str, Any]) -> Any:
-        """The same tyre with formulas in place of `numbers`."""
-        found = copy(self)
-        for name in self.data:
-            values = tuple(named.get(key, x) for key, x in self._keyed(name))
-            object.__setattr__(found, name, values if len(values) > 1 else values[0])
-        return found
-
-    def _keyed(self, name: str) -> list[tuple[str, float]]:
-        """A number by its name, or two by name and place."""
-        given = getattr(self, name)
-        if not isinstance(given, tuple | list):
-            return [(name, given)]
-        one, two = given
-        return [(f"{name}_1", one), (f"{name}_{1 if one == two else 2}", two)]
 
 
 def _like(value: Any, shape: tuple[int, ...]) -> Any:

@@ -10,11 +10,11 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.errors import ModelError
-from bellcrank.library.tyres.steady import FieldTyre, positive_fields
+from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
 
 __all__ = ["TMeasy"]
 
@@ -41,7 +41,7 @@ PAIRS = tuple(KINDS["passenger"])
 
 
 @dataclass(frozen=True)
-class TMeasy(FieldTyre):
+class TMeasy(SteadyTyre):
     """TMeasy tyre: curves with initial slope, maximum and sliding, each at the nominal load and at twice that load.
 
     Pairs are (at the nominal load, at twice it). Forces and slopes are divided by the load. Defaults are those of a
@@ -79,8 +79,6 @@ class TMeasy(FieldTyre):
         Parameters of a model that replace values; models set it.
     notes : tuple of str, optional
         Remarks on the data.
-    named_numbers : str, optional
-        Table of a model that has these numbers already; models set it.
 
     Examples
     --------
@@ -92,9 +90,6 @@ class TMeasy(FieldTyre):
     -817
     """
 
-    data: ClassVar[tuple[str, ...]] = (
-        "pn", *PAIRS, "width", "vertical_stiffness", "vertical_damping", "rolling_resistance", "most", "relaxation",
-    )  # fmt: skip
     pn: float
     dfx0: tuple[float, float] = KINDS["passenger"]["dfx0"]
     fxm: tuple[float, float] = KINDS["passenger"]["fxm"]
@@ -119,7 +114,6 @@ class TMeasy(FieldTyre):
     relaxation: Any = (0.15, 0.5)
     named_scales: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    named_numbers: str = ""
 
     @classmethod
     def of_size(cls, size: str, load_index: int | None = None, kind: str = "passenger") -> TMeasy:
