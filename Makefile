@@ -28,13 +28,13 @@ lint: install
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # the quick tests as on a machine without a compiler: models run in WebAssembly, tests that need a compiler are skipped
 test-no-compiler: install
-	$(BIN)/python -m tests.no_compiler -n 2 --dist loadfile -q
+	$(BIN)/python -m tests.no_compiler -n 2 --dist worksteal -q
 
-# the long tests (marker `campaign`) too, about three quarters of an hour on two cores: a core without work takes some of the other's
+# the long tests (marker `campaign`) too, an hour and a half on two cores
 test-all: test .venv/.campaign
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m campaign
 
