@@ -99,7 +99,9 @@ def test_further_results_show_themselves(machine):
         sim.root_locus("c", [0.1, 0.2]), sim.power_spectrum("x", {"m_d": 1.0}, f), sim.equilibria("m_d", [0.0, 1.0]),
         sim.inverse([0.1], [0.0], [1.0]), sim.stability_chart(("c", [0.1, 0.2]), ("k", [1.0, 2.0])),
     ]  # fmt: skip
-    for shown in results:
+    modes, *drawn = results
+    assert "table" in seen(modes).tags
+    for shown in drawn:
         assert seen(shown).tags.count("img") == 1, shown
 
 
