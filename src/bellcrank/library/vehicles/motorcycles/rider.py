@@ -143,10 +143,10 @@ def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: 
             f"rider: path={path!r:.60} must be a Path.through(x, y), a lane_change(corners) or a circle(radius)"
         )
     names = list(model.state_names)
-    felt = [names.index(n) for n in FEELS]
-    other = [i for i, n in enumerate(names) if n not in FEELS and _lateral(model.A, felt, i)]
-    keep = felt + other
-    n, few = len(keep), len(felt)
+    sensed = [names.index(n) for n in FEELS]
+    other = [i for i, n in enumerate(names) if n not in FEELS and _lateral(model.A, sensed, i)]
+    keep = sensed + other
+    n, few = len(keep), len(sensed)
     A, B = np.zeros((n + 2, n + 2)), np.zeros((n + 2, 1))
     A[:n, :n] = model.A[np.ix_(keep, keep)]
     B[:n, 0] = model.B[keep, list(model.input_names).index("steer_torque")]
@@ -184,7 +184,7 @@ def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: 
     return Rider(path, speed, gains, (times, np.array(weights)), **options)
 
 
-def _lateral(A: Array, felt: list[int], i: int) -> bool:
+def _lateral(A: Array, sensed: list[int], i: int) -> bool:
     """Does a state couple with the lateral ones?"""
     size = np.abs(A).max()
-    return bool((np.abs(A[np.ix_(felt, [i])]) > 1e-12 * size).any() or (np.abs(A[i, felt]) > 1e-12 * size).any())
+    return bool((np.abs(A[np.ix_(sensed, [i])]) > 1e-12 * size).any() or (np.abs(A[i, sensed]) > 1e-12 * size).any())
