@@ -125,6 +125,14 @@ def test_controllers(folder):
 
 
 @pytest.mark.campaign
+def test_drivelines():
+    names = executed("driveline")
+    assert 4 < names["result"]["time"] < 8
+    for text in blocks("driveline", "toml"):
+        assert bc.vehicles.Car.read("passenger").changed(**tomllib.loads(text)).data
+
+
+@pytest.mark.campaign
 def test_trailers():
     names = executed("trailers")
     assert names["heavy"].metrics["mass_caravan"] == pytest.approx(names["car"].metrics["mass_caravan"] + 150)

@@ -12,6 +12,7 @@ from bellcrank.library.manoeuvres.ready import FAR, HELD, RELEASED, Ready, abs_o
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.motor import largest_torque
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled, step
 
@@ -80,8 +81,11 @@ def _slips(run: Run) -> float:
 def accelerate(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From standstill with all the drive has."""
     drive = vehicle.data.sections.drive
-    if drive.torque is None and drive.power is None and drive.map is None:
-        raise ModelError("acceleration: the file states no drive.torque, drive.power or drive.map", vehicle.name)
+    if largest_torque(vehicle.data.sections) is None and drive.power is None and drive.map is None:
+        raise ModelError(
+            "acceleration: the file states no drive.torque, drive.power, drive.map or motor of each driven axle",
+            vehicle.name,
+        )
     car, top = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["to"] / 3.6
     start = car.settled(0.0)
     geared = settings["gear"] is None and len(drive.gears or ()) > 1

@@ -35,7 +35,7 @@ from bellcrank.library.vehicles.figures import turns_left
 from bellcrank.library.vehicles.gearbox import CLUTCH, GEAR
 from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knuckles
 from bellcrank.library.vehicles.laws import stop, two_way
-from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch
+from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch, largest_torque
 from bellcrank.library.vehicles.mounts import Mount, add_axle, add_independent, axle_start
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
@@ -198,7 +198,7 @@ def _weight(car: CarData, at_rest: Stand) -> float:
 
 def _usual_inputs(car: CarData) -> dict[str, tuple[float, float]]:
     """What a driver does with a car: deg of the steering wheel, N m; torques of one wheel are a quarter."""
-    drive, brake = car.sections.drive.torque or DRIVE, car.sections.brakes.torque or BRAKE
+    drive, brake = largest_torque(car.sections) or DRIVE, car.sections.brakes.torque or BRAKE
     all_wheels = {"steer": (-WHEEL_TURN, WHEEL_TURN), "drive": (-drive / 2, drive), "brake": (0.0, brake)}
     return all_wheels | {"drive_torque": (-drive / 4, drive / 4), "brake_torque": (0.0, brake / 4)}
 

@@ -1,8 +1,9 @@
 """From the motor to the wheels: largest drive torque, distribution to the axles, differentials.
 
 The drive torque that is asked for is the sum at the wheels; it is limited by the largest torque and power of the file,
-and by the map of the motor in its gear (`gearbox`). A differential halves the torque of its axle; a limited-slip one
-adds a friction that sticks, elastic below its limit as brakes are; a locked one an elastic shaft between the wheels.
+and by the map of the motor in its gear (`gearbox`), or by motors of the axles. A differential halves the torque of its
+axle; a limited-slip one adds a friction that sticks, elastic below its limit as brakes are; a locked one an elastic
+shaft between the wheels.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.expr.table import table
 from bellcrank.library.driven import HELD, RING, add_friction
+from bellcrank.library.vehicles.axle_motor import add_axle_motor
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.controllers.parts import Controls
 from bellcrank.library.vehicles.data import CarData
@@ -45,6 +47,8 @@ def add_drive(
     _add_limits(s, given, drive, weight, controls.factors)
     for axle in (car.front, car.rear):
         part = f"driving*{parts[axle.name][0]}"
+        if axle.record.motor is not None:
+            part = add_axle_motor(s, axle.name, axle.record.motor, part, chassis)
         held = _add_differential(s, axle, part) if axle in driven else None
         for side, sign in (("l", "-"), ("r", "+")):
             name = f"{axle.name[0]}{side}"

@@ -29,6 +29,7 @@ from bellcrank.kinds import Listed
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.figures import cornering, steering_ratio, understeers
+from bellcrank.library.vehicles.motor import largest_torque
 from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
 
@@ -173,7 +174,7 @@ class Driver(Listed):
         s.define("driver.error", "speed_set - driver.ahead")
         s.define("driver.moment", "driver_reach*(k_speed*driver.error + i_speed*driver.sum)")
         drive = car.sections.drive
-        most = "drive_limit" if drive.map is not None else repr(drive.torque or 1e9)
+        most = "drive_limit" if drive.map is not None else repr(largest_torque(car.sections) or 1e9)
         full = f"abs(driver.moment) < {most}"
         s.add_state("driver.sum", rate=f"where({full}, where(k_speed > 0, driver.error, 0), 0)", units="L",
                     label="integral of the speed error")  # fmt: skip

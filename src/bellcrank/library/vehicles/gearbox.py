@@ -18,7 +18,14 @@ from bellcrank.library.vehicles.records import Drive
 KEPT = 0.75  # of the speed at which a gear was taken, where it is left again
 HARD = 0.25  # of the weight, as braking force at which the clutch is open
 SOFT = 0.2  # of idle speed and of hard braking, within which it opens
+SLOW = 1.0  # rad/s of a wheel, within which the direction of power changes
 GEAR, CLUTCH = "driveline.gear", "driveline.clutch"
+
+
+def power_sign(torque: str, spin: str) -> str:
+    """1 where a torque drives wheels that turn with `spin`, -1 where it brakes them, continuous in between: gears of an
+    efficiency multiply the torque by that to the power of it, and never gain energy."""
+    return f"max(-1, min(1, sign({torque})*({spin})/{SLOW}))"
 
 
 def add_gears(s: System, given: Drive, drive: str) -> None:

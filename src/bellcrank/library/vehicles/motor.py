@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from bellcrank.library.vehicles.keys import Problems
-from bellcrank.library.vehicles.records import Axle, Drive, Pairs, Sections
+from bellcrank.library.vehicles.records import Axle, AxleMotor, Drive, Pairs, Sections
 
 LOW = 0.4  # of the motor speed at which the next gear follows at full load: without load
 IDLE = 80.0  # rad/s
@@ -14,6 +14,16 @@ IDLE = 80.0  # rad/s
 def drive_share(given: Drive) -> float:
     """Fraction of the front axle in the drive torque."""
     return {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
+
+
+def largest_torque(sections: Sections) -> float | None:
+    """Largest drive torque, sum of all wheels (N m): that of the file, else of the motors of all driven axles."""
+    given, share = sections.drive, drive_share(sections.drive)
+    if given.torque is not None:
+        return given.torque
+    motors = [axle.motor for axle, part in ((sections.front, share), (sections.rear, 1 - share)) if part > 0]
+    found = [motor.torque * motor.ratio for motor in motors if motor is not None]
+    return sum(found) if len(found) == len(motors) else None
 
 
 def gears(given: Drive) -> list[float]:
@@ -96,6 +106,8 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
     share = drive_share(given)
     for name, part in (("front", share), ("rear", 1 - share)):
         axle: Axle = getattr(sections, name)
+        if axle.motor is not None:
+            _motor_problems(name, axle.motor, part, given, problems)
         found = axle.differential
         if found is None:
             continue
@@ -107,3 +119,13 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
                 problems.append(f"{name}.differential.{key} = {value:g} must lie between 0 and 1.")
         if found.kind != "limited-slip" and (found.preload or found.lock or found.lock_coast):
             problems.append(f"{name}.differential: preload and lock are those of kind = 'limited-slip'.")
+
+
+def _motor_problems(name: str, given: AxleMotor, part: float, drive: Drive, problems: Problems) -> None:
+    if part == 0:
+        problems.append(f"{name}.motor: the {name} axle is not driven (drive.driven = '{drive.driven}').")
+    if drive.map is not None:
+        problems.append(f"{name}.motor and drive.map: a car has the motor of [drive] or motors of its axles.")
+    for key in ("efficiency", "regeneration"):
+        if not getattr(given, key) <= 1:
+            problems.append(f"{name}.motor.{key} = {getattr(given, key):g} must lie between 0 and 1.")

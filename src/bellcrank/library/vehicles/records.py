@@ -185,6 +185,19 @@ class Differential:
 
 
 @dataclass(frozen=True)
+class AxleMotor:
+    """An electric motor that drives one axle through a fixed ratio, within its torque, power and speed."""
+
+    torque: float = key("largest torque of the motor", "F*L", sign=1, usual=(50, 600))
+    power: float | None = key("largest mechanical power of the motor", "F*L/T", None, sign=1, usual=(1e4, 5e5))
+    ratio: float = key("motor speed over wheel speed", default=9.0, sign=1, usual=(1, 15))
+    efficiency: float = key("efficiency from motor to wheels", default=0.97, sign=1, usual=(0.8, 1))
+    speed: float | None = key("largest speed of the motor", "A/T", None, sign=1, usual=(500, 2500))
+    regeneration: float = key("braking torque of the motor over its drive torque", default=1.0, sign=0, usual=(0, 1))
+    inertia: float = key("moment of inertia of the rotor", "M*L**2", 0.0, sign=0, usual=(0, 0.2))
+
+
+@dataclass(frozen=True)
 class Axle:
     """Both wheels of an axle with their suspension."""
 
@@ -217,6 +230,8 @@ class Axle:
                                                 kind="sections", record=BushKeys)  # fmt: skip
     differential: Differential | None = key("torque distribution of a driven axle; open without it", default=None,
                                             kind="section", record=Differential)  # fmt: skip
+    motor: AxleMotor | None = key("electric motor of the axle, driven by its part of the drive torque", default=None,
+                                  kind="section", record=AxleMotor)  # fmt: skip
     links: Mapping[str, Link] | None = key("links with mass, by name", default=None, kind="sections", record=Link)
 
 
