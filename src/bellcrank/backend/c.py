@@ -139,7 +139,10 @@ class CModel:
                 "is compiled in the background for later runs, whose last digits may differ"
             )
         elif not libraries.settled.is_set():
-            told.append("runs with a library that was soon ready until the fast one is, with the same results")
+            told.append(
+                "runs with a library that was soon ready; once runs have taken more than a second, the fast one is "
+                "compiled in the background and takes over, with the same results"
+            )
         return told
 
     def calls(self, functions: Functions | None = None) -> CCalls:

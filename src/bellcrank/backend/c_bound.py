@@ -53,6 +53,10 @@ class Bound:
         self._all, self.address = now.rates_of_all, now.rates_address
         vars(self).pop("called", None)
 
+    def expect_long_use(self) -> None:
+        """Has the fast library made, if it is still to come."""
+        self._calls.libraries.expect_long_use()
+
     @cached_property
     def called(self) -> Callable[..., bool] | None:
         if self.calls_back:

@@ -34,6 +34,7 @@ class CSteps:
         self.call: Callable[[int, int], int]
         if run.in_process:
             run.calls.libraries.tell(self)
+            run.calls.libraries.expect_long_use()
         self.follow()
         self.at = ctypes.addressof(self.job)
         self.calls_back = run.calls_back

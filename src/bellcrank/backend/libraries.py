@@ -96,19 +96,28 @@ class Libraries:
         self._seconds = 0.0  # that runs took so far
         self.settled = threading.Event()  # no other library is to come
         self._before: list[Library] = []
-        self._followers: list[weakref.ref[Follower]] = []
+        self._followers: weakref.WeakSet[Follower] = weakref.WeakSet()
 
     def tell(self, follower: Follower) -> None:
         """Reports one that holds functions when these are to be found anew, from any thread; it is to look after
         that."""
         if not self.settled.is_set():
-            self._followers.append(weakref.ref(follower))
+            self._followers.add(follower)
 
     def took(self, seconds: float) -> None:
         """Counts the time of runs."""
         self._seconds += seconds
-        if self.later is not None and self._seconds > LONG_RUNS:
-            later, self.later = self.later, None
+        if self._seconds > LONG_RUNS:
+            self._begin()
+
+    def expect_long_use(self) -> None:
+        """Begins at once with a library that takes over from this one, for what does not count its time."""
+        if not self.settled.is_set():
+            self._begin()
+
+    def _begin(self) -> None:
+        later, self.later = self.later, None
+        if later is not None:
             later()
 
     def exchange(self, library: Library) -> None:
@@ -116,9 +125,8 @@ class Libraries:
         self._before.append(self.now)
         self.now = library
         self.speeds.append(library.speed)
-        for reference in [*self._followers]:
-            if (follower := reference()) is not None:
-                follower.follow()
+        for follower in [*self._followers]:
+            follower.follow()
         self._followers.clear()
 
 

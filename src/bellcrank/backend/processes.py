@@ -61,9 +61,9 @@ class Aside:
             if self._over.is_set():
                 _kill(process)
 
-    def check(self, seconds: float = 0.0) -> None:
-        """Raises `Ended` after the end, or when that comes within some time."""
-        if self._over.wait(seconds):
+    def check(self) -> None:
+        """Raises `Ended` after the end."""
+        if self._over.is_set():
             raise Ended
 
     def end(self) -> None:

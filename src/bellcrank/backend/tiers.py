@@ -4,14 +4,13 @@ A program is compiled without the kernel and attached to one that was compiled b
 (`unity`), which takes longer and makes small models faster. The library of a large model that is soon ready and the
 fast one are compiled from one source such that results have equal bits (`Compiler.early`): a run is the same, whenever
 the fast one takes over. The two builds of a small model may differ in the last digits: a run ends with the build with
-which it began. What follows is made in the background and found in the cache from then on; a process that ends soon
-does not begin with it, since it would be ended with the process, each time again.
+which it began. What follows is made in the background once runs have taken a while, or a stepper is made, which will;
+it is found in the cache from then on.
 """
 
 from __future__ import annotations
 
 import ctypes
-import time
 import weakref
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -38,7 +37,6 @@ from bellcrank.kernel.text import Kernel
 
 SMALL = 80_000  # characters of a program without the kernel: with it in one text it is faster, below
 SHORT = 80_000  # characters of a source whose fast library is so soon ready (about a second) that no other is made
-LATER = 4.0  # s that a process lives with the library that was soon ready before the fast one is begun
 
 
 def builds_of(
@@ -150,7 +148,7 @@ def _early_and_fast(source: _Source) -> Libraries:
         raise
     except BuildError:  # a flag is not known, or nothing can be compiled, which is reported then
         return _settled(source.library("fast"))
-    _follow(libraries, lambda aside: source.made("fast", aside), libraries.exchange, LATER)
+    libraries.later = lambda: _follow(libraries, lambda aside: source.made("fast", aside), libraries.exchange)
     return libraries
 
 
@@ -171,16 +169,14 @@ def _linked_and_unity(linked: _Source, unity: _Source) -> Builds:
     return builds
 
 
-def _follow(
-    libraries: Libraries, make: Callable[[Aside], Library], take: Callable[[Library], None], later: float = 0.0
-) -> None:
-    """Makes another library in the background, some seconds later, unless nobody waits for it any more."""
-    wanted, begins = weakref.ref(libraries), time.monotonic() + later
+def _follow(libraries: Libraries, make: Callable[[Aside], Library], take: Callable[[Library], None]) -> None:
+    """Makes another library in the background, unless nobody waits for it any more."""
+    wanted = weakref.ref(libraries)
 
     def follow(aside: Aside) -> None:
         problem = ""
         try:
-            aside.check(max(0.0, begins - time.monotonic()))
+            aside.check()
             if wanted() is None:
                 return
             made = make(aside)

@@ -211,4 +211,5 @@ def rhs_of(
     bound = loaded.model.bound(context.model, p, c, signals)
     if bound is None or bound.called is None:
         return Rhs(evaluation, bound)
+    bound.expect_long_use()
     return CompiledRhs(evaluation, bound)

@@ -306,7 +306,7 @@ class Subject:
         q[self.machine.own] += q_sizes[self.machine.own] * self.rng.uniform(-1, 1, len(self.description.states))
         inputs = {}
         for v in self.description.variables:
-            amplitude = self._amplitude(v.name)
+            amplitude = self._amplitudes[v.name]
             rate = amplitude if v.name in self._leading else 1.0
             inputs[v.name] = (size * amplitude * self._random(), rate * self._random(), rate * self._random())
         return Sample(float(self.rng.uniform(0, 1)), q, u, inputs)
@@ -369,17 +369,20 @@ class Subject:
         self.rng = rng
         return min(found, default=None)
 
-    def _amplitude(self, name: str) -> float:
-        """The largest magnitude of an input in the described run (user units), or how far it may lead a joint, or 1."""
-        key, run = name, self.description.run
-        given = self.eom.interface.given_inputs().get(key)
-        times = np.linspace(0.0, run.t_end or 1.0, 51)
+    @cached_property
+    def _amplitudes(self) -> dict[str, float]:
+        """Of inputs: the largest magnitude in the described run (user units), or how far it may lead a joint, or 1."""
+        given = self.eom.interface.given_inputs()
+        return {v.name: self._amplitude(v.name, given.get(v.name)) for v in self.description.variables}
+
+    def _amplitude(self, key: str, given: Any) -> float:
+        times = np.linspace(0.0, self.description.run.t_end or 1.0, 51)
         unit = self.eom.quantities.unit.get(key)
         usual = float(unit.from_equation(self._leading[key])) if unit and key in self._leading else 1.0
         if isinstance(given, int | float):
             return abs(float(given)) or usual
         try:
-            return max(abs(float(given(t))) for t in times) or usual  # type: ignore[misc]
+            return max(abs(float(given(t))) for t in times) or usual
         except (TypeError, RunError, ModelError):
             return usual
 
