@@ -36,6 +36,8 @@ def test_the_same_car_does_the_same(car, driven):
     result = bc.manoeuvres.run(car.with_parameters(TRUE), "recorded", log=log)
     for name in log:
         assert result.correlation[name].normalized < 1e-5 and result[f"{name}_r2"] > 0.99999
+    whole = bc.manoeuvres.run(car.with_parameters(TRUE), "recorded", log=driven)  # its input `drive` is zero
+    assert whole.correlation["roll"].normalized < 1e-5 and "recorded speed" in whole.notes[-1]
     other = bc.manoeuvres.run(car, "recorded", log=log)
     assert other.correlation["roll"].normalized > 0.01
     assert [c.fixed[0][0] for c in other.curves()] == ["measured"] * len(log.channels)
@@ -56,8 +58,8 @@ def test_a_log_that_begins_in_a_turn_and_pedals(car):
     t, slowing = np.arange(0, 3, 0.01), []
     for torque in (0.0, 800.0):
         steps = {"brake": np.where(t > 0.5, torque, 0.0), "drive": 0 * t}
-        made = [*(Channel(n, x, "N m") for n, x in steps.items()), Channel("speed", 20 + 0 * t, "m/s")]
-        coasts = bc.manoeuvres.run(car, "recorded", log=bc.Run.of("pedals", t, made, "finished")).run
+        made = [*(Channel(n, x, "N m") for n, x in steps.items()), Channel("ax", 0 * t, "m/s2")]
+        coasts = bc.manoeuvres.run(car, "recorded", log=bc.Run.of("pedals", t, made, "finished"), speed=72).run
         after = (coasts.time > 1) & (coasts.time < 2.5)
         slowing.append(-np.polyfit(coasts.time[after], coasts["speed"][after], 1)[0])
     radius = np.mean([car.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")])

@@ -378,7 +378,8 @@ def channel_error(name: str, unit: str, t: Array, x: Array, y: Array, most: floa
     delay = delay_of(t, x, y, most)
     shifted = np.interp(t - (delay if math.isfinite(delay) else 0.0), t, x)
     away = shifted - shifted.mean()
-    gain = float(away @ y / (away @ away)) if away.any() else math.nan
+    size_of_x = float(away @ away)
+    gain = float(away @ y) / size_of_x if size_of_x else math.nan
     return ChannelError(
         name, unit, off, off / size if size else math.nan, peak(t, error), float(t[at]),
         1 - (off / spread) ** 2 if spread else math.nan, _pearson(x, y), delay, gain,

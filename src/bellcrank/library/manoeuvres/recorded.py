@@ -76,8 +76,10 @@ def as_recorded(car: Ready, log: Run, speed: float | None, settle: float) -> tup
     v = float(own[log.time <= FIRST].mean()) if own is not None else float(speed or 0.0)
     start = car.settled(v if v > STANDS else 0.0)
     inputs: dict[str, Any] = {}
+    pedals = [n for n in (DRIVE, BRAKE) if n in log.channels]
+    idle = own is not None and not any(log[n].any() for n in pedals)  # the driver of a run keeps the speed without them
     for name, unit in known.items():
-        if name in log.channels and name not in CONTROL:
+        if name in log.channels and name not in (*CONTROL, *(pedals if idle else ())):
             x = values(name, unit)
             before = {DRIVE: car.torque(start), BRAKE: 0.0}.get(name, float(x[0]))
             inputs[name] = sampled([0.0, settle - JUMP, *(settle + log.time)], [before, before, *x], name)
@@ -88,7 +90,7 @@ def as_recorded(car: Ready, log: Run, speed: float | None, settle: float) -> tup
         inputs["steer"] = sampled([0.0, settle / 2, *(settle + log.time)], [0.0, x[0], *x], WHEEL)
         notes.append("the steering wheel has the recorded angle")
     how: Mapping[str, float] = {}
-    if DRIVE in log.channels:
+    if DRIVE in inputs:
         how = RELEASED
         notes.append("drive and brake torques are those of the log")
     elif own is not None:
