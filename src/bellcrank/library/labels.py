@@ -9,6 +9,7 @@ from typing import Any
 from bellcrank.api.system import System
 
 WHEEL = "wheel"  # what a corner without a part is
+PARTS = {"outer": "outer tyre", "inner": "inner tyre"}  # of a corner with dual tyres
 WORDS = {
     "m": "mass of the chassis", "m_chassis": "mass of a chassis part", "m_rim": "mass of a rim",
     "i_roll": "roll inertia of the chassis", "i_pitch": "pitch inertia of the chassis",
@@ -42,7 +43,7 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
     if not corners:
         return
     names = "|".join(map(re.escape, corners))
-    pattern = re.compile(rf"(?<![\w.])({names})(?:\.(tyre|wheel|rim))?(?![\w.])")
+    pattern = re.compile(rf"(?<![\w.])({names})(?:\.(tyre|outer|inner|wheel|rim))?(?![\w.])")
     for body in d.bodies:  # in whose labels those of states begin
         corner, _, part = body.name.partition(".")
         if corner in corners and part and not body.label:
@@ -50,5 +51,5 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
     records: list[Any] = [*d.parameters.values(), *d.variables, *d.states, *d.outputs]
     for r in records:
         if r.label:
-            told = pattern.sub(lambda x: corners[x[1]].format(x[2] or WHEEL), r.label)
+            told = pattern.sub(lambda x: corners[x[1]].format(PARTS.get(x[2], x[2] or WHEEL)), r.label)
             r.label = told.removesuffix(" of chassis")

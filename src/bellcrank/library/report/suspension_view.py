@@ -59,7 +59,8 @@ def axle_view(axle: FittedAxle, at_rest: Stand) -> AxleView:
     """What the views show of an axle."""
     left, right = (_wheel_view(axle, at_rest, side) for side in (1, -1))
     width = getattr(axle.tyre, "width", None) or axle.record.tyre.width or 0.6 * float(left.centre[2])
-    return AxleView(axle.name, left, right, float(width), roll_centre(axle, at_rest))
+    width = float(width) + (axle.record.dual_spacing or 0.0)
+    return AxleView(axle.name, left, right, width, roll_centre(axle, at_rest))
 
 
 def _wheel_view(axle: FittedAxle, at_rest: Stand, side: int) -> WheelView:

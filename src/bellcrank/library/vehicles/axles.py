@@ -23,6 +23,7 @@ from bellcrank.library.tyres.magic_formula import MagicFormula
 from bellcrank.library.tyres.tmeasy import TMeasy
 from bellcrank.library.vehicles.geometry import axle_problems
 from bellcrank.library.vehicles.keys import Problems
+from bellcrank.library.vehicles.laws import tyre_offsets
 from bellcrank.library.vehicles.records import Axle, Link, Rubber
 from bellcrank.linkage import Linkage, shipped
 from bellcrank.linkage.chain import AXES, Chain, Point, turned
@@ -54,6 +55,11 @@ class FittedAxle:
     @property
     def steered(self) -> bool:
         return "rack" in self.linkage.inputs
+
+    @property
+    def tyre_offsets(self) -> tuple[float, ...]:
+        """Distances of the tyres of a wheel from its centre, along its axis to the left, m."""
+        return tyre_offsets(self.record.dual_spacing)
 
     @property
     def both(self) -> bool:
@@ -117,6 +123,8 @@ def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: 
     linkage = _linkage(name, record, axes, folder, problems)
     tyre = make_tyre(f"{name}.tyre", record.tyre, folder, problems)
     _springs(name, record, problems)
+    if name == "front" and record.dual_spacing is not None:
+        problems.append("front.dual_spacing: the steered wheels of a car have one tyre each.")
     if linkage is None:
         return None
     spring, damper = (

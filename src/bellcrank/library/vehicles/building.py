@@ -41,6 +41,7 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
 from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
 from bellcrank.library.vehicles.trailer_building import add_trailers, rolling_trailers
+from bellcrank.library.vehicles.wheel_tyres import add_tyres, rolling_spin
 from bellcrank.model.formula import Formula, call
 from bellcrank.model.records import StartSpeed
 
@@ -311,6 +312,8 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     name, record = axle.name, axle.record
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
+    if record.dual_spacing is not None:
+        put(s, f"dual_{name}", record.dual_spacing, "L", f"distance of the dual tyres of a {name} wheel")
     length, force = spring_at_rest(axle, at_rest)
     put(s, f"l_static_{name}", length, "L", f"static length of the {name} springs")
     put(s, f"f_static_{name}", force, "F", f"static force of the {name} springs")
@@ -371,8 +374,11 @@ def _add_corner(
     if axle.bushes and (record.anti_roll_bar is None or record.anti_roll_bar.at != CENTRE):
         mount.point(CENTRE)
     tyre = named_slip(s, axle.tyre, axle.name) if side > 0 else _named_again(axle)
-    s.add_contact(f"{name}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left" if side > 0 else "right"), wheel=wheel)
-    s.add_shape(body=wheel, kind="wheel", size=(tyre_radius(axle), tyre_width(axle)), axis=2, label=f"wheel {name}")
+    spacing = None if record.dual_spacing is None else f"dual_{axle.name}"
+    add_tyres(s, name, side, wheel, ground, tyre, spacing)
+    for y in axle.tyre_offsets:
+        size = (tyre_radius(axle), tyre_width(axle))
+        s.add_shape(body=wheel, kind="wheel", size=size, at=(0, y, 0), axis=2, label=f"wheel {name}")
     add_corner_channels(s, name, side, chassis, wheel, mount, axle)
     return wheel
 
@@ -487,10 +493,7 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
     start |= {"u(chassis, 1)": speed * np.cos(pitch), "u(chassis, 3)": speed * np.sin(pitch) * np.cos(roll)}
     start["u(chassis, 2)"] = speed * np.sin(pitch) * np.sin(roll)
     for (name, (which, _)), travel, load in zip(CORNERS.items(), at_rest.travel, at_rest.load, strict=True):
-        tyre = car.axle(which).tyre
-        spin = 0.0
-        for _ in range(5):
-            spin = speed / float(tyre.rolling_radius(ARRAYS, load, spin, tyre.usual[0]))
+        spin = rolling_spin(car.axle(which), load, speed)
         start |= {f"u({name}.wheel)": spin} | ({} if car.axle(which).both else {f"q({name})": travel})
     for axle, i in ((car.front, 0), (car.rear, 2)):
         start |= axle_start(axle, at_rest.travel[i], at_rest.travel[i + 1]) if axle.both else {}

@@ -32,11 +32,12 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
             f"inertia of the body {[round(float(i), 1) for i in inertia]} kg m2: one exceeds the sum of the others."
         )
     for name, load, (which, _) in zip(CORNERS, at_rest.load, CORNERS.values(), strict=True):
-        tyre = car.axle(which).tyre
-        low, high = tyre.loads_at_rest
-        if not low <= load <= high:
+        axle = car.axle(which)
+        low, high = axle.tyre.loads_at_rest
+        own = load / len(axle.tyre_offsets)
+        if not low <= own <= high:
             found.append(
-                f"load of {name} at rest, {load:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."
+                f"load of {name} at rest, {own:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."
             )
     for axle in (car.front, car.rear):
         found += unusual_points(axle.name, axle.record, axle.linkage.chain)
@@ -65,7 +66,7 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
         for towed in trailer.axles:
             low, high = towed.tyre.loads_at_rest
-            load = stands.load[towed.wheel("l")]
+            load = stands.load[towed.wheel("l")] / len(towed.tyre_offsets)
             if not low <= load <= high:
                 found.append(
                     f"load of a wheel of {towed.full_name} at rest, {load:.0f} N, lies outside of its tyre's range "

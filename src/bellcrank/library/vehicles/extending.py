@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.library.vehicles.building import CarSystem
-from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.model.records import StartSpeed
 
 
 def add_rolling_start(s: CarSystem) -> None:
     """Initial speeds of additional wheels on tyres, such as those of a trailer, that roll at the speed of the car."""
-    for wheel in s.description.wheels[len(CORNERS) :]:
+    for wheel in s.description.wheels:
         speed = f"u({getattr(wheel.body, 'name', wheel.body)})"
-        given = {str(key) for key in s.description.run.initial}
+        rolls = s.description.run.start_speed
+        assert rolls is not None
+        given = {*map(str, s.description.run.initial), *rolls.states}
         if wheel.body is not None and isinstance(wheel.radius, int | float) and speed not in given:
             s.set_run(initial={speed: s.speed / wheel.radius} if s.speed else {})
-            rolls = s.description.run.start_speed
-            assert rolls is not None
             s.description.run.start_speed = StartSpeed(rolls.value, {**rolls.states, speed: (1 / wheel.radius,)})
 
 

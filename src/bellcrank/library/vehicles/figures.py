@@ -249,8 +249,9 @@ class Cornering:
 def cornering(car: CarData, at_rest: Stand, axle: FittedAxle) -> Cornering:
     """How an axle corners where the car stands."""
     i = 0 if axle.name == "front" else 2
-    found = [axle.tyre.on(side).forces(at_rest.load[i + j], 0.0, 0.0) for j, side in enumerate(("left", "right"))]
-    stiff = [abs(float(f.Kya)) for f in found]
+    n = len(axle.tyre_offsets)
+    found = [axle.tyre.on(side).forces(at_rest.load[i + j] / n, 0.0, 0.0) for j, side in enumerate(("left", "right"))]
+    stiff = [n * abs(float(f.Kya)) for f in found]
     both = sum(stiff)
     trail = sum(k * float(f.trail) for k, f in zip(stiff, found, strict=True)) / both if both else 0.0
     x = float(at_rest.contact[i][0] + at_rest.contact[i + 1][0]) / 2

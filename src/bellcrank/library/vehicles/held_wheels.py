@@ -17,7 +17,7 @@ from bellcrank.errors import ModelError
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
-from bellcrank.library.vehicles.laws import leaning
+from bellcrank.library.vehicles.laws import Stood, stands
 from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of, road, spin_axis
 from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.sides import on_side, twist_angle
@@ -49,13 +49,14 @@ def at_wheel(force: Array, moment: Array, arm: Array, axis: Array, torque: str) 
     return force, moment
 
 
-def loaded_radius(tyre: Any, fz: float, camber: float) -> float:
-    """Distance of wheel centre and contact under a load."""
+def loaded_radius(axle: FittedAxle, fz: float, camber: float) -> float:
+    """Distance of a wheel centre and the ground, in the plane of the wheel, under a load."""
+    tyre, offsets = axle.tyre, axle.tyre_offsets
     free = float(tyre.free_radius(ARRAYS, 0.0))
     rolls = Rolling(0.0, 0.0, 0.0, camber, tyre.usual[0], tyre.usual[1], 0.0)
 
     def more(radius: float) -> float:
-        return float(tyre.press(ARRAYS, rolls, radius)[0]) - fz
+        return sum(float(tyre.press(ARRAYS, rolls, radius + y * np.tan(camber))[0]) for y in offsets) - fz
 
     if fz <= 0.0:
         return free
@@ -64,6 +65,13 @@ def loaded_radius(tyre: Any, fz: float, camber: float) -> float:
     from scipy.optimize import brentq
 
     return float(brentq(more, free / 2, 1.1 * free, xtol=1e-14))
+
+
+def on_ground(axle: FittedAxle, side: int, fz: float, axis: Array, up: Array) -> Stood:
+    """The tyres of a wheel under a load, from its centre."""
+    tilt = float(axis @ up)
+    radius = loaded_radius(axle, fz, float(np.arcsin(tilt)))
+    return stands(axle, side, np.zeros(3), axis, up, radius * float(np.sqrt(1 - tilt**2)))
 
 
 @dataclass(frozen=True)
@@ -90,12 +98,11 @@ class HeldWheel:
         level = road(self.at_rest.pitch)
         up = level[2]
         axis = pose.rotation @ spin_axis(record.toe, record.camber)
-        upright = float(np.sqrt(1 - (axis @ up) ** 2))
-        radius = loaded_radius(axle.tyre, float(self.side.force[2]), float(np.arcsin(axis @ up)))
-        arm = radius * ((axis @ up) * axis - up) / upright
+        ground = on_ground(axle, 1, float(self.side.force[2]), axis, up)
+        arm = ground.contact
         force, moment = at_wheel(self.side.force @ level, self.side.moment @ level, arm, axis, self.side.torque)
         if self.side.leans:
-            moment = moment + leaning(axle.tyre.on("left"), float(self.side.force[2]), axis, up)
+            moment = moment + ground.moment
         loads = [Load(chain.carrier, force, pose.position + arm, moment)]
         field = -(self.side.acceleration @ level) - GRAVITY * up
         parts = [(record.carrier, chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
@@ -196,13 +203,12 @@ class HeldAxle:
             hub = on_side(chain.hub, side)
             body, centre = chain.points[hub].body, pose.point(hub).position
             axis = homes[body].rotation @ (spin_axis(record.toe, record.camber) * [side, 1.0, side])
-            fz, inclined = float(given.force[2]), float(axis @ up)
-            radius = loaded_radius(axle.tyre, fz, float(np.arcsin(inclined)))
-            arm = radius * (inclined * axis - up) / float(np.sqrt(1 - inclined**2))
+            ground = on_ground(axle, side, float(given.force[2]), axis, up)
+            arm = ground.contact
             force, moment = (given.force, given.moment) if side > 0 else (given.force * MIRROR, given.moment * TURNED)
             force, moment = at_wheel(force @ level, moment @ level, arm, axis, given.torque)
             if given.leans:
-                moment = moment + leaning(axle.tyre.on("left" if side > 0 else "right"), fz, axis, up)
+                moment = moment + ground.moment
             loads += [Load(body, force, centre + arm, moment), Load(body, record.wheel.mass * field, centre)]
             for part, name, share in axle.parts(side):
                 origin = np.array(axle.linkage.origins[name])

@@ -3,7 +3,7 @@ tyres at standstill."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,39 @@ def stop(m: Math, gap: Any, k: Any, cubic: Any, moved: Any) -> Any:
 def two_way(m: Math, compression: Any, rebound: Any, v: Any) -> Any:
     """The push of a damper with two coefficients that lengthens with the speed v."""
     return -m.where(v > 0, rebound, compression) * v
+
+
+def tyre_offsets(spacing: float | None) -> tuple[float, ...]:
+    """Distances of the tyres of a wheel from its centre, along its axis to the left, m: one tyre, or two (dual)."""
+    return (0.0,) if spacing is None else (spacing / 2, -spacing / 2)
+
+
+class Stood(NamedTuple):
+    """What the ground does to a wheel at rest: load of its tyres (N), where it acts, and the moment by which they
+    resist inclination."""
+
+    load: float
+    contact: Array
+    moment: Array
+
+
+def stands(wheel: Any, side: int, centre: Array, axis: Array, up: Array, height: float) -> Stood:
+    """The tyres of a left (1) or right (-1) wheel at rest. `wheel`: what has `tyre` and `tyre_offsets`, an axle;
+    `axis`: of spin, to the left; `height`: of the origin of positions above the ground, along `up`."""
+    tyre = wheel.tyre.on("left" if side > 0 else "right")
+    tilt = float(axis @ up)
+    upright = float(np.sqrt(1 - tilt**2))
+    rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(tilt)), tyre.usual[0], tyre.usual[1], 0.0)
+    loads, places, moment = [], [], np.zeros(3)
+    for offset in wheel.tyre_offsets:
+        middle = centre + offset * axis
+        below = (height + float(up @ middle)) / upright
+        loads.append(float(tyre.press(ARRAYS, rolls, below)[0]))
+        places.append(middle + below * (tilt * axis - up) / upright)
+        moment = moment + leaning(tyre, loads[-1], axis, up)
+    load = sum(loads)
+    shares = [x / load if load > 0 else 1 / len(loads) for x in loads]
+    return Stood(load, sum((x * at for x, at in zip(shares, places, strict=True)), np.zeros(3)), moment)
 
 
 def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:

@@ -216,6 +216,8 @@ class Axle:
     at: Vector = key("position of the origin of the hard points", "L", (0.0, 0.0, 0.0), kind="vector")
     toe: float = key("toe as built, toe-in positive", "A", 0.0, usual=(-0.02, 0.02))
     camber: float = key("camber as built, top outwards positive", "A", 0.0, usual=(-0.09, 0.035))
+    dual_spacing: float | None = key("dual tyres, not of steered front wheels: distance of the middles of both tyres",
+                                     "L", None, sign=1, usual=(0.15, 0.5))  # fmt: skip
     twist_stiffness: float | None = key(
         "torsional stiffness of the cross beam of a twist beam, between its arms", "F*L/A", None, sign=0,
         usual=(500, 3e4),
@@ -362,6 +364,22 @@ class Hitch:
 
 
 @dataclass(frozen=True)
+class AxleSteering:
+    """How the wheels of a trailer axle are steered: by the articulation angle, or by themselves, as castors."""
+
+    ratio: float | None = key(
+        "wheel angle per articulation angle; positive values turn the wheels out of the bend, so the axle cuts in less",
+        default=None, usual=(0, 1),
+    )  # fmt: skip
+    trail: float | None = key("self-steering: distance of the wheel centres behind their kingpins", "L", None, sign=1,
+                              usual=(0.05, 0.5))  # fmt: skip
+    stiffness: float = key("self-steering: centring torque of both wheels per wheel angle", "F*L/A", 0.0, sign=0,
+                           usual=(0, 1e6))  # fmt: skip
+    damping: float = key("self-steering: torque of both wheels per rate of the wheel angle", "F*L*T/A", 0.0, sign=0,
+                         usual=(0, 1e5))  # fmt: skip
+
+
+@dataclass(frozen=True)
 class TrailerAxle:
     """An axle of a trailer: two wheels on vertical slides, or a rigid axle that moves up and rolls."""
 
@@ -382,6 +400,10 @@ class TrailerAxle:
                                     "L", None)  # fmt: skip
     roll_stiffness: float = key("anti-roll bar: roll moment per roll angle between body and axle", "F*L/A", 0.0,
                                 sign=0, usual=(0, 5e6))  # fmt: skip
+    steering: AxleSteering | None = key("steered wheels: by `ratio`, or self-steering by `trail`", default=None,
+                                        kind="section", record=AxleSteering)  # fmt: skip
+    dual_spacing: float | None = key("dual tyres, not of steered front wheels: distance of the middles of both tyres",
+                                     "L", None, sign=1, usual=(0.15, 0.5))  # fmt: skip
 
 
 @dataclass(frozen=True)

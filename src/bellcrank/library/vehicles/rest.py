@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.describe.tyre_model import Rolling
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
-from bellcrank.library.vehicles.laws import leaning, stop
+from bellcrank.library.vehicles.laws import stands, stop
 from bellcrank.library.vehicles.records import Spring
 from bellcrank.library.vehicles.trailer_rest import Pull, Towed, TowedStand
 from bellcrank.linkage.pose import Pose, cross
@@ -315,12 +314,8 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array,
     centre, slopes, turns = seen.place(hub), seen.by(hub), seen.turns(body)
     masses.append(Weight(record.wheel.mass, centre, slopes))
     axis = seen.axis(body)
-    upright = float(np.sqrt(1 - (axis @ up) ** 2))
-    below = (height + float(up @ centre)) / upright
-    arm = below * ((axis @ up) * axis - up) / upright
-    rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(axis @ up)), axle.tyre.usual[0], axle.tyre.usual[1], 0.0)
-    tyre = axle.tyre.on("left" if side > 0 else "right")
-    load = float(tyre.press(ARRAYS, rolls, below)[0])
+    ground = stands(axle, side, centre, axis, up, height)
+    arm = ground.contact - centre
     a, b = (pose.point(seen.name(p)) for p in axle.spring)
     line = (a.position - b.position) * seen.mirror
     length = float(np.linalg.norm(line))
@@ -330,8 +325,8 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array,
     rises = seen.by(end)
     (slope, slope_other), (turn, turn_other) = slopes, turns
     return Corner(
-        masses, load, centre + arm, slope + cross(turn, arm), turn, slope_other + cross(turn_other, arm), turn_other,
-        leaning(tyre, load, axis, up), length, drawn_length(axle, axle.spring), ratios,
+        masses, ground.load, ground.contact, slope + cross(turn, arm), turn, slope_other + cross(turn_other, arm),
+        turn_other, ground.moment, length, drawn_length(axle, axle.spring), ratios,
         End(float(end.position[2]), (float(rises[0][2]), float(rises[1][2]))), centre, axis, seen.twist(),
     )  # fmt: skip
 

@@ -33,8 +33,8 @@ TURNED = 0.05  # rad, by which a tyre is turned until its contact is another
 
 def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHandle, load: float) -> None:
     """Friction of a wheel that makes up what its tyre lacks of rolling resistance near standstill."""
-    tyre = axle.tyre
-    part = abs(float(tyre.forces(load, 0.0, 0.0).My)) / load
+    tyre, own = axle.tyre, load / len(axle.tyre_offsets)
+    part = abs(float(tyre.forces(own, 0.0, 0.0).My)) / own
     if not part > 0:
         return
     # parameters, since they follow the static load: another spring is the same model

@@ -22,11 +22,14 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.library.vehicles.trailer_rest import TowedStand
 from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData
+from bellcrank.library.vehicles.wheel_tyres import add_tyres, contacts, rolling_spin
 from bellcrank.model.formula import Formula, call, cross, direction, dot, dxdt, pos, project, to_syntax, vel
 
 STICKS = np.radians(0.3)  # articulation angle to which a hitch with friction is elastic
+CLOSES = 0.003  # s, in which steered wheels come to the angle that is asked for, where they begin at another one
 PAINT = "#d8d4c6"
 AXES = {"x": 1, "y": 2, "z": 3}
+Place = tuple[float, float, float]
 
 
 def add_trailers(s: System, car: CarData, at_rest: Stand, ground: tuple[Terrain | Surface, Terrain | Surface]) -> None:
@@ -44,11 +47,9 @@ def rolling_trailers(car: CarData, at_rest: Stand, speed: float) -> dict[str, fl
         start |= {f"q({trailer.name}, {i})": x for i, x in enumerate(stands.turned, 1)} | stands.axle
         for axle in trailer.axles:
             for side in SIDES:
-                load, spin = stands.load[axle.wheel(side)], 0.0
-                for _ in range(5):
-                    radius = axle.tyre.rolling_radius(ARRAYS, load, spin, axle.tyre.usual[0])
-                    spin = speed / float(radius)
-                start[f"u({axle.wheel(side)}.wheel)"] = spin
+                start[f"u({axle.wheel(side)}.wheel)"] = rolling_spin(axle, stands.load[axle.wheel(side)], speed)
+                if axle.record.steering is not None:
+                    start[f"q({knuckle_name(axle, side)})"] = (axle.record.steering.ratio or 0.0) * stands.turned[0]
     return {key: float(value) for key, value in start.items() if value != 0}
 
 
@@ -133,6 +134,8 @@ def _add_axle(s: System, trailer: TrailerData, axle: TowedAxle, body: BodyHandle
     put(s, f"c_{index}", record.damping, "F*T/L", f"damping of a damper of axle {where}")
     if axle.rigid or record.roll_stiffness:
         put(s, f"k_bar_{index}", record.roll_stiffness, "F*L/A", f"roll stiffness of the bar of axle {where}")
+    if record.dual_spacing is not None:
+        put(s, f"dual_{index}", record.dual_spacing, "L", f"distance of the dual tyres of a wheel of axle {where}")
     tyre = named_slip(s, axle.tyre, index)
     again = with_names(axle.tyre, {key: f"{key}_{index}" for key in axle.tyre.scales}, index)
     if axle.rigid:
@@ -154,20 +157,57 @@ def _add_axle(s: System, trailer: TrailerData, axle: TowedAxle, body: BodyHandle
                                  inertia=0, label=f"carrier {name}")  # fmt: skip
         else:
             carrier = carriers[side]
+        centre: Place = (0, sign * half, z - axle.pivot) if axle.rigid else (0, 0, 0)
+        if record.steering is not None:
+            carrier, centre = _add_knuckle(s, axle, side, carrier, centre)
         cross_inertia = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
         wheel = s.add_body(
-            f"{name}.wheel", parent=carrier, rotate=2, mass=record.wheel.mass,
-            joint_at=(0, sign * half, z - axle.pivot) if axle.rigid else (0, 0, 0),
+            f"{name}.wheel", parent=carrier, rotate=2, mass=record.wheel.mass, joint_at=centre,
             inertia=(cross_inertia, record.wheel.spin_inertia, cross_inertia), label=f"wheel {name}",
         )  # fmt: skip
-        law = (tyre if sign > 0 else again).on("left" if sign > 0 else "right")
-        s.add_contact(f"{name}.tyre", at=wheel, terrain=ground[0 if sign > 0 else 1], tyre=law, wheel=wheel)
+        spacing = None if record.dual_spacing is None else f"dual_{index}"
+        add_tyres(s, name, sign, wheel, ground[0 if sign > 0 else 1], tyre if sign > 0 else again, spacing)
         radius = float(axle.tyre.free_radius(ARRAYS, 0.0))
-        s.add_shape(body=wheel, kind="wheel", size=(radius, 0.65 * radius), axis=2, label=f"wheel {name}")
+        for y in axle.tyre_offsets:
+            s.add_shape(body=wheel, kind="wheel", size=(radius, 0.65 * radius), at=(0, y, 0), axis=2,
+                        label=f"wheel {name}")  # fmt: skip
         rises = f"{z - axle.pivot!r}*(cos(q({axle.full_name}, 2)) - 1)" if axle.rigid else ""
         travel = f"q({axle.full_name}, 1) + {sign * half!r}*sin(q({axle.full_name}, 2)) + {rises}" if axle.rigid \
             else f"q({name})"  # fmt: skip
         s.add_output(f"{name}.travel", travel, label=f"wheel travel of {name}, up", units="L")
+
+
+def knuckle_name(axle: TowedAxle, side: str) -> str:
+    return f"{axle.wheel(side)}.knuckle"
+
+
+def _add_knuckle(s: System, axle: TowedAxle, side: str, carrier: BodyHandle, centre: Place) -> tuple[BodyHandle, Place]:
+    """What turns a wheel about z: its body without mass, and where the wheel's centre is in that. Its speed is
+    eliminated, but for the left wheel of a self-steering axle; a track rod turns the right wheel by the same angle."""
+    given, index = axle.record.steering, axle.index
+    assert given is not None
+    (x, y, z), trail = centre, given.trail or 0.0
+    knuckle = s.add_body(knuckle_name(axle, side), parent=carrier, rotate=3, joint_at=(x + trail, y, z), mass=0,
+                         inertia=0, label=f"knuckle of {axle.wheel(side)}")  # fmt: skip
+    turn = f"q({knuckle.name})"
+    label = f"steer angle of {axle.wheel(side)} against its axle, to the left"
+    s.add_output(f"{axle.wheel(side)}.steer", turn, label=label, units="deg")
+    follows = f"q({knuckle_name(axle, 'l')})"
+    if given.ratio is not None:
+        words = f"steer angle of the wheels of axle {axle.full_name} per articulation angle"
+        ratio = put(s, f"steer_ratio_{index}", given.ratio, "1", words) if side == "l" else f"steer_ratio_{index}"
+        follows = f"{ratio}*q({axle.unit}, 1)"
+    if given.ratio is not None or side != "l":
+        rate = follows.replace("q(", "dxdt(q(") + ")"
+        s.add_constraint(f"u({knuckle.name}) - {rate} - ({follows} - {turn})/{CLOSES}", eliminate=knuckle.u[1],
+                         label=f"steering of {axle.wheel(side)}")  # fmt: skip
+    else:
+        k = put(s, f"k_steer_{index}", given.stiffness, "F*L/A", f"centring stiffness of axle {axle.full_name}")
+        c = put(s, f"c_steer_{index}", given.damping, "F*L*T/A", f"steering damping of axle {axle.full_name}")
+        s.add_moment(f"{axle.full_name}.centring", magnitude=f"-{k}*{turn} - {c}*u({knuckle.name})",
+                     direction=carrier[3], on=knuckle, against=carrier,
+                     label=f"centring torque of {axle.full_name}")  # fmt: skip
+    return knuckle, (-trail, 0, 0)
 
 
 def _add_springs(s: System, trailer: TrailerData, body: BodyHandle) -> None:
@@ -280,6 +320,7 @@ def _needed(s: System, trailer: TrailerData) -> Any:
     found = sum(terms[1:], terms[0])
     for axle in trailer.axles:
         for side in SIDES:
-            for letter, i in AXES.items():
-                found = found - call("fm", f"{axle.wheel(side)}.tyre.{letter}") * s.inertial[i]
+            for contact in contacts(axle.wheel(side), axle.record.dual_spacing is not None):
+                for letter, i in AXES.items():
+                    found = found - call("fm", f"{contact}.{letter}") * s.inertial[i]
     return found - call("fm", f"{name}.drag") * Formula(to_syntax(ahead)) if trailer.record.drag_area else found

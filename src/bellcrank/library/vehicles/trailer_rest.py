@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.describe.tyre_model import Rolling
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.library.vehicles.laws import leaning
+from bellcrank.library.vehicles.laws import Stood, stands
 from bellcrank.library.vehicles.sprung import Array
 from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData, spring_forces
 from bellcrank.linkage.pose import cross
@@ -192,15 +191,7 @@ class _Unit:
         resists = stiff * shared[1] + record.roll_stiffness * roll
         return [float(self.up[2] * lifts - springs), float(about @ ahead - resists)], turns, lifts
 
-    def _tyre(self, axle: TowedAxle, side: str, centre: Array, axis: Array) -> tuple[float, Array, Array]:
-        """Load, contact point, and the moment by which the tyre resists its inclination."""
-        up = self.up
-        tilt = float(axis @ up)
-        upright = float(np.sqrt(1 - tilt**2))
-        below = (self.height + float(up @ centre)) / upright
-        tyre = axle.tyre.on("left" if side == "l" else "right")
-        rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(tilt)), tyre.usual[0], tyre.usual[1], 0.0)
-        load = float(tyre.press(ARRAYS, rolls, below)[0])
-        self.load[axle.wheel(side)] = load
-        contact = centre + below * (tilt * axis - up) / upright
-        return load, contact, leaning(tyre, load, axis, up)
+    def _tyre(self, axle: TowedAxle, side: str, centre: Array, axis: Array) -> Stood:
+        found = stands(axle, SIDES[side], centre, axis, self.up, self.height)
+        self.load[axle.wheel(side)] = found.load
+        return found

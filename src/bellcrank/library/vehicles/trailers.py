@@ -20,7 +20,8 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_toml
 from bellcrank.library.vehicles.axles import make_tyre
 from bellcrank.library.vehicles.keys import Problems
-from bellcrank.library.vehicles.records import Trailer, TrailerAxle
+from bellcrank.library.vehicles.laws import tyre_offsets
+from bellcrank.library.vehicles.records import AxleSteering, Trailer, TrailerAxle
 from bellcrank.library.vehicles.sprung import Array, Sprung, with_loads
 
 RESERVED = ("abs", "chassis", "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
@@ -48,6 +49,11 @@ class TowedAxle:
 
     def wheel(self, side: str) -> str:
         return f"{self.full_name}_{side}"
+
+    @property
+    def tyre_offsets(self) -> tuple[float, ...]:
+        """Distances of the tyres of a wheel from its centre, along its axis to the left, m."""
+        return tyre_offsets(self.record.dual_spacing)
 
     @property
     def rigid(self) -> bool:
@@ -193,6 +199,16 @@ def fit_trailers(given: Mapping[str, Trailer] | None, folder: Path, problems: Pr
     return tuple(found)
 
 
+def _steering_problems(where: str, given: AxleSteering | None) -> list[str]:
+    if given is None:
+        return []
+    if (given.ratio is None) == (given.trail is None):
+        return [f"{where}: give either ratio (by the articulation angle) or trail (self-steering)."]
+    if given.ratio is not None and (given.stiffness or given.damping):
+        return [f"{where}: stiffness and damping belong to a self-steering axle, which has a trail."]
+    return []
+
+
 def _problems(name: str, record: Trailer) -> list[str]:
     where, found = f"trailers.{name}", []
     for what, word in ((where, name), *((f"{where}.axles.{a}", a) for a in record.axles)):
@@ -217,6 +233,7 @@ def _problems(name: str, record: Trailer) -> list[str]:
             )
         if a.kind == "independent" and (a.spring_y is not None or a.roll_centre is not None or any(a.inertia)):
             found.append(f"{where}.axles.{axle}: spring_y, roll_centre and inertia belong to kind = 'rigid'.")
+        found += _steering_problems(f"{where}.axles.{axle}.steering", a.steering)
     hitch = record.hitch
     if hitch.kind == "fifth wheel" and hitch.roll_stiffness is None:
         found.append(f"{where}.hitch.roll_stiffness is missing: a fifth wheel is stiff in roll.")

@@ -48,7 +48,8 @@ class Place:
     def radius(self, axle: str) -> float:
         """Rolling radius of the wheels of an axle under their static load, m."""
         i = 0 if axle == "front" else 2
-        return float(self.car.axle(axle).tyre.forces((self.at_rest.drawn or self.at_rest).load[i], 0.0, 0.0).Re)
+        fitted, load = self.car.axle(axle), (self.at_rest.drawn or self.at_rest).load[i]
+        return float(fitted.tyre.forces(load / len(fitted.tyre_offsets), 0.0, 0.0).Re)
 
     def parameters(self, name: str, label: str, given: Any, **defaults: float) -> None:
         """The switch of a controller, and a parameter for each number of its section; those that are not given have

@@ -1,0 +1,73 @@
+"""Tyres of a wheel on the ground: one, or two next to each other (dual tyres).
+
+The tyres of a pair turn with one wheel, at the same distance from its centre. So they have their own loads and slips:
+on a curved path they roll different distances at one speed of the wheel, and resist yaw. Contacts of a pair are
+<wheel>.outer and <wheel>.inner. Names of a single tyre, <wheel>.tyre..., are the sums of forces and means of slips.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.describe.tyre_patch import CHANNELS
+from bellcrank.library.terrain import Surface, Terrain
+from bellcrank.library.tyres.steady import ARRAYS
+
+SUMS = ("load", "newtons", "stored", "fx", "fy", "fz", "my")
+MEANS = ("vlong", "spin", "rolling", "depth", "kappa", "alpha_seen", "inclination")
+SLIPS = {
+    "kappa": ("{0}_kappa", "1", "slip over the speed"), "alpha": ("{0}_alpha_seen", "A", "slip angle"),
+    "gamma": ("{0}_inclination", "A", "inclination"),
+    "slip": ("{0}_kappa/max(abs(1 + {0}_kappa), 1e-3)", "1", "slip over the rolling speed"),
+}  # fmt: skip
+WORDS = {"load": ("F", "normal force"), "depth": ("L", "tyre deflection"),
+         "stored": ("F*L", "energy of the tyre springs")}  # fmt: skip
+
+
+def contacts(name: str, dual: bool) -> tuple[str, ...]:
+    """Names of the contacts of a wheel."""
+    return (f"{name}.outer", f"{name}.inner") if dual else (f"{name}.tyre",)
+
+
+def add_tyres(
+    s: System, name: str, side: int, wheel: BodyHandle, ground: Terrain | Surface, tyre: Any, spacing: str | None
+) -> None:
+    """The tyre of a wheel, or both at a `spacing`, the name of a parameter; `side`: 1 left, -1 right."""
+    law = tyre.on("left" if side > 0 else "right")
+    names = contacts(name, spacing is not None)
+    if spacing is None:
+        s.add_contact(names[0], at=wheel, terrain=ground, tyre=law, wheel=wheel)
+        return
+    ways = (side, -side)
+    for contact, way in zip(names, ways, strict=True):
+        middle = s.add_point(f"{contact}_centre", body=wheel, at=(0, f"{way}*{spacing}/2", 0))
+        s.add_contact(contact, at=middle, terrain=ground, tyre=law, wheel=wheel)
+    _add_sums(s, f"{name}.tyre", names, ways, spacing)
+
+
+def rolling_spin(axle: Any, load: float, speed: float) -> float:
+    """Spin (rad/s) of a wheel with a load (N) that rolls freely at a speed (m/s); `axle`: of a car or a trailer."""
+    spin, own = 0.0, load / len(axle.tyre_offsets)
+    for _ in range(5):
+        spin = speed / float(axle.tyre.rolling_radius(ARRAYS, own, spin, axle.tyre.usual[0]))
+    return spin
+
+
+def _add_sums(s: System, name: str, pair: tuple[str, ...], ways: tuple[int, ...], spacing: str) -> None:
+    """What a pair does as one, at the contact of the wheel's middle."""
+    for part in SUMS:
+        s.define(f"{name}_{part}", " + ".join(f"{one}_{part}" for one in pair))
+    for part in MEANS:
+        s.define(f"{name}_{part}", f"({' + '.join(f'{one}_{part}' for one in pair)})/2")
+    arms = [f"{way}*{spacing}/2" for way in ways]
+    for moment, force, sign in (("mx", "fz", "+"), ("mz", "fx", "-")):
+        parts = [f"{one}_{moment} {sign} {arm}*{one}_{force}" for one, arm in zip(pair, arms, strict=True)]
+        s.define(f"{name}_{moment}", " + ".join(parts))
+    for channel, (_, units, words) in CHANNELS.items():
+        s.add_output(f"{name}.{channel}", f"{name}_{channel}", label=f"{words} of {name}", units=units)
+    for channel, (formula, units, words) in SLIPS.items():
+        s.add_output(f"{name}.{channel}", formula.format(name), label=f"mean {words} of {name}", units=units)
+    for part, (units, words) in WORDS.items():
+        s.add_output(f"{name}_{part}", f"{name}_{part}", label=f"{words} of {name}", units=units)

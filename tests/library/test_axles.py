@@ -1,0 +1,193 @@
+"""Axles of trucks and trailers: dual tyres, against closed forms."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+from bellcrank.library.terrain import flat
+from bellcrank.library.vehicles.laws import stands, tyre_offsets
+from bellcrank.library.vehicles.wheel_tyres import add_tyres
+
+SPACING = 0.34
+TYRE = {
+    "model": "fiala", "units": ["N", "N/rad", "m", "N/mm", "N-s/m"], "c_slip": 90e3, "c_alpha": 58e3, "umax": 0.95,
+    "umin": 0.8, "width": 0.205, "radius": 0.3135, "vertical_stiffness": 200, "vertical_damping": 400,
+    "rolling_resistance": 0.0,
+}  # fmt: skip
+HALF = {**TYRE, "c_slip": 45e3, "c_alpha": 29e3, "vertical_stiffness": 100, "vertical_damping": 200}
+FIALA = bc.tyres.Fiala(c_slip=90e3, c_alpha=58e3, umax=0.95, umin=0.8, width=0.205, radius=0.3135,
+                       vertical_stiffness=2e5, vertical_damping=400.0, rolling_resistance=0.0)  # fmt: skip
+
+
+# ---- dual tyres
+
+
+def test_an_inclined_pair_shares_its_load_by_height():
+    """Wheel inclined by gamma: its tyres differ by the load k s tan(gamma); the load acts off the middle by the moment
+    of that difference."""
+    gamma, k = 0.02, FIALA.vertical_stiffness
+    wheel = SimpleNamespace(tyre=FIALA, tyre_offsets=tyre_offsets(SPACING))
+    axis, up = np.array([0.0, math.cos(gamma), math.sin(gamma)]), np.array([0.0, 0.0, 1.0])
+    height = 0.29 * math.cos(gamma)
+    pair = stands(wheel, 1, np.zeros(3), axis, up, height)
+    assert pair.load == pytest.approx(2 * k * (0.3135 - 0.29), rel=1e-9)
+    single = stands(SimpleNamespace(tyre=FIALA, tyre_offsets=(0.0,)), 1, np.zeros(3), axis, up, height)
+    # the left tyre is higher, so the right one carries more
+    arm = -k * SPACING**2 / 2 * math.tan(gamma) / math.cos(gamma) / pair.load
+    assert pair.contact[1] - single.contact[1] == pytest.approx(arm, rel=1e-9)
+
+
+def test_a_pair_of_tyres_with_half_the_stiffness_stands_as_one():
+    """Wheels stand on flat ground as on one tyre with the stiffness of both: loads, figures, load cases."""
+
+    def car(tyre, spacing):
+        own = {"tyre": {**tyre, "size": None}, "dual_spacing": spacing}
+        trailer = {"shipped": "caravan", "hitch": {"at": ["-4.6 m", "0 m", "0.43 m"]}, "axles": {"axle": own}}
+        return bc.vehicles.Car.read("van").changed(rear=own, trailers={"caravan": trailer})
+
+    one, two = car(TYRE, None), car(HALF, f"{SPACING} m")
+    axles = [(sum(c.stand.load[:2]), sum(c.stand.load[2:])) for c in (one, two)]
+    assert axles[1] == pytest.approx(axles[0], rel=2e-4)  # the driver sits on the left, so pairs are inclined a little
+    assert two.metrics["load_caravan_axle"] == pytest.approx(one.metrics["load_caravan_axle"], rel=1e-4)
+    assert two.metrics["cornering_tyres_rear"] == pytest.approx(one.metrics["cornering_tyres_rear"], rel=1e-9)
+    cases = {"bump": {"bump": 1.5}}
+    found = [c.loads("rear", cases).cases[0].held.parts["spring_left"].size for c in (one, two)]
+    assert found[1] == pytest.approx(found[0], rel=1e-3)
+    with pytest.raises(ModelError, match="one tyre each"):
+        one.changed(front={"dual_spacing": "0.3 m"})
+
+
+def test_a_pair_resists_yaw():
+    """A free wheel on a circle of radius R: its tyres slip by s/(2 R), one ahead and one back, so their yaw resistance
+    is c_slip s^2/(2 R). On flat ground each carries half of the load."""
+    radius, height, speed = 20.0, 0.29, 5.0
+    s = bc.System("pair", axes="ISO 8855")
+    arm = s.add_body("arm", rotate=3, mass=1e5, inertia=(1e6, 1e6, 1e6))
+    wheel = s.add_body("w.wheel", arm, rotate=2, joint_at=(0, -radius, height), mass=50, inertia=(1, 2, 1))
+    s.add_parameter("dual", SPACING, units="L", label="distance of the tyres")
+    add_tyres(s, "w", -1, wheel, flat(), FIALA, "dual")
+    start = {"u(arm)": speed / radius, "u(w.wheel)": speed / 0.3}
+    run = s.equations().compile().simulate(t_end=1.0, step=1e-3, method="rk4", initial=start)
+    load = FIALA.vertical_stiffness * (0.3135 - height)
+    assert run["w.outer_load"][-1] == pytest.approx(load, rel=1e-9)
+    assert run["w.inner_load"][-1] == pytest.approx(load, rel=1e-9)
+    assert run["w.tyre_load"][-1] == pytest.approx(2 * load, rel=1e-9)
+    slip = SPACING / (2 * radius)
+    assert run["w.inner.kappa"][-1] == pytest.approx(slip, rel=0.02)
+    assert run["w.outer.kappa"][-1] == pytest.approx(-slip, rel=0.02)
+    assert run["w.tyre.fx"][-1] == pytest.approx(0.0, abs=0.01 * FIALA.c_slip * slip)
+    assert run["w.tyre.mz"][-1] == pytest.approx(-FIALA.c_slip * SPACING**2 / (2 * radius), rel=0.02)
+
+
+@pytest.mark.campaign
+def test_a_van_with_dual_tyres_and_a_trailer_with_some():
+    """The compiled model begins with the loads of the statics. Both tyres of upright wheels carry the same; the hitch
+    carries what the tyres of the trailer do not."""
+    own = {"dual_spacing": "0.32 m"}
+    trailer = {"shipped": "caravan", "hitch": {"at": ["-4.6 m", "0 m", "0.43 m"]}, "axles": {"axle": own}}
+    car = bc.vehicles.Car.read("van").changed(rear=own, trailers={"caravan": trailer})
+    run = car.system(speed=10.0).equations().compile().simulate(t_end=0.3, step=1e-3)
+    (towed,) = car.stand.trailers
+    loads = {**dict(zip(("fl", "fr", "rl", "rr"), car.stand.load, strict=True)), **towed.load}
+    for wheel, load in loads.items():
+        assert run[f"{wheel}.tyre_load"][0] == pytest.approx(load, rel=1e-9)
+    for tyre in ("outer", "inner"):
+        assert run[f"caravan.axle_l.{tyre}_load"][0] == pytest.approx(loads["caravan.axle_l"] / 2, rel=1e-6)
+        assert run[f"rl.{tyre}_load"][0] == pytest.approx(loads["rl"] / 2, rel=3e-3)  # the van rolls a little
+    assert run["rl.tyre.fx"] == pytest.approx(run["rl.outer.fx"] + run["rl.inner.fx"])
+    assert run["caravan.hitch_fz"][0] == pytest.approx(towed.hitch_load, rel=2e-3)
+
+
+# ---- steered axles of trailers
+
+
+ROLLS_FREELY = {**TYRE, "size": None}
+
+
+@pytest.fixture(scope="module")
+def steered():
+    """A caravan whose wheels are steered by the articulation angle, behind a car with tyres that do not resist."""
+    return bc.vehicles.Car.read("caravan").changed(
+        front={"tyre": ROLLS_FREELY}, rear={"tyre": ROLLS_FREELY},
+        trailers={"caravan": {"axles": {"axle": {"tyre": ROLLS_FREELY, "steering": {"ratio": 0.5}}}}},
+    )  # fmt: skip
+
+
+def steered_radius(hitch, behind, length, ratio):
+    """Radius of the path of a steered axle without slip in a steady circle to the left.
+
+    The axle lies `length` behind the hitch, which goes round the centre at the radius `hitch`, `behind` the rear axle
+    of the car. The wheels stand at delta = ratio*phi, phi: articulation angle, to the left. The centre lies on the line
+    through the axle across its wheels: hitch^2 = length^2 + 2 length R sin(delta) + R^2.
+    """
+    delta = 0.0
+    for _ in range(200):
+        sine = length * math.sin(delta)
+        radius = -sine + math.sqrt(sine**2 + hitch**2 - length**2)
+        heading = math.atan2(length + radius * math.sin(delta), radius * math.cos(delta))  # of the hitch, from the unit
+        delta = 0.5 * delta - 0.5 * ratio * (heading + math.asin(behind / hitch))
+    return radius, delta
+
+
+def test_closed_form_of_a_steered_axle():
+    """Without steering the tractrix; with the whole articulation angle and a hitch on the rear axle no off-tracking."""
+    assert steered_radius(10.0, 0.0, 4.0, 0.0)[0] == pytest.approx(math.sqrt(84))
+    assert steered_radius(10.0, 0.0, 4.0, 1.0)[0] == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("steering", "words"),
+    [
+        ({}, "either ratio"),
+        ({"ratio": 0.5, "trail": "0.1 m"}, "either ratio"),
+        ({"ratio": 0.5, "damping": "10 N-m-s/rad"}, "belong to a self-steering axle"),
+    ],
+)
+def test_what_is_wrong_with_a_steered_axle(steering, words):
+    with pytest.raises(ModelError, match=words):
+        bc.vehicles.Car.read("caravan").changed(trailers={"caravan": {"axles": {"axle": {"steering": steering}}}})
+
+
+@pytest.mark.campaign
+def test_a_steered_axle_cuts_in_less(steered):
+    """Steady circle: the path of an axle without slip by the closed form, for three ratios."""
+    found = []
+    trailer = steered.data.trailers[0]
+    behind, length = float(steered.stand.contact[2][0]) - trailer.hitch[0], -trailer.axles[0].record.at[0]
+    for ratio in (0.0, 0.5, 1.0):
+        car = steered.with_parameters({"steer_ratio_caravan_axle": ratio})
+        result = bc.manoeuvres.run(car, "off-tracking", radius=15.0, speed=3.0)
+        hitch = math.hypot(result["radius_rear"], behind)
+        radius, delta = steered_radius(hitch, behind, length, ratio)
+        assert result["radius_caravan_axle"] == pytest.approx(radius, abs=0.01)
+        assert result.run["caravan.axle_l.steer"][-1] == pytest.approx(math.degrees(delta), abs=0.1)
+        found.append(result["off_tracking"])
+    assert found[0] > found[1] > found[2]
+
+
+@pytest.mark.campaign
+def test_a_self_steering_axle_carries_no_lateral_force(steered):
+    """Two axles, the second a castor without stiffness: the first one alone leads the trailer on its tractrix, and the
+    wheels of the second stand along their path."""
+    single = steered.given["trailers"]["caravan"]["axles"]["axle"]
+    first = {**{key: value for key, value in single.items() if key != "steering"}, "at": ["-3.9 m", "1 m", "-0.16 m"]}
+    apart = 0.8
+    second = {**first, "at": [f"{-3.9 - apart} m", "1 m", "-0.16 m"],
+              "steering": {"trail": "0.12 m", "damping": "40 N-m-s/rad"}}  # fmt: skip
+    axles = {"axle": None, "one": first, "two": second}
+    car = steered.changed(trailers={"caravan": {"axles": axles, "equalisation": 1.0}})
+    result = bc.manoeuvres.run(car, "off-tracking", radius=15.0, speed=3.0)
+    trailer = car.data.trailers[0]
+    behind = float(car.stand.contact[2][0]) - trailer.hitch[0]
+    one = math.sqrt(result["radius_rear"] ** 2 + behind**2 - 3.9**2)
+    assert result["radius_caravan_one"] == pytest.approx(one, abs=0.02)
+    run = result.run
+    angle = -math.degrees(math.atan(apart / one))
+    assert run["caravan.two_l.steer"][-1] == pytest.approx(angle, abs=0.2)
+    assert run["caravan.two_r.steer"][-1] == run["caravan.two_l.steer"][-1]
+    sides = sum(run[f"caravan.two_{side}.tyre.fy"][-1] for side in "lr")
+    assert abs(sides) < 0.01 * sum(run[f"caravan.two_{side}.tyre_load"][-1] for side in "lr")
