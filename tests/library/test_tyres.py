@@ -70,6 +70,27 @@ def test_what_is_no_law_is_told(slip, words):
         s.add_contact("t", at=body, radius=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 0, slip), wheel=body)
 
 
+@pytest.mark.parametrize(
+    ("tyre", "words"),
+    [
+        (bc.tyres.Fiala(6e4, -4e4), "c_alpha=-40000.0 must be a positive number"),
+        (bc.tyres.Fiala(6e4, 4e4, vertical_damping=-1), "vertical_damping=-1 must be zero or positive"),
+        (bc.tyres.Fiala(6e4, 4e4, relaxation=(0.1, 0.2, 0.3)), r"relaxation=\(0.1, 0.2, 0.3\) must be a length"),
+        (bc.tyres.MotorcycleTyre(15, 1, relaxation="0.2 m"), "relaxation='0.2 m' must be a length"),
+        (bc.tyres.MotorcycleTyre(15, 1, crown=0.4), "crown=0.4 must be smaller than radius=0.3"),
+        (bc.tyres.TMeasy(pn=True), "pn=True must be a positive number"),
+    ],
+)
+def test_wrong_values_of_tyres_are_named(tyre, words):
+    with pytest.raises(bc.ModelError, match=words):
+        tyre.forces(1000, 0, 0)
+
+
+def test_a_tyre_has_no_other_values():
+    with pytest.raises(bc.ModelError, match=r"a Fiala tyre has no 'umx'. Did you mean 'umax'"):
+        bc.tyres.Fiala(6e4, 4e4).scaled(umx=0.5)
+
+
 def test_every_module_of_the_folder_adds_its_tyres():
     """A new tyre is a new file, and nothing else."""
     assert is_law(bc.tyres.Slip(1e4)) and not is_law(bc.tyres.Slip)

@@ -54,6 +54,9 @@ class Rolling:
     mu: Any = 1.0
     tan: Any = None
 
+    def tangent(self, m: Math) -> Any:
+        return m.tan(self.alpha) if self.tan is None else self.tan
+
 
 @runtime_checkable
 class TyreModel(Protocol):

@@ -7,18 +7,18 @@ As in Adams: Fx and Fy know of each other through the friction alone, so that bo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.library.tyres.magic_terms import TINY, sign
-from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
+from bellcrank.library.tyres.steady import SpringTyre
 
 __all__ = ["Fiala"]
 
 
 @dataclass(frozen=True)
-class Fiala(SteadyTyre):
+class Fiala(SpringTyre):
     """Fiala tyre: cornering stiffness and friction give the side force, without measurements.
 
     Parameters
@@ -53,6 +53,7 @@ class Fiala(SteadyTyre):
     -1959
     """
 
+    positive = ("c_slip", "c_alpha", "umax", "umin", *SpringTyre.positive)
     c_slip: float
     c_alpha: float
     umax: float = 1.0
@@ -69,30 +70,9 @@ class Fiala(SteadyTyre):
     def scales(self) -> Mapping[str, float]:
         return {"c_slip": self.c_slip, "c_alpha": self.c_alpha, "umax": self.umax, "umin": self.umin}
 
-    def scaled(self, **values: Any) -> Fiala:
-        """Change values of the tyre.
-
-        Parameters
-        ----------
-        values : float
-            Fields of `Fiala` by name.
-
-        Returns
-        -------
-        Fiala
-            Another tyre.
-        """
-        return replace(self, **values)
-
-    def problems(self) -> list[str]:
-        return positive_fields(self, ("c_slip", "c_alpha", "umax", "umin", "width", "radius", "vertical_stiffness"))
-
-    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
-        return self.radius - Fz / self.vertical_stiffness / 3 + 0.0 * omega
-
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         c_slip, c_alpha, umax, umin = (scales[key] for key in ("c_slip", "c_alpha", "umax", "umin"))
-        tan = m.tan(at.alpha) if at.tan is None else at.tan
+        tan = at.tangent(m)
         slip = m.min(1.0, m.sqrt(at.kappa**2 + tan**2 + TINY**2))
         friction = (umax - (umax - umin) * slip) * at.mu
         most = m.max(friction * at.Fz, 1e-9)
@@ -119,7 +99,3 @@ class Fiala(SteadyTyre):
             "sigma_x": x + 0.0 * at.Fz,
             "sigma_y": y + 0.0 * at.Fz,
         }
-
-    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
-        rho = at.Fz / self.vertical_stiffness
-        return {"rho": rho, "Rl": self.radius - rho}

@@ -171,7 +171,7 @@ def aligning(
     t_eq = m.atan(m.sqrt(m.tan(at_t) ** 2 + by_slip)) * sign(m, at_t)
     r_eq = m.atan(m.sqrt(m.tan(at_r) ** 2 + by_slip)) * sign(m, at_r)
     # Vx over the speed of the contact centre, whose part across is |Vx| tan(alpha)
-    size = m.sqrt(1 + (m.tan(at.alpha) if at.tan is None else at.tan) ** 2)
+    size = m.sqrt(1 + at.tangent(m) ** 2)
     ahead = at.Vx / (m.abs(at.Vx) * size + EPS)
     turned = m.cos(alpha) if at.tan is None or c.form == "star" else 1 / size
     trail = D * m.cos(c.QCZ1 * bent(m, B, m.min(E, 1.0), t_eq)) * ahead * at.low

@@ -14,20 +14,17 @@ contact point of the toroidal tyre moves in models as `describe.tyre_patch` says
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
-from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
+from bellcrank.library.tyres.steady import SpringTyre
 
 __all__ = ["MotorcycleTyre"]
 
-POSITIVE = ("cornering", "longitudinal", "mu", "radius", "width", "vertical_stiffness", "nominal")
-NOT_NEGATIVE = ("camber", "crown", "vertical_damping", "rolling_resistance")
-
 
 @dataclass(frozen=True)
-class MotorcycleTyre(SteadyTyre):
+class MotorcycleTyre(SpringTyre):
     """Motorcycle tyre by cornering and camber stiffness per load, with saturation at the friction.
 
     Parameters
@@ -75,6 +72,8 @@ class MotorcycleTyre(SteadyTyre):
     -551
     """
 
+    positive = ("cornering", "longitudinal", "mu", "nominal", *SpringTyre.positive)
+    not_negative = ("camber", "crown", *SpringTyre.not_negative)
     cornering: float
     camber: float
     longitudinal: float = 20.0
@@ -96,37 +95,15 @@ class MotorcycleTyre(SteadyTyre):
     def scales(self) -> Mapping[str, float]:
         return {"mu": self.mu, "cornering": self.cornering, "camber": self.camber}
 
-    def scaled(self, **values: Any) -> MotorcycleTyre:
-        """Change values of the tyre.
-
-        Parameters
-        ----------
-        values : float
-            Fields of `MotorcycleTyre` by name.
-
-        Returns
-        -------
-        MotorcycleTyre
-            Another tyre.
-        """
-        return replace(self, **values)
-
     def problems(self) -> list[str]:
-        found = positive_fields(self, POSITIVE)
-        for name in NOT_NEGATIVE:
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not value >= 0:
-                found.append(f"{name}={value!r:.40} must be zero or positive")
+        found = super().problems()
         if not found and self.crown >= self.radius:
             found.append(f"crown={self.crown:g} must be smaller than radius={self.radius:g}")
         return found
 
-    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
-        return self.radius - Fz / self.vertical_stiffness / 3 + 0.0 * omega
-
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         mu = scales["mu"] * at.mu
-        tan = m.tan(at.alpha) if at.tan is None else at.tan
+        tan = at.tangent(m)
         slipping = scales["cornering"] * tan
         x, y = self.longitudinal * at.kappa, -(slipping + scales["camber"] * at.gamma)
         square = 1 + ((x**2 + y**2) / mu**2) ** 2
@@ -148,7 +125,3 @@ class MotorcycleTyre(SteadyTyre):
             "sigma_x": along + 0.0 * at.Fz,
             "sigma_y": across + 0.0 * at.Fz,
         }
-
-    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
-        rho = at.Fz / self.vertical_stiffness
-        return {"rho": rho, "Rl": self.radius - rho}

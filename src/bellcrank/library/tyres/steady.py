@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from bellcrank.expr.function_table import CALLED
 from bellcrank.files.html import heading, paragraph
 from bellcrank.files.notebook import Shown
 from bellcrank.kinds import Listed
+from bellcrank.library.given import is_finite
 from bellcrank.library.tyres.curves import draw
 from bellcrank.run.arrays import for_arrays
 
@@ -313,6 +315,63 @@ class SteadyTyre(ABC, Shown, Listed):
         return omega
 
 
+class SpringTyre(SteadyTyre):
+    """A tyre by a few values, among them a radius and a linear spring under load.
+
+    `positive` and `not_negative` name the values that must be so.
+    """
+
+    positive: ClassVar[tuple[str, ...]] = ("width", "radius", "vertical_stiffness")
+    not_negative: ClassVar[tuple[str, ...]] = ("vertical_damping", "rolling_resistance")
+    internals: ClassVar[tuple[str, ...]] = (*SteadyTyre.internals, "positive", "not_negative")
+    radius: float
+    vertical_stiffness: float
+
+    def scaled(self, **values: Any) -> Self:
+        """Change values of the tyre.
+
+        Parameters
+        ----------
+        values : float
+            Arguments of the class by name.
+
+        Returns
+        -------
+        SteadyTyre
+            Another tyre.
+
+        Raises
+        ------
+        ModelError
+            If the tyre has no value of that name.
+        """
+        known = [x.name for x in fields(cast(Any, self))]
+        wrong = [name for name in values if name not in known]
+        if wrong:
+            near = did_you_mean(wrong[0], known)
+            raise ModelError(f"a {type(self).__name__} tyre has no '{wrong[0]}'.{near} It has {', '.join(known)}.")
+        return cast(Self, replace(cast(Any, self), **values))
+
+    def problems(self) -> list[str]:
+        given = {name: getattr(self, name) for name in (*self.positive, *self.not_negative)}
+        found = [
+            f"{name}={value!r:.40} must be {'a positive number' if name in self.positive else 'zero or positive'}"
+            for name, value in given.items()
+            if not is_finite(value) or value < 0 or (value == 0 and name in self.positive)
+        ]
+        if len(self.lengths) != 2 or not all(is_finite(x) and x >= 0 for x in self.lengths):
+            pair = getattr(self, "relaxation", None)
+            found.append(f"relaxation={pair!r:.40} must be a length (m), or those along and across the wheel")
+        return found
+
+    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+        return self.radius - Fz / self.vertical_stiffness / 3 + 0.0 * omega
+
+    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
+        rho = at.Fz / self.vertical_stiffness
+        return {"rho": rho, "Rl": self.radius - rho}
+
+
 def _like(value: Any, shape: tuple[int, ...]) -> Any:
     return float(value) if not shape else np.array(np.broadcast_to(value, shape))
 
@@ -337,12 +396,3 @@ def _arrays(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
     except ValueError:
         shapes = ", ".join(f"{name} {v.shape}" for name, v in values.items() if v.ndim)
         raise ModelError(f"forces of a tyre: arrays of shapes {shapes} do not fit together") from None
-
-
-def positive_fields(tyre: Any, names: tuple[str, ...]) -> list[str]:
-    """Messages about fields that are no positive numbers."""
-    return [
-        f"{name}={getattr(tyre, name)!r:.40} must be a positive number"
-        for name in names
-        if not isinstance(getattr(tyre, name), int | float) or not 0 < getattr(tyre, name) < np.inf
-    ]

@@ -14,7 +14,8 @@ from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.errors import ModelError
-from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
+from bellcrank.library.given import is_finite
+from bellcrank.library.tyres.steady import SpringTyre
 
 __all__ = ["TMeasy"]
 
@@ -41,7 +42,7 @@ PAIRS = tuple(KINDS["passenger"])
 
 
 @dataclass(frozen=True)
-class TMeasy(SteadyTyre):
+class TMeasy(SpringTyre):
     """TMeasy tyre: curves with initial slope, maximum and sliding, each at the nominal load and at twice that load.
 
     Pairs are (at the nominal load, at twice it). Forces and slopes are divided by the load. Defaults are those of a
@@ -90,6 +91,7 @@ class TMeasy(SteadyTyre):
     -817
     """
 
+    positive = ("pn", "mu", "most", *SpringTyre.positive)
     pn: float
     dfx0: tuple[float, float] = KINDS["passenger"]["dfx0"]
     fxm: tuple[float, float] = KINDS["passenger"]["fxm"]
@@ -183,38 +185,20 @@ class TMeasy(SteadyTyre):
     def loads_at_rest(self) -> tuple[float, float]:
         return 0.0, 2 * self.pn  # that of its load index
 
-    def scaled(self, **values: Any) -> TMeasy:
-        """Change values of the tyre.
-
-        Parameters
-        ----------
-        values : float
-            Fields of `TMeasy` by name.
-
-        Returns
-        -------
-        TMeasy
-            Another tyre.
-        """
-        return replace(self, **values)
-
     def problems(self) -> list[str]:
-        found = positive_fields(self, ("pn", "radius", "width", "vertical_stiffness", "mu", "most"))
+        found = super().problems()
         for name in PAIRS:
             pair = getattr(self, name)
-            if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(_positive(x) for x in pair):
+            if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(is_finite(x) and x > 0 for x in pair):
                 found.append(f"{name}={pair!r} must be two positive numbers, at the nominal load and at twice it")
         return found
-
-    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
-        return self.radius - Fz / self.vertical_stiffness / 3 + 0.0 * omega
 
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         mu = scales["mu"] * at.mu
         q = m.min(m.max(at.Fz / self.pn, LEAST), self.most)
         share = m.min(at.Fz / (LEAST * self.pn), 1.0)
         rolls = m.max(m.abs(1 + at.kappa), LOCKED)
-        sx, sy = at.kappa / rolls, -(m.tan(at.alpha) if at.tan is None else at.tan) / rolls
+        sx, sy = at.kappa / rolls, -at.tangent(m) / rolls
         square = sx**2 + sy**2 + 2 * TINY**2
         s = m.sqrt(square)
         cos, sin = sx / s, sy / s
@@ -271,10 +255,6 @@ class TMeasy(SteadyTyre):
         falling = -(1 - w) * (s - zero) / zero * ((end - s) / (end - zero)) ** 2
         return start * m.where(s <= zero, rising, m.where(s < end, falling, 0.0))
 
-    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
-        rho = at.Fz / self.vertical_stiffness
-        return {"rho": rho, "Rl": self.radius - rho}
-
 
 def curve(m: Math, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
     """Force over slip: from the slope at zero through a maximum to sliding."""
@@ -297,7 +277,3 @@ def load_of_index(index: Any) -> float:
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index <= 200:
         raise ModelError(f"load_index={index!r:.40} must be a whole number from 0 to 200")
     return 9.81 * 45.0 * 10.0 ** (index / 80)
-
-
-def _positive(x: Any) -> bool:
-    return isinstance(x, int | float) and x > 0
