@@ -74,6 +74,8 @@ def test_every_result_is_saved_and_drawn(car, tmp_path):
         assert len(str(result).splitlines()) >= 1
         table = rows(result.save(tmp_path / f"{name}.csv"))
         assert len(table) >= 2 and len({len(r) for r in table}) == 1
+        if name != "spectrum":
+            assert len(result.rows()) == len(table) - 1 and list(result.columns) == table[0]
         if name not in ("inverse", "chart"):  # drawn elsewhere, or like another
             picture = tmp_path / f"{name}.png"
             result.plot(path=picture)

@@ -65,6 +65,10 @@ def test_units_of_another_kind_and_unknown_channels():
         bc.measured.compare(a, b)
     with pytest.raises(bc.RunError, match="no channel 'z' in run"):
         bc.measured.compare(a, b, "z")
+    with pytest.raises(bc.RunError, match="channels=3 must be the name of a channel or a list of names"):
+        bc.measured.compare(a, a, 3)
+    with pytest.raises(bc.RunError, match=r"max_delay=-1 must not be negative \(s\)"):
+        bc.measured.compare(a, a, max_delay=-1)
     with pytest.raises(bc.RunError, match="renames them"):
         bc.measured.compare(a, run([0, 1, 2, 3], other=[0, 1, 2, 3]))
 

@@ -11,10 +11,8 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_values
 from bellcrank.analysis.modes import stability_line
-from bellcrank.analysis.tables import column_of, motion_line, shown, table, write_csv
+from bellcrank.analysis.tables import Cells, ResultTable, column_of, motion_line, shown
 from bellcrank.errors import RunError
-from bellcrank.files import html
-from bellcrank.files.notebook import Shown
 
 
 class NoEquilibrium(RunError):
@@ -52,7 +50,7 @@ class NoEquilibrium(RunError):
 
 
 @dataclass(frozen=True)
-class Equilibrium(Shown):
+class Equilibrium(ResultTable):
     """Static equilibrium or steady motion, in user units. Every other analysis accepts it as `at=`.
 
     Attributes
@@ -164,8 +162,15 @@ class Equilibrium(Shown):
         return {k: v for k, v in self.values.items() if k in self.states}
 
     @property
-    def _title(self) -> str:
+    def _kind(self) -> str:
         return f"{self.name}: {'steady motion' if self.steady else 'equilibrium'}"
+
+    @property
+    def _title(self) -> str:
+        return f"{self._kind}, residual {self.residual:.1e}"
+
+    def _before(self) -> list[str]:
+        return motion_line(self.motion)
 
     def rows(self) -> list[tuple[str, float, str, str, str]]:
         """List all values.
@@ -180,53 +185,15 @@ class Equilibrium(Shown):
             for n, v in self.values.items()
         ]
 
-    def __str__(self) -> str:
-        head = f"{self._title}, residual {self.residual:.1e}"
-        body = table(
-            ["", "value", "unit", "", ""], [[n, shown(v, 9), u, k, w] for n, v, u, k, w in self.rows()], "<><<<"
-        )
-        lines = [head, *motion_line(self.motion), body]
-        lines += [f"  {line}" for line in self._remarks()]
-        return "\n".join(lines)
+    def _cells(self) -> Cells:
+        return ["", "value", "unit", "", ""], [[n, shown(v, 9), u, k, w] for n, v, u, k, w in self.rows()], "<><<<"
 
-    def _told(self) -> list[str]:
-        words = [*([self.motion] if self.motion else []), *self._remarks()]
-        cells = html.table(("", "value", "unit", "", ""), self.rows(), right=(1,))
-        return [html.heading(f"{self._title}, residual {self.residual:.1e}"), *map(html.paragraph, words), cells]
+    def _table(self) -> tuple[list[str], list[tuple[str, float, str, str, str]]]:
+        return ["name", "value", "unit", "kind", "label"], self.rows()
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: name, value, unit, whether solved, label.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        return write_csv(path, ["name", "value", "unit", "kind", "label"], self.rows())
-
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw what was solved for as bars.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         rows = [(n, v, u) for n, v, u, how, _ in self.rows() if how == "solved"]
-        return draw_values(self._title, rows, path)
+        return draw_values(self._kind, rows, path)
 
 
 def neutral_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_panels
-from bellcrank.analysis.tables import column_of, headed, table, write_csv
-from bellcrank.files.notebook import Shown
+from bellcrank.analysis.tables import Cells, ResultTable, column_of, headed
 
 
 @dataclass(frozen=True)
-class InverseDynamics(Shown):
+class InverseDynamics(ResultTable):
     """Forces and torques that produce a motion, in user units: `found["tau1"]`, an array over time for a trajectory.
 
     Without chosen forces they are the generalized forces along every independent speed, besides those of the model.
@@ -63,46 +62,21 @@ class InverseDynamics(Shown):
         found = self.values * self.factors
         return np.asarray(found[0] if self.single else found)
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: inverse dynamics{'' if self.single else f' at {len(self.time)} times'}"
+
+    def _cells(self) -> Cells:
         heads = ["value"] if self.single else ["least", "greatest"]
         rows = []
         for n, c, u, w in zip(self.names, self.values.T, self.units, self.labels, strict=True):
             numbers = [f"{c[0]:.9g}"] if self.single else [f"{c.min():.6g}", f"{c.max():.6g}"]
             rows.append([n, *numbers, u, w])
-        body = table(["", *heads, "unit", ""], rows, f"<{'>' * len(heads)}<<")
-        return f"{self.name}: inverse dynamics{'' if self.single else f' at {len(self.time)} times'}\n{body}"
+        return ["", *heads, "unit", ""], rows, f"<{'>' * len(heads)}<<"
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: time, then all forces.
+    def _table(self) -> tuple[list[str], list[list[float]]]:
+        return ["t (s)", *headed(self.names, self.units)], np.column_stack([self.time, self.values]).tolist()
 
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        head = ["t (s)", *headed(self.names, self.units)]
-        return write_csv(path, head, np.column_stack([self.time, self.values]).tolist())
-
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the forces over time.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         panels = [(f"{n}\n({u})", {"": c}) for n, u, c in zip(self.names, self.units, self.values.T, strict=True)]
         return draw_panels(f"{self.name}: inverse dynamics", "time (s)", self.time, panels, path)

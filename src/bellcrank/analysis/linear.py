@@ -325,7 +325,7 @@ class LinearModel(Shown):
     def __str__(self) -> str:
         counts = [f"{len(g)} {what}" for g, what in ((self.states, "states"), (self.inputs, "inputs"))]
         lines = [f"{self.name}: linear model, {', '.join(counts)}, {len(self.outputs)} outputs"]
-        lines += motion_line(self.motion)
+        lines += [f"  {line}" for line in motion_line(self.motion)]
         lines += [f"  {stability_line(self.stability, self.essential().eigenvalues)}"] if self.equilibrium else []
         lines += [f"  note: {n}" for n in self.notes]
         for letter, M, up, across in self._matrices:

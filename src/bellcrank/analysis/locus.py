@@ -10,8 +10,7 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_chart, draw_locus, draw_panels
 from bellcrank.analysis.modes import eigenvalue_text
-from bellcrank.analysis.tables import headed, motion_line, shown, table, write_csv
-from bellcrank.files.notebook import Shown
+from bellcrank.analysis.tables import Cells, ResultTable, headed, motion_line, shown
 
 
 def from_to(motions: tuple[str, ...]) -> str:
@@ -23,8 +22,8 @@ def from_to(motions: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class RootLocus(Shown):
-    """Eigenvalues over the values of a parameter or state.
+class RootLocus(ResultTable):
+    """Eigenvalues over the values of a parameter or state; `plot` draws all branches.
 
     Attributes
     ----------
@@ -71,55 +70,33 @@ class RootLocus(Shown):
         """The largest real part at each value; stable where it is negative."""
         return np.asarray(self.eigenvalues.real.max(axis=1))
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: eigenvalues over {self.over}"
+
+    def _before(self) -> list[str]:
+        return motion_line(self.motion)
+
+    def _cells(self) -> Cells:
         rows = []
         for v, g, row in zip(self.values, self.growth, self.eigenvalues, strict=True):
             above = [x for x in sorted(row, key=lambda x: (x.real, x.imag)) if x.imag >= 0]
             rows.append([f"{v:.6g}", f"{g:.6g}", ", ".join(eigenvalue_text(x, 5, 5) for x in above)])
-        head = [*headed([self.over], [self.unit]), "largest real part", "eigenvalues (1/s)"]
-        title = f"{self.name}: eigenvalues over {self.over}"
-        return "\n".join([title, *motion_line(self.motion), table(head, rows, ">><")])
+        return [*headed([self.over], [self.unit]), "largest real part", "eigenvalues (1/s)"], rows, ">><"
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: the value, then real and imaginary part of each branch.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
+    def _table(self) -> tuple[list[str], list[list[float]]]:
         branches = range(1, self.eigenvalues.shape[1] + 1)
         head = [*headed([self.over], [self.unit]), *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
         parts = np.ascontiguousarray(self.eigenvalues).view(float)
-        return write_csv(path, head, np.column_stack([self.values, parts]).tolist())
+        return head, np.column_stack([self.values, parts]).tolist()
 
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw all branches.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         return draw_locus(self.name, headed([self.over], [self.unit])[0], self.values, self.eigenvalues, path)
 
 
 @dataclass(frozen=True)
-class StabilityChart(Shown):
-    """Largest real part of all eigenvalues over two parameters.
+class StabilityChart(ResultTable):
+    """Largest real part of all eigenvalues over two parameters; `plot` draws it with the limit of stability.
 
     Attributes
     ----------
@@ -163,45 +140,23 @@ class StabilityChart(Shown):
     def stable(self) -> np.ndarray:
         return self.growth < 0
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: largest real part (1/s)"
+
+    def _before(self) -> list[str]:
+        return motion_line(self.motion)
+
+    def _cells(self) -> Cells:
         head = [f"{self.over[0]} \\ {self.over[1]}", *(f"{v:.4g}" for v in self.values[1])]
         rows = [[f"{v:.4g}", *(f"{g:.4g}" for g in row)] for v, row in zip(self.values[0], self.growth, strict=True)]
-        title = f"{self.name}: largest real part (1/s)"
-        return "\n".join([title, *motion_line(self.motion), table(head, rows, ">" * len(head))])
+        return head, rows, ">" * len(head)
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: both values and the largest real part.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
+    def _table(self) -> tuple[list[str], list[list[float]]]:
         columns = [x.ravel() for x in (*np.meshgrid(*self.values, indexing="ij"), self.growth)]
-        head = [*headed(self.over, self.units), "largest real part (1/s)"]
-        return write_csv(path, head, np.column_stack(columns).tolist())
+        return [*headed(self.over, self.units), "largest real part (1/s)"], np.column_stack(columns).tolist()
 
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the chart with the limit of stability.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         return draw_chart(self.name, headed(self.over, self.units), self.values, self.growth, path)
 
 
@@ -225,8 +180,8 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Equilibria(Shown):
-    """Equilibria over the values of one parameter, input or state, in user units.
+class Equilibria(ResultTable):
+    """Equilibria over one parameter, input or state, in user units; `plot` draws what changes.
 
     Attributes
     ----------
@@ -293,45 +248,20 @@ class Equilibria(Shown):
         head = headed([self.over, *self.channels], [self.unit, *(self.units[n] for n in self.channels)])
         return head, np.column_stack([self.values, *self.channels.values()]).tolist()
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: equilibria over {self.over}"
+
+    def _before(self) -> list[str]:
+        return motion_line(self.motion)
+
+    def _cells(self) -> Cells:
         head, rows = self._table()
         words = self.stability or ("",) * len(rows)
         listed = [[*(shown(x, 6) for x in row), word] for row, word in zip(rows, words, strict=True)]
-        body = table([*head, "stability"], listed, ">" * len(head) + "<")
-        remarks = [f"  {line}" for line in self._remarks()]
-        return "\n".join([f"{self.name}: equilibria over {self.over}", *motion_line(self.motion), body, *remarks])
+        return [*head, "stability"], listed, ">" * len(head) + "<"
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: the value, then all channels.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        return write_csv(path, *self._table())
-
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw what changes over the values.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         changing = [n for n, c in self.channels.items() if np.nanmax(c) - np.nanmin(c) > 1e-12] or list(self.channels)
         panels = [(f"{n}\n({self.units[n]})", {"": self.channels[n]}) for n in changing[:8]]
         return draw_panels(f"{self.name}: equilibrium", f"{self.over} ({self.unit})", self.values, panels, path)

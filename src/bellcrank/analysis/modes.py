@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_modes
-from bellcrank.analysis.tables import motion_line, table, write_csv
-from bellcrank.files.html import heading, paragraph
-from bellcrank.files.html import table as html_table
-from bellcrank.files.notebook import Shown
+from bellcrank.analysis.tables import Cells, ResultTable, motion_line
 
 REAL = 1e-9  # imaginary part below this fraction of the largest eigenvalue: rounding
 
@@ -114,8 +111,8 @@ class Mode:
         return ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.main_states())
 
 
-class Modes(Sequence[Mode], Shown):
-    """All modes of a linear model, the slowest first: a sequence of `Mode`.
+class Modes(Sequence[Mode], ResultTable):
+    """All modes of a linear model, the slowest first: a sequence of `Mode`; `plot` draws eigenvalues and participation.
 
     Attributes
     ----------
@@ -156,7 +153,14 @@ class Modes(Sequence[Mode], Shown):
         """To first order: "stable", "stable, undamped", "neutral" or "unstable"."""
         return stability_of(m.eigenvalue for m in self._modes)
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: modes"
+
+    def _before(self) -> list[str]:
+        return [*motion_line(self.motion), *([f"stability: {self.stability}"] if self._modes else [])]
+
+    def _cells(self) -> Cells:
         rows = [
             [
                 str(i),
@@ -168,66 +172,22 @@ class Modes(Sequence[Mode], Shown):
             ]
             for i, m in enumerate(self._modes, 1)
         ]
-        head = ["", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation"]
-        told = [*motion_line(self.motion), *([f"  stability: {self.stability}"] if rows else [])]
-        return "\n".join([f"{self.name}: modes", *told, table(head, rows, ">>>>><")])
+        return ["", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation"], rows, ">>>>><"
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: eigenvalue, frequency, damping, then fraction and shape of every state.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
+    def _table(self) -> tuple[list[str], list[list[float]]]:
         states = self._modes[0].states if self._modes else ()
         head = ["real (1/s)", "imaginary (rad/s)", "natural frequency (Hz)", "damping"]
         head += [f"share {s}" for s in states] + [f"{part} {s}" for s in states for part in ("re", "im")]
-        rows = [
+        return head, [
             [m.eigenvalue.real, m.eigenvalue.imag, m.natural_frequency, m.damping, *m.participation.tolist()]
             + [x for v in m.shape for x in (float(v.real), float(v.imag))]
             for m in self._modes
         ]
-        return write_csv(path, head, rows)
-
-    def _told(self) -> list[str]:
-        rows = [
-            (
-                i,
-                eigenvalue_text(m.eigenvalue, 6, 4, " "),
-                f"{m.natural_frequency:.4g}" if m.oscillates else "-",
-                f"{m.damping:.4g}" if m.oscillates else "-",
-                f"{m.time_constant:.4g}" if np.isfinite(m.time_constant) else "-",
-                m.words(),
-            )
-            for i, m in enumerate(self._modes, 1)
-        ]
-        head = ("", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation")
-        words = "; ".join(x for x in (self.motion, self.stability if rows else "") if x)
-        told = [heading(f"{self.name}: modes"), *([paragraph(words)] if words else [])]
-        return [*told, html_table(head, rows, right=range(5))]
 
     def _drawn(self) -> Any:
         return self.plot() if len(self) > 1 else None  # one mode is a line of the table
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the eigenvalues and the participation of all states.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         states = self._modes[0].states if self._modes else ()
         shares = np.array([m.participation for m in self._modes])
         return draw_modes(self.name, states, [m.eigenvalue for m in self._modes], shares, path)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_response, draw_spectra
-from bellcrank.analysis.tables import motion_line, table, write_csv
+from bellcrank.analysis.tables import Cells, ResultTable, motion_line, write_csv
 from bellcrank.errors import ModelError
 from bellcrank.files.notebook import Shown
 from bellcrank.numeric.real import reals
 
 
 @dataclass(frozen=True)
-class Response(Shown):
+class Response(ResultTable):
     """Complex response of an output to a sine of an input over frequency, in user units.
 
     Attributes
@@ -79,52 +79,24 @@ class Response(Shown):
     def __len__(self) -> int:
         return len(self.f)
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: {self.output} per {self.input}"
+
+    def _before(self) -> list[str]:
+        return [*motion_line(self.motion), *([f"stability: {self.stability}"] if self.stability else [])]
+
+    def _cells(self) -> Cells:
         shown = range(len(self.f)) if len(self.f) <= 24 else np.linspace(0, len(self.f) - 1, 24).astype(int)
         rows = [[f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"] for i in shown]
-        head = ["f (Hz)", f"magnitude ({self.unit})", "phase (deg)"]
-        return "\n".join(
-            [
-                f"{self.name}: {self.output} per {self.input}",
-                *motion_line(self.motion),
-                *([f"  stability: {self.stability}"] if self.stability else []),
-                table(head, rows, ">>>"),
-            ]
-        )
+        return ["f (Hz)", f"magnitude ({self.unit})", "phase (deg)"], rows, ">>>"
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: frequency, real and imaginary part, magnitude, phase.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
+    def _table(self) -> tuple[list[str], list[list[float]]]:
         head = ["f (Hz)", f"real ({self.unit})", f"imaginary ({self.unit})", f"magnitude ({self.unit})", "phase (deg)"]
         columns = (self.f, self.values.real, self.values.imag, self.magnitude, self.phase)
-        return write_csv(path, head, zip(*(c.tolist() for c in columns), strict=True))
+        return head, np.column_stack(columns).tolist()
 
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw magnitude and phase over frequency.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         ratio = f"{self.output} per {self.input}", self.unit
         return draw_response(self.name, ratio, self.f, self.magnitude, self.phase, path)
 
@@ -192,7 +164,7 @@ class Spectrum(Shown):
     def __str__(self) -> str:
         band = f"from {self.f[0]:g} to {self.f[-1]:g} Hz"
         head = f"{self.name}: {self.channel}, {self.source}, rms {self.rms:.6g} {self.unit} {band}"
-        return "\n".join([head, *motion_line(self.motion)])
+        return "\n".join([head, *(f"  {line}" for line in motion_line(self.motion))])
 
     def save(self, path: str | Path) -> Path:
         """Write a CSV file: frequency and density.

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_panels
-from bellcrank.analysis.tables import column_of, per, table, write_csv
-from bellcrank.files.notebook import Shown
+from bellcrank.analysis.tables import Cells, ResultTable, column_of, per
 from bellcrank.numeric.integrate import Times, time_of
 from bellcrank.numeric.methods import METHODS, Method
 from bellcrank.numeric.run_spec import RunSpec
@@ -78,8 +77,10 @@ def _step(
 
 
 @dataclass(frozen=True)
-class Sensitivity(Shown):
+class Sensitivity(ResultTable):
     """Derivatives of channels with respect to parameters over time: `found["Ay", "ca1"]`.
+
+    `plot` draws the change of each channel for one per cent of each parameter.
 
     Attributes
     ----------
@@ -147,7 +148,11 @@ class Sensitivity(Shown):
         i, j = self._places(output, parameter)
         return per(self.output_units[i], self.parameter_units[j])
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: sensitivity"
+
+    def _cells(self) -> Cells:
         rows = []
         for o in self.outputs:
             for p, value in zip(self.parameters, self.parameter_values, strict=True):
@@ -158,46 +163,17 @@ class Sensitivity(Shown):
                 check = f"{self.checked[o, p]:.1e}" if (o, p) in self.checked else ""
                 rows.append([o, p, largest, when, last, self.unit(o, p), f"{relative:.4g}", check])
         head = ["channel", "parameter", "largest", "at (s)", "at the end", "unit", "relative"]
-        head.append("against differences" if self.checked else "")
-        return f"{self.name}: sensitivity\n" + table(head, rows, "<<>>><>>")
+        return [*head, "against differences" if self.checked else ""], rows, "<<>>><>>"
 
-    def save(self, path: str | Path) -> Path:
-        """Write a CSV file: time, then each channel by each parameter.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
+    def _table(self) -> tuple[list[str], list[list[float]]]:
         pairs = [(o, p) for o in self.outputs for p in self.parameters]
         head = ["t (s)", *(f"d {o} / d {p} ({self.unit(o, p)})" for o, p in pairs)]
-        columns = [self.time.tolist(), *(self[o, p].tolist() for o, p in pairs)]
-        return write_csv(path, head, zip(*columns, strict=True))
+        return head, np.column_stack([self.time, *(self[pair] for pair in pairs)]).tolist()
 
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the change of each channel for one per cent of each parameter.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         given = list(zip(self.parameters, self.parameter_values, strict=True))
         panels = [
             (f"{o}\n({unit})", {p: self[o, p] * 0.01 * value for p, value in given})
             for o, unit in zip(self.outputs, self.output_units, strict=True)
         ]
-        return draw_panels(f"{self.name}: sensitivity", "time (s)", self.time, panels, path, "+1 % of")
+        return draw_panels(self._title, "time (s)", self.time, panels, path, "+1 % of")

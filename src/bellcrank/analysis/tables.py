@@ -1,4 +1,4 @@
-"""Tables a person reads, and the same as CSV."""
+"""Tables a person reads, and the same as CSV; results that have one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bellcrank.files import html
 from bellcrank.files.csv_table import write_lines
+from bellcrank.files.notebook import Plotted
 from bellcrank.files.record import guarded
 from bellcrank.interface.interface import place_of
+
+Cells = tuple[Sequence[str], Sequence[Sequence[str]], str]  # of a table: heads, rows, < or > for each column
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
@@ -45,7 +49,7 @@ def shown(value: float, digits: int) -> str:
 
 def motion_line(motion: str) -> list[str]:
     """The line that says at which motion an analysis was made, if that is known."""
-    return [f"  motion: {motion}"] if motion else []
+    return [f"motion: {motion}"] if motion else []
 
 
 def column_of(name: Any, listed: Sequence[str], what: str) -> int:
@@ -62,3 +66,74 @@ def per(unit: str, other: str) -> str:
         return unit
     below = f"({other})" if any(c in other for c in "*/- ") else other
     return f"{unit or '1'}/{below}"
+
+
+class Tabulated(Plotted):
+    """A result whose text is a table below a title. A kind of results says what is in it."""
+
+    @property
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def _cells(self) -> Cells:
+        raise NotImplementedError
+
+    def _before(self) -> list[str]:
+        """Lines between title and table."""
+        return []
+
+    def _remarks(self) -> list[str]:
+        """Lines below the table."""
+        return []
+
+    def __str__(self) -> str:
+        before, after = ([f"  {line}" for line in lines] for lines in (self._before(), self._remarks()))
+        return "\n".join([self._title, *before, table(*self._cells()), *after])
+
+    def _told(self) -> list[str]:
+        head, rows, align = self._cells()
+        cells = html.table(head, rows, [i for i, side in enumerate(align) if side == ">"])
+        before, after = (map(html.paragraph, lines) for lines in (self._before(), self._remarks()))
+        return [html.heading(self._title), *before, cells, *after]
+
+
+class ResultTable(Tabulated):
+    """A result with a table of numbers, which `save` writes."""
+
+    def _table(self) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+        """Heads with units, and rows."""
+        raise NotImplementedError
+
+    def _cells(self) -> Cells:
+        head, rows = self._table()
+        return head, [[shown(x, 4) for x in row] for row in rows], ">" * len(head)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Heads of the columns of `rows`, with units."""
+        return tuple(self._table()[0])
+
+    def rows(self) -> list[Any]:
+        """List the table that `save` writes.
+
+        Returns
+        -------
+        list of list
+            The rows, with a value for each of `columns`.
+        """
+        return [list(row) for row in self._table()[1]]
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table as CSV: `columns`, then `rows`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        return write_csv(path, *self._table())

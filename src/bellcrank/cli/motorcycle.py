@@ -119,11 +119,7 @@ def _keys(args: Namespace) -> int:
 
 
 def _modes(args: Namespace) -> int:
-    found = Motorcycle.read(args.file).modes(None if args.speeds is None else args.speeds.tolist())
-    _show(args, found)
-    if not args.json:
-        for name, speeds in found.limits().items():
-            print(f"{name} becomes stable or unstable at {', '.join(f'{v:.4g}' for v in speeds)} m/s")
+    _show(args, Motorcycle.read(args.file).modes(None if args.speeds is None else args.speeds.tolist()))
     return FINE
 
 

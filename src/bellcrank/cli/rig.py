@@ -9,7 +9,7 @@ from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.compliance_table import LOADS, PHASES, RESPONSES
-from bellcrank.library.vehicles.measured_kinematics import HEADS, compare_kinematics
+from bellcrank.library.vehicles.measured_kinematics import compare_kinematics
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import measure
 from bellcrank.linkage.wheel import MODES
@@ -74,10 +74,7 @@ def show_measured(args: Namespace) -> dict[str, object]:
     if args.plot:
         found.plot(in_folder(args.plot))
     if not args.json:
-        print(f"{found.name} compared with {args.measured}, over {found.against}; slopes per mm")
-        print(table(found.rows(), HEADS, "<<" + ">" * (len(HEADS) - 2)))
-        if found.unused:
-            print(f"note: columns that are no measure: {', '.join(found.unused)}")
+        print(found)
         for path in (args.csv, args.plot):
             if path:
                 print(f"wrote {path}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import BellcrankError
@@ -23,6 +24,31 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return card(self._told(), self._drawn, str(getattr(self, "name", "")))
+
+
+class Plotted(Shown):
+    """A result with a plot, which notebooks show too. A kind of results draws it in `_draw`."""
+
+    def _draw(self, path: str | Path | None) -> Any:
+        raise NotImplementedError
+
+    def _drawn(self) -> Any:
+        return self.plot()
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the result.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File of the picture (.png, .svg, .pdf). Default: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return self._draw(path)
 
 
 def card(told: Iterable[str], drawn: Callable[[], Any], words: str) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.tables import Cells, Tabulated
 from bellcrank.errors import NoChannel, RunError, did_you_mean
-from bellcrank.files.html import Raw, heading, paragraph, table
-from bellcrank.files.notebook import Shown
+from bellcrank.files.html import paragraph
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import Channel, guarded
 from bellcrank.files.whole import write_text
@@ -93,8 +93,10 @@ class ChannelError:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Correlation(Shown):
+class Correlation(Tabulated):
     """A run compared with measurements, as `bc.measured.compare` returns it: `found["ay"]` is one channel.
+
+    `plot` draws a panel for each channel, measured and simulated over time.
 
     Attributes
     ----------
@@ -132,18 +134,12 @@ class Correlation(Shown):
     def __repr__(self) -> str:
         return f"Correlation({self.simulated.name!r} with {self.measured.name!r}: {', '.join(self.errors)})"
 
-    def __str__(self) -> str:
-        rows = [HEADS, *(e.cells for e in self.errors.values())]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(HEADS))]
-        lines = ("  ".join(f"{x:{'<' if i < 2 else '>'}{w}}" for i, (x, w) in enumerate(zip(row, widths, strict=True)))
-                 for row in rows)  # fmt: skip
-        return "\n".join(line.rstrip() for line in lines)
+    @property
+    def _title(self) -> str:
+        return f"{self.simulated.name} compared with {self.measured.name}"
 
-    def _told(self) -> list[str]:
-        return [heading(f"{self.simulated.name} compared with {self.measured.name}"), error_table(self)]
-
-    def _drawn(self) -> Any:
-        return self.plot()
+    def _cells(self) -> Cells:
+        return HEADS, [e.cells for e in self.errors.values()], "<<" + ">" * (len(HEADS) - 2)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Collect the errors, ready for JSON.
@@ -158,19 +154,7 @@ class Correlation(Shown):
             for name, e in self.errors.items()
         }
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw measured and simulated channels over time.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure: a panel for each channel.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         return overlay([[("measured", self.measured), ("simulated", self.simulated)]], list(self.errors), path,
                        f"{self.simulated.name} and {self.measured.name}")  # fmt: skip
 
@@ -189,12 +173,11 @@ class Correlation(Shown):
         Path
             The file.
         """
-        shown = title or f"{self.simulated.name} compared with {self.measured.name}"
         lines = [("measured", self.measured), ("simulated", self.simulated)]
-        sections = [Section("errors", "Errors by channel", [error_table(self), DEFINITIONS])]
+        sections = [Section("errors", "Errors by channel", [*self._told()[1:], DEFINITIONS])]
         sections += [Section("channels", "Channels", charts(lines, list(self.errors)))]
         sections += [Section("differences", "Simulated minus measured", charts([self._difference], list(self.errors)))]
-        text = document(shown, paragraph(_summary(self)), sections)
+        text = document(title or self._title, paragraph(_summary(self)), sections)
         guarded("write", Path(path), lambda: write_text(path, text))
         return Path(path)
 
@@ -215,10 +198,6 @@ DEFINITIONS = paragraph(
 def _summary(found: Correlation) -> str:
     t = found.measured.time
     return f"{len(found.errors)} channels, {len(t)} samples from {t[0]:g} to {t[-1]:g} s."
-
-
-def error_table(found: Correlation) -> Raw:
-    return table(HEADS, [e.cells for e in found.errors.values()], range(2, len(HEADS)))
 
 
 def charts(lines: Sequence[Line], channels: Sequence[str]) -> list[str]:
@@ -324,6 +303,8 @@ def compare(
         raise RunError(f"compare: {len(time)} samples from {first:g} to {last:g} s are too few; both runs must have "
                        f"at least {FEWEST} in common")  # fmt: skip
     most = min(DELAY, OF_ALL * float(time[-1] - time[0])) if max_delay is None else _time(max_delay, "max_delay", 0.0)
+    if most < 0:
+        raise RunError(f"compare: max_delay={displayed(max_delay)} must not be negative (s)")
     ours, theirs, errors = [], [], {}
     for name, other in names:
         unit, label = simulated.units.get(name, ""), simulated.labels.get(name, name)
@@ -348,6 +329,8 @@ def _time(given: Any, what: str, usual: float) -> float:
 
 def _names(simulated: Run, log: Run, channels: Iterable[str] | str | None) -> list[tuple[str, str]]:
     """Names in the run and in the log."""
+    if not isinstance(channels, str | Iterable | None):
+        raise RunError(f"compare: channels={displayed(channels)} must be the name of a channel or a list of names")
     wanted = [channels] if isinstance(channels, str) else None if channels is None else list(channels)
     if wanted is None:
         found = [(n, n) for n in simulated if n in log.channels]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.tables import Cells, Tabulated
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.html import Raw, heading, paragraph, table
-from bellcrank.files.notebook import Shown
+from bellcrank.files.html import Raw, paragraph, table
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.measured.correlation import HEADS, Correlation, charts, overlay
@@ -28,8 +28,10 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Fit(Shown):
+class Fit(Tabulated):
     """Parameters found by least squares, as `bc.optimize.fit` returns them: `fit["k"]` is a value.
+
+    `plot` draws measurements and runs before and after: a row for each channel, a column for each recording.
 
     Attributes
     ----------
@@ -143,45 +145,27 @@ class Fit(Shown):
     def __repr__(self) -> str:
         return f"Fit({self.name!r}: {', '.join(f'{n} = {x:.6g}' for n, x in self.values.items())})"
 
-    def _rows(self) -> list[tuple[str, ...]]:
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: {len(self.values)} values from {len(self.after)} recordings, {self.evaluations} runs"
+
+    def _cells(self) -> Cells:
         ends, errors = self.intervals(), self.standard_errors
-        return [
+        rows = [
             (n, f"{self.start[n]:.6g}", f"{x:.6g}", f"{errors[n]:.3g}", f"{ends[n][0]:.6g} to {ends[n][1]:.6g}",
              typeset_unit(self.units[n]))
             for n, x in self.values.items()
         ]  # fmt: skip
+        return HEAD, rows, "<>>>><"
 
-    def __str__(self) -> str:
-        rows = [HEAD, *self._rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
-        lines = [f"{self.name}: {len(self.values)} values from {len(self.after)} recordings, {self.evaluations} runs"]
-        lines += ["  ".join(f"{x:{'<' if i in (0, 5) else '>'}{w}}" for i, (x, w) in enumerate(
-            zip(row, widths, strict=True))).rstrip() for row in rows]  # fmt: skip
+    def _remarks(self) -> list[str]:
+        lines = []
         for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
             lines += [f"recording {i}, RMS error before and after:"] if len(self.after) > 1 else ["RMS error:"]
             lines += [f"  {c}  {old[c].rms:.4g} -> {new[c].rms:.4g} {typeset_unit(new[c].unit)}".rstrip() for c in new]
-        return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
+        return [*lines, *(f"note: {n}" for n in self.notes)]
 
-    def _told(self) -> list[str]:
-        parts = [heading(f"{self.name}: fitted values"), table(HEAD, self._rows(), range(1, 5))]
-        return [*parts, *(paragraph(f"Note: {n}") for n in self.notes)]
-
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw measurements, and runs before and after the fit.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure: a row of panels for each channel, a column for each recording.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         groups = [
             [("measured", new.measured), ("before", old.simulated), ("after", new.simulated)]
             for old, new in zip(self.before, self.after, strict=True)
@@ -234,8 +218,8 @@ class Fit(Shown):
         """
         names = list(self.values)
         rows = [(n, *(f"{x:.3f}" for x in row)) for n, row in zip(names, self.correlation, strict=True)]
-        parts: list[str] = [table(HEAD, self._rows(), range(1, 5)), *(paragraph(f"Note: {n}") for n in self.notes)]
-        parts += [Raw("<h3>Correlation of the values</h3>"), table(["", *names], rows, range(1, len(names) + 1))]
+        both = table(["", *names], rows, range(1, len(names) + 1))
+        parts = [*self._told()[1:], Raw("<h3>Correlation of the values</h3>"), both]
         sections = [Section("values", "Fitted values", parts)]
         for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
             pairs = [(who, found[c]) for c in new.errors for who, found in (("before", old), ("after", new))]

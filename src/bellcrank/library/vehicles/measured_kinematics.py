@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.tables import Cells, Tabulated
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.choose import read_contents
 from bellcrank.files.csv_table import write_lines
-from bellcrank.files.html import heading, table
-from bellcrank.files.notebook import Shown
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import Channel, guarded
 from bellcrank.linkage.measures import DISPLAYED, Measures
@@ -83,7 +82,7 @@ class MeasureError:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class KinematicsComparison(Shown):
+class KinematicsComparison(Tabulated):
     """A suspension compared with a measured table, as `Car.compare_kinematics` returns it: `found["toe"]`.
 
     Attributes
@@ -134,11 +133,15 @@ class KinematicsComparison(Shown):
             found.append((self.simulated.title(name), unit, *(f"{x + 0.0:.4g}" for x in numbers)))
         return found
 
-    def _told(self) -> list[str]:
-        return [heading(f"{self.name} compared with measurements"), table(HEADS, self.rows(), range(2, len(HEADS)))]
+    @property
+    def _title(self) -> str:
+        return f"{self.name} compared with measurements over {self.against}; slopes per mm"
 
-    def _drawn(self) -> Any:
-        return self.plot()
+    def _remarks(self) -> list[str]:
+        return [f"note: columns that are no measure: {', '.join(self.unused)}"] if self.unused else []
+
+    def _cells(self) -> Cells:
+        return HEADS, self.rows(), "<<" + ">" * (len(HEADS) - 2)
 
     def to_dict(self) -> dict[str, Any]:
         """Collect the errors, ready for JSON.
@@ -177,19 +180,7 @@ class KinematicsComparison(Shown):
         guarded("write", Path(path), lambda: write_lines(Path(path), [heads, units], rows))
         return Path(path)
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw measured and simulated measures over travel or rack.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File of the picture. Default: none is written.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         m, rows = self.simulated, max(1, -(-len(self.errors) // 3))
         figure = new_figure(11, 2.3 * rows + 0.6)
         axes = figure.subplots(rows, 3, squeeze=False).ravel()

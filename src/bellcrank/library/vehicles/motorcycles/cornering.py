@@ -6,6 +6,7 @@ motion. Points follow each other from straight running on, each from the one bef
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,8 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_panels
 from bellcrank.analysis.equilibrium import Equilibrium
-from bellcrank.analysis.tables import shown, table, write_csv
+from bellcrank.analysis.tables import ResultTable
 from bellcrank.errors import RunError
-from bellcrank.files.html import heading
-from bellcrank.files.html import table as html_table
-from bellcrank.files.notebook import Shown
 
 FURTHEST = 1.5  # m/s2 of lateral acceleration, from one turn to the next
 COLUMNS = (
@@ -30,8 +28,8 @@ HEAD = tuple(f"{words} ({unit})" for words, unit, _ in COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)
-class Cornering(Shown):
-    """Steady turns of a motorcycle at one speed.
+class Cornering(ResultTable):
+    """Steady turns of a motorcycle at one speed; `plot` draws roll, steering angle and torque over them.
 
     Attributes
     ----------
@@ -68,64 +66,15 @@ class Cornering(Shown):
         return np.degrees(found) if channel.endswith((".alpha", ".gamma")) else found
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Heads of the table."""
-        return HEAD
+    def _title(self) -> str:
+        return f"{self.name}: steady turns at {self.speed:g} m/s"
 
-    def rows(self) -> list[list[float]]:
-        """List the table.
+    def _table(self) -> tuple[Sequence[str], list[list[float]]]:
+        return HEAD, np.column_stack([self[channel] for _, _, channel in COLUMNS]).tolist()
 
-        Returns
-        -------
-        list of list of float
-            One list for each turn: lateral acceleration (m/s2), radius (m), roll and steering angle (deg), steering and
-            drive torque (N m), slip angles (deg).
-        """
-        return np.column_stack([self[channel] for _, _, channel in COLUMNS]).tolist()
-
-    def __str__(self) -> str:
-        rows = [[shown(x, 4) for x in row] for row in self.rows()]
-        return f"{self.name}: steady turns at {self.speed:g} m/s\n" + table(HEAD, rows, ">" * len(COLUMNS))
-
-    def _told(self) -> list[str]:
-        rows = [[shown(x, 4) for x in row] for row in self.rows()]
-        title = heading(f"{self.name}: steady turns at {self.speed:g} m/s")
-        return [title, html_table(HEAD, rows, right=range(len(COLUMNS)))]
-
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def save(self, path: str | Path) -> Path:
-        """Write the table as CSV.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The same file.
-        """
-        return write_csv(path, HEAD, self.rows())
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Plot roll, steering angle and steering torque over the lateral acceleration.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File to write (.png, .svg, .pdf). Default: none.
-
-        Returns
-        -------
-        Figure
-            The matplotlib figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         panels = [(f"{words} ({unit})", {words: self[channel]}) for words, unit, channel in COLUMNS[2:5]]
-        title = f"{self.name}: steady turns at {self.speed:g} m/s"
-        return draw_panels(title, "lateral acceleration (m/s2)", self["lateral_acceleration"], panels, path)
+        return draw_panels(self._title, HEAD[0], self["lateral_acceleration"], panels, path)
 
 
 def straight(sim: Any, start: dict[str, float], speed: float) -> Equilibrium:

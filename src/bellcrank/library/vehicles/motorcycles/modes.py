@@ -17,10 +17,7 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_panels
 from bellcrank.analysis.modes import Mode, Modes
-from bellcrank.analysis.tables import shown, table, write_csv
-from bellcrank.files.html import heading, paragraph
-from bellcrank.files.html import table as html_table
-from bellcrank.files.notebook import Shown
+from bellcrank.analysis.tables import ResultTable
 
 Array = np.ndarray[Any, Any]
 ROLLS = ("q(frame, 5)", "u(frame, 4)", "u(frame, 6)", "u(frame, 2)")  # roll, its rate, yaw rate, lateral speed
@@ -33,8 +30,8 @@ OVERDAMPED = 0.9  # damping ratio above which an oscillation is not called wobbl
 
 
 @dataclass(frozen=True, eq=False)
-class SpeedModes(Shown):
-    """Modes of a motorcycle at several speeds.
+class SpeedModes(ResultTable):
+    """Modes of a motorcycle at several speeds; `plot` draws real parts and frequencies over the speed.
 
     Attributes
     ----------
@@ -80,69 +77,25 @@ class SpeedModes(Shown):
         return found
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Heads of the table."""
-        return HEAD
+    def _title(self) -> str:
+        return f"{self.name}: modes over speed"
 
-    def rows(self) -> list[list[float]]:
-        """List the table: speed (m/s), real part (1/s) and frequency (Hz) of weave and wobble, capsize (1/s).
-
-        Returns
-        -------
-        list of list of float
-            One list for each speed.
-        """
+    def _table(self) -> tuple[Sequence[str], list[list[float]]]:
         weave, wobble, capsize = (self.named[n] for n in NAMES)
-        return [
+        return HEAD, [
             [float(v), a.real, abs(a.imag) / (2 * np.pi), b.real, abs(b.imag) / (2 * np.pi), c.real]
             for v, a, b, c in zip(self.speeds, weave, wobble, capsize, strict=True)
         ]
 
-    def __str__(self) -> str:
-        rows = [[shown(x, 4) for x in row] for row in self.rows()]
-        return f"{self.name}: modes over speed\n" + table(HEAD, rows, ">" * len(HEAD))
+    def _remarks(self) -> list[str]:
+        limits = {name: ", ".join(f"{v:.4g}" for v in at) for name, at in self.limits().items()}
+        return [f"{name} becomes stable or unstable at {at} m/s" for name, at in limits.items()]
 
-    def _told(self) -> list[str]:
-        limits = "; ".join(f"{n}: {', '.join(f'{v:.4g}' for v in at)} m/s" for n, at in self.limits().items())
-        rows = [[shown(x, 4) for x in row] for row in self.rows()]
-        said = [paragraph(f"Stability changes: {limits}")] if limits else []
-        return [heading(f"{self.name}: modes over speed"), *said, html_table(HEAD, rows, right=range(len(HEAD)))]
-
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def save(self, path: str | Path) -> Path:
-        """Write the table as CSV.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The same file.
-        """
-        return write_csv(path, HEAD, self.rows())
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Plot real parts and frequencies over the speed.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File to write (.png, .svg, .pdf). Default: none.
-
-        Returns
-        -------
-        Figure
-            The matplotlib figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         real = {name: values.real for name, values in self.named.items()}
         swings = {name: np.abs(self.named[name].imag) / (2 * np.pi) for name in NAMES[:2]}
         panels = [("real part (1/s)", real), ("frequency (Hz)", swings)]
-        return draw_panels(f"{self.name}: modes over speed", "speed (m/s)", self.speeds, panels, path)
+        return draw_panels(self._title, "speed (m/s)", self.speeds, panels, path)
 
 
 HEAD = ("speed (m/s)", "weave (1/s)", "weave (Hz)", "wobble (1/s)", "wobble (Hz)", "capsize (1/s)")

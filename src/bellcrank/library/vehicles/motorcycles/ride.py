@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_panels
 from bellcrank.files.html import heading
-from bellcrank.files.notebook import Shown
+from bellcrank.files.notebook import Plotted
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.run.result import Run
 
@@ -24,8 +24,8 @@ PANELS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Ride(Shown):
-    """A ride of a motorcycle along a path.
+class Ride(Plotted):
+    """A ride of a motorcycle along a path; `plot` draws y, roll, steering angle and torque over time.
 
     Attributes
     ----------
@@ -83,21 +83,6 @@ class Ride(Shown):
     def _told(self) -> list[str]:
         return [heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"), *self.metrics._told()]
 
-    def _drawn(self) -> Any:
-        return self.plot()
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Plot path, roll, steering angle and steering torque over time.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File to write (.png, .svg, .pdf). Default: none.
-
-        Returns
-        -------
-        Figure
-            The matplotlib figure.
-        """
+    def _draw(self, path: str | Path | None) -> Any:
         panels = [(label, {channel: np.asarray(self.run[channel])}) for channel, label in PANELS]
         return draw_panels(f"{self.name}: ride", "time (s)", np.asarray(self.run.time), panels, path)
