@@ -354,6 +354,23 @@ def test_manoeuvres_are_listed_and_mistakes_named(capsys):
     assert "speed=-3.0 must be a positive number" in capsys.readouterr().err
 
 
+def test_files_that_name_each_other_are_reported(tmp_path):
+    (tmp_path / "a.toml").write_text('car = "b.toml"')
+    (tmp_path / "b.toml").write_text('car = "a.toml"')
+    with pytest.raises(bc.ModelError, match=r"the files b.toml, a.toml name each other in a circle"):
+        bc.vehicles.Car.read(tmp_path / "a.toml")
+
+
+def test_wrong_arguments_are_named():
+    car = bc.vehicles.Car.read("passenger")
+    with pytest.raises(bc.ModelError, match="system: speed='3' must be a finite number"):
+        car.system(speed="3")
+    with pytest.raises(bc.ModelError, match="with_parameters: k_front='stiff' must be a finite number"):
+        car.with_parameters({"k_front": "stiff"})
+    with pytest.raises(bc.ModelError, match="'folder' is no section"):
+        car.changed(folder="elsewhere")
+
+
 def test_a_path_through_points():
     path = bc.manoeuvres.Path.through([0, 10, 20, 30], [0, 0, 0, 0])
     assert path.length == pytest.approx(30) and max(map(abs, path.heading)) < 1e-12

@@ -34,6 +34,8 @@ def test_controllers_are_switched_by_name(plain, stable):
     assert plain.changed(brakes={"abs": {}}).controllers == {"abs": True}
     with pytest.raises(ModelError, match=r"no controller is called 'ecs'. Did you mean 'esc'"):
         stable.switched(ecs=False)
+    with pytest.raises(ModelError, match="switched: esc='no' must be True or False"):
+        stable.switched(esc="no")
     with pytest.raises(ModelError, match="a driver who keeps the speed"):
         plain.changed(controllers={"cruise": {}}).switched(cruise=False)
     with pytest.raises(ModelError, match=r"It has none \(section \[controllers\]"):
@@ -43,6 +45,8 @@ def test_controllers_are_switched_by_name(plain, stable):
 def test_wrong_keys_of_controllers_are_named(plain):
     with pytest.raises(ModelError, match=r"controllers: 'ecs' is not known. Did you mean 'esc'"):
         plain.changed(controllers={"ecs": {}})
+    with pytest.raises(ModelError, match=r"controllers.esc.slip = 25 must lie between 0 and 1"):
+        plain.changed(controllers={"esc": {"slip": 25}})  # 0.25 or "25 %"
     with pytest.raises(ModelError, match=r"controllers.esc.torque = '5 m' must be in a unit such as N-m"):
         plain.changed(controllers={"esc": {"torque": "5 m"}})
 

@@ -76,11 +76,59 @@ def test_loads_trail_and_preload_by_hand(sport):
         ({"front": {"tyre": {"file": "none.tir"}}}, "front.tyre.radius has no meaning for a tyre by file"),
         ({"front": {"wheelbase": "1400 N"}}, r"front.wheelbase = '1400 N' must be in a unit such as m"),
         ({"frame": {"inertia": [0, 1, 1]}}, "frame.inertia = .* must be three positive moments"),
+        ({"frame": {"cg": [0.7, 0.3, 0.5]}}, r"frame.cg = \[0.7, 0.3, 0.5\] m must lie in the plane of symmetry: y = 0"),
+        ({"frame": {"cg": [0.7, 0, -0.5]}}, "frame.cg = .* must lie above the road"),
+        ({"rear": {"arm": {"pivot": [0.5, 0.1, 0.4]}}}, "rear.arm.pivot = .* plane of symmetry"),
+        ({"front": {"rake": "95 deg"}}, "front.rake = 95 deg must lie between 0 and 90 deg"),
+        ({"front": {"tyre": {"vertical_stiffness": "180 N/m"}}}, "front.tyre: compressed to half its radius it carries 27 N"),
+        ({"front": {"wheelbase": "1400 m"}}, "the fork pulls with .* N at rest: wheel and slider are heavier"),
+        ({"rear": {"spring": {"frame": [0, 0, 0]}}}, "rear.spring: the strut pulls .* are frame and arm interchanged"),
+        ({"chain": {"sprocket": [0.05, 0, 0.3]}}, "chain.sprocket lies .* m from the axle .* overlap"),
+        ({"brakes": {"front_share": "170 %"}}, "brakes.front_share = 1.7 must lie between 0 and 1"),
+        ({"folder": "here"}, "'folder' is no section"),
     ],
 )  # fmt: skip
 def test_mistakes_are_reported(sport, sections, words):
     with pytest.raises(bc.ModelError, match=words):
         sport.changed(**sections)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda m: m.system(speed="20 m/s"), r"system: speed='20 m/s' must be a finite number \(m/s\)"),
+        (lambda m: m.system(speed=math.nan), "speed=nan must be a finite number"),
+        (lambda m: m.system(rider=3), "rider=3 must be what Motorcycle.rider returns"),
+        (lambda m: m.lane_change(speed=0), r"lane_change: speed=0 must be a positive number \(m/s\)"),
+        (lambda m: m.lane_change(length=-10), r"lane_change: length=-10 must be a positive number \(m\)"),
+        (lambda m: m.lane_change(offset=math.nan), "offset=nan must be a finite number"),
+        (lambda m: m.lane_change(horizont=3), "rider: 'horizont' is not known. Did you mean 'horizon'"),
+        (lambda m: m.lane_change(most=-1), "rider: most=-1 must be a positive number"),
+        (lambda m: m.rider([(0, 0), (100, 0)]), r"rider: path=\[\(0, 0\), \(100, 0\)\] must be a Path.through"),
+        (lambda m: m.ride(bc.manoeuvres.circle(50), t_end=-1), r"ride: t_end=-1 must be a positive number \(s\)"),
+        (lambda m: m.modes(20), r"modes: speeds=20 must be a list of finite numbers \(m/s\)"),
+        (lambda m: m.modes([]), r"speeds=\[\] must be a list"),
+        (lambda m: m.corner(20, 3), "corner: lateral_acceleration=3 must be a list"),
+        (lambda m: m.corner(20, [math.nan]), "must be a list of finite numbers"),
+        (lambda m: bc.manoeuvres.circle(0), "circle: radius=0 must be positive"),
+        (lambda m: bc.manoeuvres.lane_change([(0, 0), (-5, 1)]), "must have x that grows"),
+        (lambda m: bc.manoeuvres.lane_change([(0, "a")]), "must be pairs"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_named(sport, call, words):
+    with pytest.raises(bc.ModelError, match=words):
+        call(sport)
+
+
+def test_files_of_other_vehicles(tmp_path):
+    (tmp_path / "ride.toml").write_text(motorcycle_text("sport"))
+    (tmp_path / "drive.toml").write_text(bc.vehicles.template("passenger"))
+    with pytest.raises(
+        bc.ModelError, match=r"ride.toml is no file of a car: its section \[frame\] is that of a motorcycle"
+    ):
+        bc.vehicles.Car.read(tmp_path / "ride.toml")
+    with pytest.raises(bc.ModelError, match=r"drive.toml is no file of a motorcycle: its section \[body\]"):
+        Motorcycle.read(tmp_path / "drive.toml")
 
 
 def test_unknown_names(sport):

@@ -107,6 +107,7 @@ def test_a_trailer_behind_a_dolly(car):
         ({"cg": [0.5, 0, 0.3]}, "does not lie behind its hitch"),
         ({"axles": None}, "axles is missing"),
         ({"axles": {"1st": AXLE}}, "begins with a letter"),
+        ({"hitch": {"at": ["3.6 m", "0 m", "0.43 m"]}}, "must lie behind the front axle of the car, at x = 0 m"),
     ],
 )
 def test_what_is_wrong_with_a_trailer(car, change, words):
@@ -126,6 +127,13 @@ def test_names_of_trailers_and_files():
             plain.changed(trailers=trailers)
     with pytest.raises(ModelError, match="no file or car has this name"):
         bc.vehicles.Car(car="passengr")
+    hitch, ahead = ({"at": [f"{x} m", "0 m", "0.43 m"]} for x in (-3.6, 6.0))
+    with pytest.raises(
+        ModelError, match=r"trailers.b.hitch.at = .* must lie behind the hitch of trailers.a, at x = 0 m"
+    ):
+        plain.changed(
+            trailers={"a": {"shipped": "caravan", "hitch": hitch}, "b": {"shipped": "caravan", "hitch": ahead}}
+        )
     with pytest.raises(ModelError, match="needs a car with a trailer"):
         bc.manoeuvres.run(plain, "iso9815")
 

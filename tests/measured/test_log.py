@@ -63,6 +63,32 @@ def test_without_a_table_columns_keep_their_names_and_samples_without_a_number_a
     assert log.time.tolist() == [0, 2] and log["a"].tolist() == [0, 4] and log.units == {"a": "m"}
 
 
+def test_a_long_gap_is_reported(tmp_path):
+    rows = [f"{i / 100},{'nan' if 20 <= i < 60 else i}" for i in range(100)]
+    (tmp_path / "log.csv").write_text("t,a\n" + "\n".join(rows))
+    with pytest.warns(bc.ModelWarning, match=r"column 'a' has no numbers between t = 0.19 and 0.6 s \(40 samples\)"):
+        log = bc.measured.read(tmp_path / "log.csv")
+    assert np.interp(0.4, log.time, log["a"]) == pytest.approx(40)
+
+
+@pytest.mark.parametrize(
+    "table, options, words",
+    [
+        ({"channels": {"a": {"delay": 5}}}, {}, "channel 'a': delay = 5 s must be shorter than the 0.99 s of"),
+        ({"channels": {"a": {}}, "step": 5}, {}, "step=5 s must be positive and at most the 0.99 s"),
+        (None, {"step": "a"}, r"read: step='a' must be a finite number \(s\)"),
+        (None, {"start": "0"}, "read: start='0' must be a finite number"),
+        (None, {"end": np.nan}, "read: end=nan must be a finite number"),
+    ],
+)
+def test_times_that_are_wrong_are_named(tmp_path, table, options, words):
+    (tmp_path / "log.csv").write_text("t,a\n" + "\n".join(f"{i / 100},{i}" for i in range(100)))
+    with pytest.raises(bc.ModelError, match=words):
+        bc.measured.read(tmp_path / "log.csv", table, **options)
+    with pytest.raises(bc.ModelError, match="read: path=3 must be the path of a log"):
+        bc.measured.read(3)
+
+
 def test_matlab_files_of_other_programs(tmp_path):
     from scipy.io import savemat
 

@@ -151,6 +151,7 @@ def test_channels_of_unlike_noise_count_by_it():
         ({"data": 3}, "must be a run, a path"),
         ({"step": -1}, "must be positive"),
         ({"start": {"k": 1e12}}, "start values fails"),
+        ({"parameters": {"k": (1, 100)}, "start": {"k": 500}}, "start of 'k', 500, lies outside its bounds, 1 to 100"),
     ],
 )
 def test_wrong_arguments(sim, change, message):

@@ -8,6 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli import main
+from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycle_text
 
 MODEL = str(Path(__file__).parents[2] / "examples" / "quarter_car.py")
 
@@ -47,3 +48,20 @@ def test_wrong_bounds(text, capsys):
     with pytest.raises(SystemExit):
         main(["identify", MODEL, "--log", "log.csv", "--fit", text])
     assert "LOW" in capsys.readouterr().err
+
+
+@pytest.mark.campaign
+def test_a_motorcycle_file_is_a_model(tmp_path, capsys):
+    """The steering damper from a log of roll and steering angle after a pulse of the steering torque."""
+    file, log = tmp_path / "sport.toml", tmp_path / "log.csv"
+    file.write_text(motorcycle_text("sport"))
+    sim = bc.load(file).system(speed=20).equations().compile()
+    t = np.arange(0, 1.0, 0.01)
+    push = np.where((t > 0.1) & (t < 0.3), 10.0, 0.0)
+    run = sim.simulate(
+        t[-1], step=0.001, output_every=10, inputs={"steer_torque": (t, push)}, parameters={"c_steer": 9}
+    )
+    rows = zip(t, push, run["roll"], run["steer"], strict=True)
+    log.write_text("t,steer_torque,roll,steer\n" + "\n".join(",".join(repr(float(x)) for x in row) for row in rows))
+    assert main(["identify", str(file), "--log", str(log), "--fit", "c_steer=1:20", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["values"]["c_steer"]["value"] == pytest.approx(9, rel=1e-3)

@@ -1,11 +1,64 @@
-"""Examples that come with Bellcrank: where they are, and which of them a path means that is no file."""
+"""Files that come with Bellcrank: examples, vehicles and hard points; where they are, and what a name means that is no
+file."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.text import read_toml
 
 ENDINGS = (".py", ".toml", ".tir", ".lsp", ".al")  # in the order in which a name without ending means one
 PREFIX = "examples"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """TOML files of one kind that come with Bellcrank, each known by its name; `package` holds their folder.
+
+    `foreign`: a section that files of another kind have, and what is said of such a file.
+    """
+
+    kind: str
+    package: str
+    folder: str = "data"
+    foreign: tuple[str, str] = ("", "")
+
+    @property
+    def path(self) -> Path:
+        return Path(str(files(self.package) / self.folder))
+
+    def names(self) -> list[str]:
+        return sorted(p.stem for p in self.path.glob("*.toml"))
+
+    def near(self, name: str) -> str:
+        """The end of a message about a name that is not known."""
+        return f"{did_you_mean(name, self.names())} There are {', '.join(self.names())}."
+
+    def file(self, name: str, where: str = "") -> Path:
+        """The file of a name; `where` is the begin of a message."""
+        if name not in self.names():
+            raise ModelError(f"{where}no {self.kind} '{name}' comes with Bellcrank.{self.near(name)}")
+        return self.path / f"{name}.toml"
+
+    def read(self, path: str | Path) -> tuple[dict[str, Any], Path]:
+        """The content of a file, or of the one that a name means, and where it is."""
+        found = Path(path)
+        if not found.is_file() and not found.suffix:
+            if str(path) in self.names():
+                found = self.file(str(path))
+            elif not found.exists():
+                raise ModelError(f"no file or {self.kind} is called '{path}'.{self.near(str(path))}")
+        given = read_toml(found)
+        if "folder" in given:
+            raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
+        key, words = self.foreign
+        if key in given:
+            raise ModelError(f"{path} is no file of a {self.kind}: its section [{key}] is that of {words}")
+        return given, found
 
 
 def example_folder() -> Path:

@@ -18,12 +18,12 @@ def is_finite(x: Any) -> bool:
     return found is not None and math.isfinite(found)
 
 
-def finite(call: str, unit: str, **given: Any) -> None:
+def finite(call: str, unit: str, /, **given: Any) -> None:
     """Rejects arguments that are no finite numbers."""
     _reject(call, f"a finite number ({unit})", given, is_finite)
 
 
-def positive(call: str, unit: str, **given: Any) -> None:
+def positive(call: str, unit: str, /, **given: Any) -> None:
     """Rejects arguments that are no positive finite numbers."""
     _reject(call, f"a positive number ({unit})", given, lambda x: is_finite(x) and x > 0)
 

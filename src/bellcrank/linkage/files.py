@@ -9,13 +9,12 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.parsfile import number_of
-from bellcrank.files.shipped import existing
+from bellcrank.files.shipped import Collection, existing
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut, between
 from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
@@ -44,6 +43,7 @@ VEHICLE = (
     "wheelbase", "cg_height", "brake_front", "drive_front", "tyre_radius", "axle", "inboard_brake", "inboard_drive",
     "toe", "camber", "travel_low", "travel_high",
 )  # fmt: skip
+HARD_POINTS = Collection("hard-point file", "bellcrank.linkage")
 LENGTHS = ("wheelbase", "cg_height", "tyre_radius", "travel_low", "travel_high")
 
 
@@ -91,14 +91,7 @@ def shipped(name: str | None = None) -> Any:
     >>> bc.linkage.shipped("macpherson").name
     'macpherson.toml'
     """
-    folder = Path(str(files("bellcrank.linkage") / "data"))
-    names = sorted(p.stem for p in folder.glob("*.toml"))
-    if name is None:
-        return names
-    if name not in names:
-        guess = did_you_mean(name, names)
-        raise ModelError(f"no hard-point file '{name}' comes with Bellcrank.{guess} There are {', '.join(names)}.")
-    return folder / f"{name}.toml"
+    return HARD_POINTS.names() if name is None else HARD_POINTS.file(name)
 
 
 def read_file(path: Path) -> dict[str, Any]:

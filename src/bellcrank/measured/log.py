@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
+from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean, warn
 from bellcrank.files.choose import read_groups
 from bellcrank.files.record import Channel, Contents, Record, over_time
 from bellcrank.files.text import read_toml
@@ -28,6 +28,7 @@ NO_UNIT = ("", "-", "1")
 COLUMN = {"column": "", "unit": "", "scale": 1.0, "offset": 0.0, "delay": 0.0}
 WHOLE = ("time", "start", "end", "step", "channels")
 MOST = 10_000_000  # samples
+BRIDGED = 10  # samples that are no numbers, in a row, above which a warning is issued
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,11 @@ def read(
     ([0.0, 0.1], [0.0, -0.2], 'g')
     """
     table = ChannelMap.of(channels)
+    if not isinstance(path, str | Path):
+        raise ModelError(f"read: path={displayed(path)} must be the path of a log")
+    for what, given in (("start", start), ("end", end), ("step", step)):
+        if given is not None and (real(given) is None or not math.isfinite(real(given) or 0.0)):
+            raise ModelError(f"read: {what}={displayed(given)} must be a finite number (s)")
     groups = [_record(found, table.time, path) for found in read_groups(path)]
     wanted = table.channels or {c.name: Column(c.name) for g in reversed(groups) for c in g.channels}
     problems: list[str] = []
@@ -182,6 +188,9 @@ def read(
     made = []
     for name, (t, values, channel) in found.items():
         column = wanted[name]
+        if abs(column.delay) >= time[-1] - time[0]:
+            raise ModelError(f"channel '{name}': delay = {column.delay:g} s must be shorter than the "
+                             f"{time[-1] - time[0]:g} s of {path}")  # fmt: skip
         at = np.interp(time + column.delay, t, values)
         unit = column.unit or channel.unit
         made.append(Channel(name, column.scale * at + column.offset, unit, channel.label or name))
@@ -217,6 +226,8 @@ def _found(
             good = np.isfinite(channel.values)
             if good.sum() < 2:
                 problems.append(f"{path}: column '{known}' has fewer than two finite samples")
+            else:
+                _warn_of_gap(path, known, group.time[good], np.flatnonzero(good))
             return group.time[good], channel.values[good], channel
     listed = list(dict.fromkeys(c.name for g in groups for c in g.channels))
     problems.append(
@@ -224,6 +235,15 @@ def _found(
         f"{', '.join(listed)}."
     )
     return np.zeros(0), np.zeros(0), Channel(name, np.zeros(0))
+
+
+def _warn_of_gap(path: str | Path, column: str, time: Array, places: Array) -> None:
+    """A long gap is not the noise of a sensor."""
+    longest = int(np.argmax(np.diff(places)))
+    missing = int(np.diff(places)[longest]) - 1
+    if missing > BRIDGED:
+        warn(f"{path}: column '{column}' has no numbers between t = {time[longest]:g} and {time[longest + 1]:g} s "
+             f"({missing} samples); a straight line bridges the gap. Use start= and end= to leave it out.")  # fmt: skip
 
 
 def _times(
@@ -237,8 +257,9 @@ def _times(
     if not (low - 1e-9 <= begin < stop <= high + 1e-9):
         raise RunError(f"{path} covers t = {low:g} to {high:g} s, but {begin:g} to {stop:g} s are asked for")
     if step is not None:
-        if not (step > 0 and (stop - begin) / step < MOST):
-            raise ModelError(f"step={step} s must be positive, with less than {MOST} samples")
+        if not (0 < step <= stop - begin and (stop - begin) / step < MOST):
+            raise ModelError(f"step={step:g} s must be positive and at most the {stop - begin:g} s of {path}, with "
+                             f"less than {MOST} samples")  # fmt: skip
         return begin + step * np.arange(math.floor((stop - begin) / step + 1e-9) + 1)
     times = max(listed, key=lambda t: int(((t >= begin) & (t <= stop)).sum()))
     inside = times[(times >= begin - 1e-9) & (times <= stop + 1e-9)]

@@ -122,16 +122,31 @@ def fit(
     >>> [low < true < high for true, (low, high) in zip((50, 2), fit.intervals().values())]
     [True, True]
     """
+    _check(sim, max_iterations, progress)
+    recordings = recordings_of(data)
+    logs = [r.log() for r in recordings]
+    outputs = (*sim.interface.outputs, *sim.interface.states)
+    setting = setting_of(sim.interface.model, {q.name: (str(q.unit), q.label) for q in outputs}, logs, channels)
+    begin = mapping(start, "start")
+    model, sensed = _wanted(sim, parameters, begin)
+    runs = _Runs(sim, recordings, logs, setting.channels, mapping(fixed, "fixed"), mapping(initial, "initial"),
+                 mapping(inputs, "inputs"), step, method, backend)  # fmt: skip
+    unknowns = [runs.unknown(n, b, begin) for n, b in model.items()] + sensors_of(setting, sensed, begin)
+    states = tuple(u.name for u in unknowns if u.name in runs.states)
+    return fitted(setting, unknowns, runs, weights, max_iterations, progress, states, tuple(sensed))
+
+
+def _check(sim: Any, max_iterations: Any, progress: Any) -> None:
     if not isinstance(sim, Simulation):
         raise ModelError(f"fit: sim={displayed(sim)} must be a compiled model, as of System.equations().compile()")
     check_called(progress, "progress", "the fraction done")
     if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
         raise ModelError(f"fit: max_iterations={displayed(max_iterations)} must be a whole number of at least 1")
-    recordings = recordings_of(data)
-    logs = [r.log() for r in recordings]
-    outputs = (*sim.interface.outputs, *sim.interface.states)
-    setting = setting_of(sim.interface.model, {q.name: (str(q.unit), q.label) for q in outputs}, logs, channels)
-    wanted, begin = names_of(parameters, "parameters"), mapping(start, "start")
+
+
+def _wanted(sim: Simulation, parameters: Any, begin: Mapping[str, float]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Bounds of what is fitted by name: of parameters and states, and of sensors."""
+    wanted = names_of(parameters, "parameters")
     model = {n: b for n, b in wanted.items() if _quantity(sim, n) is not None}
     sensed = {n: b for n, b in wanted.items() if n not in model and sensor_of(n) is not None}
     if unknown := [n for n in wanted if n not in model and n not in sensed]:
@@ -144,11 +159,7 @@ def fit(
         raise ModelError("fit: name at least one parameter")
     if strange := [n for n in begin if n not in wanted]:
         raise ModelError(f"fit: start names '{strange[0]}', which is not fitted; fixed values are given by fixed=")
-    runs = _Runs(sim, recordings, logs, setting.channels, mapping(fixed, "fixed"), mapping(initial, "initial"),
-                 mapping(inputs, "inputs"), step, method, backend)  # fmt: skip
-    unknowns = [runs.unknown(n, b, begin) for n, b in model.items()] + sensors_of(setting, sensed, begin)
-    states = tuple(u.name for u in unknowns if u.name in runs.states)
-    return fitted(setting, unknowns, runs, weights, max_iterations, progress, states, tuple(sensed))
+    return model, sensed
 
 
 def _quantity(sim: Simulation, name: str) -> Quantity | None:
@@ -202,7 +213,7 @@ class _Runs:
         number = real(self.sim.interface.in_user_unit(usual, q, "start"))
         if number is None or not math.isfinite(number):
             raise ModelError(f"fit: '{name}' has no value to begin with; give one by start=", self.sim.interface.model)
-        return unknown_of(q.name, number, bounds, str(q.unit), q.label)
+        return unknown_of(q.name, number, bounds, str(q.unit), q.label, given_start=name in begin)
 
     def __call__(self, i: int, points: Sequence[Values]) -> list[Histories | None]:
         own, settings = self.recordings[i], self.settings[i]

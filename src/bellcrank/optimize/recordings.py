@@ -65,15 +65,13 @@ class Recording:
         Run
             Channels over time.
         """
-        if isinstance(self.data, str | Path):
-            return read(self.data, self.channels)
-        if not isinstance(self.data, Run):
-            raise ModelError(f"fit: data={displayed(self.data)} must be a run, a path, a Recording or a list of these")
-        if len(self.data.time) < FEWEST:
-            raise ModelError(f"fit: a recording of {len(self.data.time)} samples is too short")
-        made = [Channel(n, x, self.data.units.get(n, ""), self.data.labels.get(n, n))
-                for n, x in self.data.channels.items()]  # fmt: skip
-        return Run.of(self.data.name, self.data.time - self.data.time[0], made, self.data.ended)
+        found = read(self.data, self.channels) if isinstance(self.data, str | Path) else self.data
+        if not isinstance(found, Run):
+            raise ModelError(f"fit: data={displayed(found)} must be a run, a path, a Recording or a list of these")
+        if len(found.time) < FEWEST:
+            raise ModelError(f"fit: {found.name} has {len(found.time)} samples; at least {FEWEST} are needed")
+        made = [Channel(n, x, found.units.get(n, ""), found.labels.get(n, n)) for n, x in found.channels.items()]
+        return Run.of(found.name, found.time - found.time[0], made, found.ended)
 
 
 def recordings_of(data: Any) -> list[Recording]:
@@ -85,9 +83,17 @@ def recordings_of(data: Any) -> list[Recording]:
 
 
 def unknown_of(
-    name: str, start: float, given: Any, unit: str = "", label: str = "", size: float | None = None
+    name: str,
+    start: float,
+    given: Any,
+    unit: str = "",
+    label: str = "",
+    size: float | None = None,
+    *,
+    given_start: bool = False,
 ) -> Unknown:
-    """An unknown with bounds (low, high) or None; its size is that of its value, or of its range."""
+    """An unknown with bounds (low, high) or None; its size is that of its value, or of its range. A value of the model
+    may lie outside the bounds, one that was given to start with not."""
     low, high = -np.inf, np.inf
     if given is not None:
         ends = [real(x) for x in given] if isinstance(given, list | tuple | np.ndarray) and len(given) == 2 else [None]
@@ -96,8 +102,9 @@ def unknown_of(
                 f"fit: the bounds of '{name}', {displayed(given)}, must be (low, high), the lower one first"
             )
         low, high = float(ends[0]), float(ends[1])  # type: ignore[arg-type]
-    if not low <= start <= high:
-        start = min(max(start, low), high)
+    if given_start and not low <= start <= high:
+        raise ModelError(f"fit: start of '{name}', {start:g}, lies outside its bounds, {low:g} to {high:g}")
+    start = min(max(start, low), high)
     width = 0.5 * (high - low) if np.isfinite(high - low) else 0.0
     return Unknown(name, start, low, high, size or abs(start) or width or 1.0, unit, label)
 
@@ -152,7 +159,10 @@ def setting_of(name: str, known: Mapping[str, tuple[str, str]], logs: Sequence[R
         for n in [wanted] if isinstance(wanted, str) else list(wanted):
             near = find_name(n, known, "channel")
             if near is None:
-                raise ModelError(f"fit: no channel '{n}' in {name}.{did_you_mean(str(n), known)}")
+                both = [c for c in known if any(c in log.channels for log in logs)] or list(known)
+                raise ModelError(
+                    f"fit: no channel '{n}' in {name}.{did_you_mean(str(n), known)} Channels: {', '.join(both)}."
+                )
             if not any(near in log.channels for log in logs):
                 raise ModelError(f"fit: no recording has the channel '{n}'; columns are {', '.join(logs[0])}")
             found.append(near)
@@ -297,5 +307,6 @@ def sensors_of(setting: Setting, names: Mapping[str, Any], start: Mapping[str, f
         size = {"scale": 1.0, "offset": float(np.ptp(logs[0][channel])) or 1.0, "delay": apart}[what]
         unit = {"scale": "", "offset": setting.units[channel], "delay": "s"}[what]
         label = f"{what} of the sensor of {channel}"
-        found.append(unknown_of(name, float(start.get(name, SENSOR[what])), bounds, unit, label, size))
+        found.append(unknown_of(name, float(start.get(name, SENSOR[what])), bounds, unit, label, size,
+                                given_start=name in start))  # fmt: skip
     return found

@@ -236,14 +236,17 @@ def identified(
             continue
         if name in model:
             first = begin.get(name, base.values.get(name, model[name].default))
-            unknowns.append(unknown_of(name, float(first or 0.0), bounds, str(model[name].unit), model[name].label))
+            q = model[name]
+            unknowns.append(
+                unknown_of(name, float(first or 0.0), bounds, str(q.unit), q.label, given_start=name in begin)
+            )
         elif "." in name:
             ends, keys[name] = _ends(name, bounds)
             first = begin.get(name, _present(car, name, keys[name]))
             if first is None and ends is None:
                 raise ModelError(f"identify: give bounds of '{name}' with a unit, or a value to begin with (start=)")
             middle = float(first) if first is not None else 0.5 * sum(ends or (0.0, 0.0))
-            unknowns.append(unknown_of(name, middle, ends, keys[name]))
+            unknowns.append(unknown_of(name, middle, ends, keys[name], given_start=name in begin))
         else:
             near = did_you_mean(name, model)
             raise ModelError(f"identify: '{name}' is no key of the car file, no parameter and no sensor.{near}")

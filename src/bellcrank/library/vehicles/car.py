@@ -8,16 +8,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean, mapping
 from bellcrank.files.html import folded, heading, paragraph
 from bellcrank.files.notebook import card
 from bellcrank.files.picture import image
+from bellcrank.files.shipped import Collection
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.kinds import checked
+from bellcrank.library.given import finite
 from bellcrank.library.labels import plain_labels
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
 from bellcrank.library.vehicles.controllers.records import Controllers
@@ -28,16 +29,19 @@ from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.records import DIRECTIONS
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.library.vehicles.setting import set_up
-from bellcrank.library.vehicles.trailers import merged, trailer_words, written_out
+from bellcrank.library.vehicles.trailers import changed_sections, merged, trailer_words, written_out
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
 from bellcrank.linkage.measures import Measures
+from bellcrank.numeric.real import displayed
 
 if TYPE_CHECKING:
     from bellcrank.library.vehicles.measured_kinematics import KinematicsComparison
     from bellcrank.linkage.fitting import Fit
     from bellcrank.linkage.loads import LoadTable
+
+CARS = Collection("car", "bellcrank.library.vehicles", foreign=("frame", "a motorcycle (Motorcycle.read)"))
 
 
 class Car:
@@ -103,15 +107,7 @@ class Car:
         >>> bc.vehicles.Car.read("passenger").name
         'passenger car'
         """
-        found = Path(path)
-        if not found.is_file() and not found.suffix and str(path) in cars():
-            found = _shipped(str(path))
-        if not found.exists() and not found.suffix:
-            listed = ", ".join(cars())
-            raise ModelError(f"no file or car is called '{path}'.{did_you_mean(str(path), cars())} There are {listed}.")
-        given = read_toml(found)
-        if "folder" in given:
-            raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
+        given, found = CARS.read(path)
         car = cls(folder=found.parent, **given)
         car.source = found
         return car
@@ -150,7 +146,7 @@ class Car:
         ModelError
             If a key or value is not allowed.
         """
-        car = type(self)(folder=self.folder, **merged(self.given, sections))
+        car = type(self)(folder=self.folder, **changed_sections(self.given, sections))
         car.extensions = self.extensions
         return car
 
@@ -174,8 +170,10 @@ class Car:
         >>> stiffer.like[1]
         {'k_front': 60000}
         """
+        given = mapping(values, "values")
+        finite("with_parameters", "in the unit of the model", **given)
         car = copy.copy(self)
-        car.like = (self, dict(values)) if self.like is None else (self.like[0], {**self.like[1], **values})
+        car.like = (self, given) if self.like is None else (self.like[0], {**self.like[1], **given})
         return car
 
     @property
@@ -215,7 +213,9 @@ class Car:
         ({'esc': True}, {'esc': False})
         """
         has = self.controllers
-        for name in on:
+        for name, asked in on.items():
+            if asked not in (True, False):
+                raise ModelError(f"switched: {name}={displayed(asked)} must be True or False", self.name)
             if name not in has:
                 listed = f"It has {', '.join(has)}." if has else "It has none (section [controllers] of its file)."
                 raise ModelError(f"no controller is called '{name}'.{did_you_mean(name, has)} {listed}", self.name)
@@ -529,6 +529,7 @@ class Car:
         """
         if posts and road_inputs:
             raise ModelError("system(posts=True, road_inputs=True): the ground is moved by one of them", self.name)
+        finite("system", "m/s", speed=speed)
         s = build(
             self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts,
             road_inputs=road_inputs, tilt=tilt,
@@ -575,7 +576,7 @@ def cars() -> list[str]:
     >>> "passenger" in bc.vehicles.cars()
     True
     """
-    return sorted(p.stem for p in _folder().glob("*.toml"))
+    return CARS.names()
 
 
 def template(name: str = "passenger") -> str:
@@ -602,11 +603,7 @@ def template(name: str = "passenger") -> str:
     >>> "[front.suspension]" in bc.vehicles.template("passenger")
     True
     """
-    if name not in cars():
-        raise ModelError(
-            f"no car '{name}' comes with Bellcrank.{did_you_mean(name, cars())} There are {', '.join(cars())}."
-        )
-    return re.sub(r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n", _written_out, read_text(_shipped(name)))
+    return re.sub(r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n", _written_out, read_text(CARS.file(name)))
 
 
 def _written_out(found: re.Match[str]) -> str:
@@ -617,21 +614,15 @@ def _written_out(found: re.Match[str]) -> str:
     return f"{comments}[{found[1]}]\nkind = {rest}"
 
 
-def _folder() -> Path:
-    return Path(str(files("bellcrank.library.vehicles") / "data"))
-
-
-def _shipped(name: str) -> Path:
-    return _folder() / f"{name}.toml"
-
-
-def _on_base(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Sections of a car over those of the car that it names, if it does."""
+def _on_base(given: Mapping[str, Any], folder: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Sections of a car over those of the car that it names, if it does; `above`: files that name this one."""
     named = given.get("car")
     if named is None:
         return dict(given)
-    path = _shipped(str(named)) if str(named) in cars() else folder / str(named)
+    path = CARS.file(str(named)) if str(named) in CARS.names() else folder / str(named)
     if not path.is_file():
-        raise ModelError(f"car = '{named}': no file or car has this name.{did_you_mean(str(named), cars())}")
-    base = _on_base(read_toml(path), path.parent)
+        raise ModelError(f"car = '{named}': no file or car has this name.{CARS.near(str(named))}")
+    if path.resolve() in above:
+        raise ModelError(f"car = '{named}': the files {', '.join(p.name for p in above)} name each other in a circle")
+    base = _on_base(read_toml(path), path.parent, (*above, path.resolve()))
     return merged(base, {key: value for key, value in given.items() if key != "car"})

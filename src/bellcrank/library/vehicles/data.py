@@ -55,7 +55,7 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     sections = _in_iso(sections)
     axes = sections.axes if "axes" in given else None
     front, rear = (fit_axle(name, getattr(sections, name), axes, folder, problems) for name in ("front", "rear"))
-    trailers = fit_trailers(sections.trailers, folder, problems)
+    trailers = fit_trailers(sections.trailers, sections.front.at[0], folder, problems)
     if front is not None and rear is not None:
         problems.extend(car_problems(sections, front.linkage.chain, rear.linkage.chain))
     inertia = np.array(sections.body.inertia)

@@ -29,8 +29,8 @@ class Key:
 
     kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), text, flag (true or
     false), formulas (by names), mapping (read elsewhere), section (a record of its own) or sections (such records by
-    name). `dimensions`: of the numbers, two for pairs. `sign`: 1 positive, 0 not negative, None any. `usual`: between
-    what a person expects it, in SI units.
+    name). `dimensions`: of the numbers, two for pairs. `sign`: 1 positive, 0 not negative, None any. `most`: the
+    largest value that is allowed; `usual`: between what a person expects it, in SI units.
     """
 
     kind: str
@@ -40,6 +40,7 @@ class Key:
     usual: tuple[float, float] | None = None
     choices: tuple[str, ...] = ()
     record: Any = None
+    most: float = math.inf
 
 
 def key(
@@ -52,10 +53,11 @@ def key(
     usual: tuple[float, float] | None = None,
     choices: tuple[str, ...] = (),
     record: Any = None,
+    most: float = math.inf,
 ) -> Any:
     """A field of a record with its `Key`; without a default it must be given."""
     listed = (dimension,) if isinstance(dimension, str) else dimension
-    found = Key(kind, words, listed if kind in NUMBERS else (), sign, usual, choices, record)
+    found = Key(kind, words, listed if kind in NUMBERS else (), sign, usual, choices, record, most)
     return field(default=default, metadata={"key": found})
 
 
@@ -222,4 +224,7 @@ def _number(k: Key, dimension: str, value: Any, where: str, problems: Problems, 
         )
     if (k.sign == 1 and not value > 0) or (k.sign == 0 and not value >= 0):
         problems.append(f"{where} = {value:g} must {'be positive' if k.sign == 1 else 'not be negative'}.")
-    return float(unit.to_equation(value))
+    inside = float(unit.to_equation(value))
+    if inside > k.most:
+        problems.append(f"{where} = {shown(k, inside)} must lie between 0 and {shown(k, k.most)}.")
+    return inside

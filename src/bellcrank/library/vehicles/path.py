@@ -17,6 +17,8 @@ from bellcrank.api.system import System
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import table
 from bellcrank.kinds import Listed
+from bellcrank.library.given import finite, positive
+from bellcrank.numeric.real import displayed, reals
 
 STEP = 1.0  # m between the points of the tables
 Array = np.ndarray[Any, Any]
@@ -243,6 +245,13 @@ def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, a
     >>> round(path.y[0], 3), round(path.y[-1], 3)
     (0.0, 3.5)
     """
+    finite("lane_change", "m", before=before)
+    positive("lane_change", "m", after=after)
+    given = reals(corners)
+    if given is None or given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
+        raise ModelError(f"lane_change: corners={displayed(corners)} must be pairs (x, y) of finite numbers (m)")
+    if not (np.diff(given[:, 0], prepend=-before) > 0).all():
+        raise ModelError(f"lane_change: corners={displayed(corners)} must have x that grows, after -{before:g} m")
     straight = corners[0][0] + before
     xs, ys = [np.linspace(-before, corners[0][0], max(int(straight), 2))], []
     ys.append(np.full(len(xs[0]), corners[0][1]))
@@ -280,6 +289,11 @@ def circle(radius: float, straight: float = 30.0, turns: float = 1.0) -> Path:
     >>> round(path.tightest()[0])
     50
     """
+    finite("circle", "m", radius=radius)
+    positive("circle", "m", straight=straight)
+    positive("circle", "rotations", turns=turns)
+    if radius == 0:
+        raise ModelError("circle: radius=0 must be positive (to the left) or negative (to the right) (m)")
     size = abs(radius)
     ds = 0.25
     s = np.arange(0.0, straight + 2 * np.pi * size * turns, ds)

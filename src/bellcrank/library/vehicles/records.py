@@ -426,7 +426,7 @@ class Trailer:
     axles: Mapping[str, TrailerAxle] = key("axles, by name, from the front", kind="sections", record=TrailerAxle)
     inertia_xz: float = key("product of inertia, -integral of x z dm", "M*L**2", 0.0)
     equalisation: float = key("load equalisation of the axles: 0 springs of their own, 1 equal spring forces",
-                              default=0.0, sign=0, usual=(0, 1))  # fmt: skip
+                              default=0.0, sign=0, usual=(0, 1), most=1)  # fmt: skip
     loads: Mapping[str, Load] | None = key("point masses such as luggage, by name", default=None, kind="sections",
                                            record=Load)  # fmt: skip
     brakes: TrailerBrakes | None = key("brakes", default=None, kind="section", record=TrailerBrakes)

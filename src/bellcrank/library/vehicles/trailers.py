@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError
+from bellcrank.files.shipped import Collection
 from bellcrank.files.text import read_toml
 from bellcrank.library.vehicles.axles import make_tyre
 from bellcrank.library.vehicles.keys import Problems
@@ -26,6 +26,7 @@ from bellcrank.library.vehicles.sprung import Array, Sprung, with_loads
 
 RESERVED = ("abs", "chassis", "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
 SOURCES = ("shipped", "file")
+TRAILERS = Collection("trailer", "bellcrank.library.vehicles", "data/trailers")
 SIDES = {"l": 1, "r": -1}  # letter behind the name of a wheel; sign of y
 
 
@@ -139,13 +140,11 @@ def merged(old: Any, new: Any) -> Any:
     return {key: value for key, value in both.items() if value is not None}
 
 
-def shipped_trailers() -> list[str]:
-    """Names of the trailers that come with Bellcrank."""
-    return sorted(p.stem for p in _folder().glob("*.toml"))
-
-
-def _folder() -> Path:
-    return Path(str(files("bellcrank.library.vehicles") / "data" / "trailers"))
+def changed_sections(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections of a vehicle over which those of `changed` are laid."""
+    if "folder" in new:
+        raise ModelError("changed: 'folder' is no section; paths start where the file of the vehicle is")
+    return dict(merged(old, new))
 
 
 def written_out(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -166,23 +165,25 @@ def _written_out(name: str, given: Any, folder: Path) -> Any:
     if source[0] == "file":
         path = folder / str(given["file"])
     else:
-        listed, asked = shipped_trailers(), str(given["shipped"])
-        if asked not in listed:
-            raise ModelError(
-                f"{where}: no trailer '{asked}' comes with Bellcrank.{did_you_mean(asked, listed)} There are "
-                f"{', '.join(listed)}."
-            )
-        path = _folder() / f"{asked}.toml"
+        path = TRAILERS.file(str(given["shipped"]), f"{where}: ")
     own = {key: value for key, value in given.items() if key not in SOURCES}
     return merged(read_toml(path), own)
 
 
-def fit_trailers(given: Mapping[str, Trailer] | None, folder: Path, problems: Problems) -> tuple[TrailerData, ...]:
-    """The trailers in the order of the file; what is wrong is added to `problems`."""
+def fit_trailers(
+    given: Mapping[str, Trailer] | None, front: float, folder: Path, problems: Problems
+) -> tuple[TrailerData, ...]:
+    """The trailers in the order of the file, towed by a car whose front axle is at x = `front`; what is wrong is added
+    to `problems`."""
     found: list[TrailerData] = []
+    ahead, words = front, "the front axle of the car"
     for name, record in (given or {}).items():
         before = len(problems)
         problems.extend(_problems(name, record))
+        if not record.hitch.at[0] < ahead:
+            problems.append(f"trailers.{name}.hitch.at = {list(record.hitch.at)} m must lie behind {words}, at x = "
+                            f"{ahead:g} m; x points forward.")  # fmt: skip
+        ahead, words = 0.0, f"the hitch of trailers.{name}"
         axles = []
         for axle, x in record.axles.items():
             tyre = make_tyre(f"trailers.{name}.axles.{axle}.tyre", x.tyre, folder, problems)
@@ -220,8 +221,6 @@ def _problems(name: str, record: Trailer) -> list[str]:
         found.append(f"{where}.axles: a trailer needs an axle.")
     if not all(i > 0 for i in record.inertia):
         found.append(f"{where}.inertia = {list(record.inertia)} must be three positive moments.")
-    if record.equalisation > 1:
-        found.append(f"{where}.equalisation = {record.equalisation:g} must lie between 0 and 1.")
     stiff = {(a.kind, a.stiffness) for a in record.axles.values()}
     if record.equalisation > 0 and len(stiff) > 1:
         found.append(f"{where}: equalisation needs axles of one kind and stiffness.")

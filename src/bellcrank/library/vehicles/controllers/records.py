@@ -26,9 +26,9 @@ class Stability:
     lag: float = key("lag of the reference yaw rate behind the steering wheel", "T", 0.1, sign=1, usual=(0.02, 0.3))
     actuator_lag: float = key("lag of the brake torques", "T", 0.04, sign=1, usual=(0.01, 0.2))
     torque: float = key("largest brake torque at a wheel", "F*L", 2000.0, sign=1, usual=(300, 6000))
-    slip: float = key("wheel slip at which ESC releases the brake", default=0.25, sign=1, usual=(0.1, 0.6))
+    slip: float = key("wheel slip at which ESC releases the brake", default=0.25, sign=1, usual=(0.1, 0.6), most=1)
     cut: float = key("fraction by which the drive torque is reduced during an intervention", default=1.0, sign=0,
-                     usual=(0, 1))  # fmt: skip
+                     usual=(0, 1), most=1)  # fmt: skip
     slow: float = key("speed below which ESC is off", "L/T", 5.0, sign=1, usual=(2, 10))
 
 
@@ -37,7 +37,7 @@ class Traction:
     """Traction control: brakes a spinning wheel, and reduces the drive torque when the driven wheels spin together."""
 
     on: bool = key(ON.format("traction"), default=True, kind="flag")
-    slip: float = key("target slip of the driven wheels", default=0.08, sign=1, usual=(0.03, 0.3))
+    slip: float = key("target slip of the driven wheels", default=0.08, sign=1, usual=(0.03, 0.3), most=1)
     slip_speed: float = key("slip speed that is allowed at least, as the car starts to move", "L/T", 0.5, sign=1,
                             usual=(0.2, 2))  # fmt: skip
     brake_gain: float = key("brake torque per slip speed above the target", "F*T", 400.0, sign=0, usual=(0, 3000))

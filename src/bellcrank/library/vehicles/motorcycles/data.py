@@ -26,6 +26,7 @@ from bellcrank.library.vehicles.records import Vector
 NEEDED = ("radius", "cornering", "camber")  # of a tyre without a file
 ALONG = 0.5  # relaxation length along the wheel over that across it
 HALVINGS = 60
+LEAST = 0.5  # of its radius, to which a tyre at rest may be compressed
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ def strut_lever(strut: ArmStrut, pivot: Vector) -> float:
 def loaded_radius(tyre: Any, load: float) -> float:
     """The radius at which an upright tyre at rest carries a load, m."""
     at = Rolling(load, 0.0, 0.0, 0.0, tyre.usual[0], 0.0, 0.0)
-    low, high = 0.5 * float(tyre.free_radius(ARRAYS, 0.0)), float(tyre.free_radius(ARRAYS, 0.0))
+    low, high = LEAST * float(tyre.free_radius(ARRAYS, 0.0)), float(tyre.free_radius(ARRAYS, 0.0))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if float(tyre.press(ARRAYS, at, middle)[0]) > load else (low, middle)
@@ -145,16 +146,41 @@ def make_motorcycle(given: Mapping[str, Any], folder: Path) -> MotorcycleData:
             problems.append(
                 f"the {end} wheel carries {load:.0f} N at rest: the mass centre lies outside the wheelbase."
             )
-    if not problems and min(data.preloads) < 0:
-        problems.append(f"the struts pull at rest ({data.preloads[0]:.0f} N in front, {data.preloads[1]:.0f} N at the "
-                        "rear): are the ends of rear.spring interchanged?")  # fmt: skip
+    if not problems:
+        _check_rest(data, problems)
     if problems:
         raise ModelError(problems, name)
     return data
 
 
+def _check_rest(data: MotorcycleData, problems: Problems) -> None:
+    """What can be seen only where it stands."""
+    given = data.sections
+    for end, tyre, load in zip(("front", "rear"), (data.front_tyre, data.rear_tyre), data.loads, strict=True):
+        most = float(tyre.press(ARRAYS, Rolling(load, 0.0, 0.0, 0.0, tyre.usual[0], 0.0, 0.0), LEAST * tyre.radius)[0])
+        if most < load:
+            problems.append(f"{end}.tyre: compressed to half its radius it carries {most:.4g} N, less than the load of "
+                            f"{load:.4g} N at rest; in which unit is its vertical stiffness?")  # fmt: skip
+    if problems:
+        return
+    fork, strut = data.preloads
+    if fork < 0:
+        problems.append(f"front.spring: the fork pulls with {-fork:.0f} N at rest: wheel and slider are heavier than "
+                        f"the load of {data.loads[0]:.0f} N of the front wheel.")  # fmt: skip
+    if strut < 0:
+        problems.append(f"rear.spring: the strut pulls with {-strut:.0f} N at rest: are frame and arm interchanged?")
+    if given.chain is not None:
+        x, _, z = given.chain.sprocket
+        apart, both = math.hypot(x, z - data.heights[1]), (given.chain.rear_radius, given.chain.front_radius)
+        if apart <= sum(both):
+            problems.append(f"chain.sprocket lies {apart:.4g} m from the axle of the rear wheel: the sprockets, with "
+                            f"radii {both[0]:.4g} and {both[1]:.4g} m, overlap.")  # fmt: skip
+
+
 def _check(given: MotorcycleSections, problems: Problems) -> None:
     front, rear = given.front, given.rear
+    if not front.rake < math.pi / 2:
+        problems.append(f"front.rake = {math.degrees(front.rake):.4g} deg must lie between 0 and 90 deg.")
     if (front.trail is None) == (front.offset is None):
         problems.append("front: give either trail or offset.")
     if (front.spring is None) != (front.slider is None):
@@ -168,13 +194,19 @@ def _check(given: MotorcycleSections, problems: Problems) -> None:
             problems.append("rear.spring: the strut points at rear.arm.pivot and cannot carry the frame.")
         if not rear.arm.pivot[0] > 0:
             problems.append(f"rear.arm.pivot: x = {rear.arm.pivot[0]:g} m must lie before the rear wheel.")
-    if not 0 <= given.brakes.front_share <= 1:
-        problems.append(f"brakes.front_share = {given.brakes.front_share:g} must lie between 0 and 1.")
     parts = {"frame": given.frame, "rider": given.rider, "front.steer": front.steer, "front.slider": front.slider,
              "rear.arm": rear.arm}  # fmt: skip
     for name, part in parts.items():
         if part is not None and not all(i > 0 for i in part.inertia):
             problems.append(f"{name}.inertia = {list(part.inertia)} must be three positive moments.")
+        if part is not None and not part.cg[2] > 0:
+            problems.append(f"{name}.cg = {list(part.cg)} m must lie above the road: z positive.")
+    points = {f"{name}.cg": part.cg for name, part in parts.items() if part is not None}
+    points |= {} if rear.arm is None else {"rear.arm.pivot": rear.arm.pivot}
+    points |= {} if rear.spring is None else {f"rear.spring.{x}": getattr(rear.spring, x) for x in ("frame", "arm")}
+    for where, at in points.items():
+        if at[1]:
+            problems.append(f"{where} = {list(at)} m must lie in the plane of symmetry: y = 0.")
 
 
 def _tyre(where: str, given: MotorcycleRubber, folder: Path, problems: Problems) -> Any:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import MISSING, fields
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.text import read_text, read_toml
+from bellcrank.files.shipped import Collection
+from bellcrank.files.text import read_text
 from bellcrank.kinds import checked
+from bellcrank.library.given import finite, finite_list, positive
 from bellcrank.library.labels import plain_labels
 from bellcrank.library.vehicles.checking import unusual, unusual_keys
 from bellcrank.library.vehicles.figures import Figures
@@ -22,15 +24,17 @@ from bellcrank.library.vehicles.motorcycles.data import MotorcycleData, make_mot
 from bellcrank.library.vehicles.motorcycles.figures import figures_of
 from bellcrank.library.vehicles.motorcycles.modes import NAMES, SpeedModes, named_modes
 from bellcrank.library.vehicles.motorcycles.ride import FALLEN, Ride
-from bellcrank.library.vehicles.motorcycles.rider import Rider, design
+from bellcrank.library.vehicles.motorcycles.rider import Rider, check_path, design
 from bellcrank.library.vehicles.path import lane_change
-from bellcrank.library.vehicles.trailers import merged
+from bellcrank.library.vehicles.trailers import changed_sections
+from bellcrank.numeric.real import displayed
 
 if TYPE_CHECKING:
     from bellcrank.analysis.equilibrium import Equilibrium
     from bellcrank.api.simulation import Simulation
     from bellcrank.library.vehicles.path import Path as Line
 
+MOTORCYCLES = Collection("motorcycle", "bellcrank.library.vehicles.motorcycles", foreign=("body", "a car (Car.read)"))
 ENDS = {"front": "the front {}", "rear": "the rear {}"}
 SPEEDS = tuple(float(v) for v in range(2, 61, 2))  # m/s
 BEFORE = 20.0  # m, before a lane change
@@ -94,14 +98,7 @@ class Motorcycle:
         >>> bc.vehicles.Motorcycle.read("bicycle").name
         'benchmark bicycle'
         """
-        found = Path(path)
-        if not found.is_file() and str(path) in motorcycles():
-            found = _shipped(str(path))
-        if not found.exists() and not found.suffix:
-            raise ModelError(_unknown(str(path)))
-        given = read_toml(found)
-        if "folder" in given:
-            raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
+        given, found = MOTORCYCLES.read(path)
         return cls(folder=found.parent, **given)
 
     @property
@@ -129,7 +126,7 @@ class Motorcycle:
         ModelError
             If a key or value is not allowed.
         """
-        return type(self)(folder=self.folder, **merged(self.given, sections))
+        return type(self)(folder=self.folder, **changed_sections(self.given, sections))
 
     @cached_property
     def metrics(self) -> Figures:
@@ -168,6 +165,9 @@ class Motorcycle:
         MotorcycleSystem
             The model, a `System`.
         """
+        finite("system", "m/s", speed=speed)
+        if not isinstance(rider, Rider | None):
+            raise ModelError(f"system: rider={displayed(rider)} must be what Motorcycle.rider returns", self.name)
         s = build(self.data, speed, terrain, rider)
         plain_labels(s, ENDS)
         return s
@@ -178,8 +178,7 @@ class Motorcycle:
         return self.system().equations().compile(backend="python")
 
     def _straight(self, speed: float) -> Equilibrium:
-        if not speed > 0:
-            raise ModelError(f"speed={speed:g} must be positive (m/s)", self.name)
+        positive(self.name, "m/s", speed=speed)
         return straight(self._free, rolling(self.data, speed), speed)
 
     def modes(self, speeds: Sequence[float] | None = None) -> SpeedModes:
@@ -202,7 +201,7 @@ class Motorcycle:
         NoEquilibrium
             If the motorcycle has no steady motion at a speed.
         """
-        at = np.array(SPEEDS if speeds is None else speeds, dtype=float)
+        at = np.array(SPEEDS if speeds is None else finite_list("modes", "speeds", "m/s", speeds))
         found = []
         for v in at.tolist():
             steady = self._straight(v)
@@ -231,12 +230,13 @@ class Motorcycle:
         RunError
             If there is no such turn, for instance as the tyres do not hold it.
         """
+        asked = finite_list("corner", "lateral_acceleration", "m/s2", lateral_acceleration)
         now = self._straight(speed)
         turns = []
-        for ay in lateral_acceleration:
-            now = turn(self._free, now, speed, float(ay))
+        for ay in asked:
+            now = turn(self._free, now, speed, ay)
             turns.append(now)
-        return Cornering(self.name, speed, tuple(float(a) for a in lateral_acceleration), tuple(turns))
+        return Cornering(self.name, speed, tuple(asked), tuple(turns))
 
     def rider(self, path: Line, *, speed: float = 20.0, horizon: float = 4.0, **options: Any) -> Rider:
         """Make a rider who stabilizes the motorcycle, follows a path and keeps the speed.
@@ -262,6 +262,14 @@ class Motorcycle:
         RunError
             If no rider stabilizes the motorcycle at that speed.
         """
+        check_path(path)
+        positive("rider", "s", horizon=horizon)
+        known = [f.name for f in fields(Rider) if f.default is not MISSING]
+        for name, value in options.items():
+            if name not in known:
+                near = did_you_mean(name, ["horizon", *known])
+                raise ModelError(f"rider: '{name}' is not known.{near} Options: horizon, {', '.join(known)}.")
+            positive("rider", "SI units", **{name: value})
         steady = self._straight(speed)
         linear = self._free.linearize(at=steady, wrt="steer_torque", outputs=())
         return design(linear.essential().in_equation_units(), self.data, path, speed, horizon, **options)
@@ -285,6 +293,8 @@ class Motorcycle:
         Ride
             Run and metrics.
         """
+        if t_end is not None:
+            positive("ride", "s", t_end=t_end)
         rider = self.rider(path, speed=speed, **options)
         s = self.system(speed=speed, rider=rider)
         s.add_event("fallen", f"abs(q(frame, 5)) - {FALLEN!r}", stop=True)
@@ -315,6 +325,9 @@ class Motorcycle:
         Ride
             Run and metrics.
         """
+        positive("lane_change", "m/s", speed=speed)
+        positive("lane_change", "m", length=length)
+        finite("lane_change", "m", offset=offset)
         after = (AFTER + 1.0) * speed
         path = lane_change([(BEFORE, 0.0), (BEFORE + length, offset)], before=10.0, after=after)
         return self.ride(path, speed=speed, t_end=(BEFORE + length) / speed + AFTER, **options)
@@ -334,29 +347,14 @@ def motorcycles() -> list[str]:
     >>> bc.vehicles.motorcycles()
     ['bicycle', 'sport']
     """
-    return sorted(p.stem for p in _folder().glob("*.toml"))
+    return MOTORCYCLES.names()
 
 
 def motorcycle_text(name: str) -> str:
     """The text of a motorcycle file that comes with Bellcrank, as a start for another."""
-    if name not in motorcycles():
-        raise ModelError(_unknown(name))
-    return read_text(_shipped(name))
+    return read_text(MOTORCYCLES.file(name))
 
 
 def motorcycle_system(path: str | Path, *, speed: float = 20.0, terrain: Ground | None = None) -> MotorcycleSystem:
     """The model of a motorcycle file; options as of `Motorcycle.system`."""
     return Motorcycle.read(path).system(speed=speed, terrain=terrain)
-
-
-def _unknown(name: str) -> str:
-    known = motorcycles()
-    return f"no file or motorcycle is called '{name}'.{did_you_mean(name, known)} There are {', '.join(known)}."
-
-
-def _folder() -> Path:
-    return Path(str(files("bellcrank.library.vehicles.motorcycles") / "data"))
-
-
-def _shipped(name: str) -> Path:
-    return _folder() / f"{name}.toml"

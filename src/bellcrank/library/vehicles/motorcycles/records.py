@@ -131,7 +131,8 @@ class Chain:
 class MotorcycleBrakes:
     """Brakes: that of the front wheel acts on the fork, that of the rear wheel on the swing arm."""
 
-    front_share: float = key("fraction of the brake torque on the front wheel", default=0.7, sign=0, usual=(0.4, 1.0))
+    front_share: float = key("fraction of the brake torque on the front wheel", default=0.7, sign=0, usual=(0.4, 1.0),
+                             most=1)  # fmt: skip
 
 
 @dataclass(frozen=True)

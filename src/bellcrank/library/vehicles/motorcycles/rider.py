@@ -134,14 +134,17 @@ class Rider(Listed):
         return "rider_reach*(k_speed*follow.slow + i_speed*follow.sum)"
 
 
-def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: float, **options: Any) -> Rider:
-    """The rider for a linear model of straight running (SI units, input steer_torque), who looks `horizon` s ahead."""
-    from scipy.linalg import expm, solve_continuous_are
-
+def check_path(path: Any) -> None:
     if not isinstance(path, Path):
         raise ModelError(
             f"rider: path={path!r:.60} must be a Path.through(x, y), a lane_change(corners) or a circle(radius)"
         )
+
+
+def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: float, **options: Any) -> Rider:
+    """The rider for a linear model of straight running (SI units, input steer_torque), who looks `horizon` s ahead."""
+    from scipy.linalg import expm, solve_continuous_are
+
     names = list(model.state_names)
     sensed = [names.index(n) for n in FEELS]
     other = [i for i, n in enumerate(names) if n not in FEELS and _lateral(model.A, sensed, i)]
