@@ -102,10 +102,13 @@ class Cluster:
 
     @contextmanager
     def _there(self) -> Iterator[None]:
+        from distributed.comm import CommClosedError
+
         try:
             yield
         except (OSError, RuntimeError, CancelledError) as error:
-            if self.client.status == "running" and not isinstance(error, CancelledError):
+            lost = isinstance(error, CancelledError | CommClosedError)  # the client may not have noticed yet
+            if self.client.status == "running" and not lost:
                 raise
             raise self._gone() from None
 
