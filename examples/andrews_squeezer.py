@@ -51,6 +51,17 @@ def model():
     s.set_defaults(d=0.028, da=0.0115, e=0.02, ea=0.01421, zf=0.02, fa=0.01421, rr=0.007, ra=0.00092)
     s.set_defaults(ss=0.035, sa=0.01874, sb=0.01043, sc=0.018, sd=0.02, zt=0.04, ta=0.02308, tb=0.00916)
     s.set_defaults(uu=0.04, ua=0.01228, ub=0.00449, c0=4530, lo=0.07785, mom=0.033)
+    for i in range(1, 8):
+        s.set_labels(**{f"m{i}": f"mass of body {i}", f"i{i}": f"inertia of body {i}"})
+    for name, label in (("a", "the pin of bodies 5 and 7"), ("b", "the pin of body 3"), ("c", "the end of the spring")):
+        s.set_labels(**{f"x{name}": f"x of {label}", f"y{name}": f"y of {label}"})
+    s.set_labels(rr="length of the crank, body 1", d="length of body 2", ss="length of body 3", e="length of body 4")
+    s.set_labels(zt="length of body 5", zf="length of body 6", uu="length of body 7", c0="stiffness of the spring")
+    s.set_labels(lo="free length of the spring", mom="torque of the motor", ra="mass centre of body 1")
+    s.set_labels(da="mass centre of body 2", sa="mass centre of body 3, along", sb="mass centre of body 3, across")
+    s.set_labels(ea="mass centre of body 4", ta="mass centre of body 5, along", tb="mass centre of body 5, across")
+    s.set_labels(fa="mass centre of body 6", ua="mass centre of body 7, along", ub="mass centre of body 7, across")
+    s.set_labels(sc="end of the spring on body 3, along", sd="end of the spring on body 3, across")
     s.set_run(t_end=0.03, step=2e-5, output_every=5, initial=START)
     return s
 

@@ -10,7 +10,7 @@ import bellcrank as bc
 
 def model():
     """Two degrees of freedom, SI units; the axle starts at 0.25 rad."""
-    s = bc.System("cart", units="mks")
+    s = bc.System("cart with a steered axle", units="mks")
     b = s.add_body("b", label="body of cart", translate=(1, 2), rotate=3, cm=("cmb1", 0, 0))
     f = s.add_body("f", parent=b, label="front axle", rotate=3, joint_at=("l1", 0, 0), cm=("-eps + cmf1", 0, 0))
     wheel = {"rotate": 2, "mass": "mw", "inertia": ("it", "ia", "it")}
@@ -33,6 +33,12 @@ def model():
     s.add_output("deldot", "dot(rot(f) - rot(b), [b3])", label="steer rate", body=f)
     s.set_defaults(bi33=12, bm=20, cmb1=0.5, cmf1=0.02, eps=0.1, f=100, fi33=0.5, fm=5, ia=0.02, it=0.01, l1=1.5, mw=1)
     s.set_defaults(r=0.2, trk2=0.5)
+    s.set_labels(bm="mass of the body", bi33="yaw inertia of the body", fm="mass of the axle")
+    s.set_labels(fi33="yaw inertia of the axle", mw="mass of a wheel", ia="inertia of a wheel about its axis")
+    s.set_labels(it="inertia of a wheel across its axis", cmb1="mass centre of the body, in front of the rear wheels")
+    s.set_labels(cmf1="mass centre of the axle, in front of the front wheels", eps="trail of the front wheels")
+    s.set_labels(f="pushing force", l1="pivot of the axle, in front of the rear wheels", r="radius of the wheels")
+    s.set_labels(trk2="half of the track width")
     s.set_run(t_end=3, step=0.02, method="rk2", output_every=5, initial={"q(f)": 0.25})
     return s
 

@@ -1,4 +1,4 @@
-"""Driven car: a step of the steering wheel at 20 m/s, then straight again, then full braking to a standstill.
+"""Car in a turn and braking: a step of the steering wheel at 20 m/s, then straight again, then full braking to a standstill.
 
 Rigid chassis, four wheels that turn, tyres with slip (linear stiffness, relaxation length, friction circle), front-wheel drive, 29 coordinates and
 states, 14 speeds. Look at `yaw_rate`, `ay` and `roll` in the turn, `pitch`, `speed` and the forces of the tyres while braking, and at

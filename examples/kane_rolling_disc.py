@@ -45,7 +45,9 @@ def model():
 
     d.set_potential_energy(m * g * d.dot(r * L[3], N[3]))
     d.add_outputs("energy")
-    d.set_labels(q1="yaw", q2="lean", q3="spin", q4="contact, N1", q5="contact, N2", m="mass", r="radius", g="gravity")
+    d.set_labels(q1="yaw angle", q2="inclination", q3="spin angle", q4="contact point, x", q5="contact point, y")
+    d.set_labels(u1="rate of inclination", u2="spin rate", u3="turning rate in the plane of the disc")
+    d.set_labels(m="mass", r="radius", g="acceleration of gravity")
     d.set_units(
         q1="rad", q2="rad", q3="rad", q4="m", q5="m", u1="rad/s", u2="rad/s", u3="rad/s", ft="N", fl="N", fn="N"
     )

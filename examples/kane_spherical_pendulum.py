@@ -35,10 +35,17 @@ def model(orientation="euler parameters"):
     d.gravity(g * N[3])
 
     d.set_potential_energy(-m * g * l * d.dot(B[3], N[3]))
-    d.output("x", l * d.dot(B[3], N[1]), units="m", label="mass centre, N1")
-    d.output("y", l * d.dot(B[3], N[2]), units="m", label="mass centre, N2")
+    d.output("x", l * d.dot(B[3], N[1]), units="m", label="mass centre, x")
+    d.output("y", l * d.dot(B[3], N[2]), units="m", label="mass centre, y")
     d.output("h3", d.dot(d.angular_momentum(O), N[3]), label="angular momentum about the vertical")
     d.add_outputs("energy")
+    d.set_labels(m="mass", l="distance from the joint to the mass centre", g="acceleration of gravity")
+    d.set_labels(i="inertia across the axis of symmetry", j="inertia about the axis of symmetry")
+    d.set_labels(**{f"u{k}": f"angular velocity along B{k}" for k in (1, 2, 3)})
+    if orientation == "angles":
+        d.set_labels(q1="precession", q2="inclination", q3="spin")
+    else:
+        d.set_labels(**{f"e{k}": f"Euler parameter {k}" for k in range(4)})
     d.set_defaults(m=1, l=1, g=9.81, i=0.1, j=0.02)
     d.set_run(t_end=10, step=0.001, output_every=10, initial={"u1": 3})
     return d

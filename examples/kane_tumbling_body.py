@@ -23,6 +23,11 @@ def model():
         d.output(f"h{i}", d.dot(h, N[i]), label=f"angular momentum along N{i}")
     d.output("axis", d.dot(B[2], N[2]), label="direction of the intermediate axis")
     d.add_outputs("energy")
+    d.set_labels(**{f"u{i}": f"angular velocity along B{i}" for i in (1, 2, 3)})
+    d.set_labels(**{f"e{i}": f"Euler parameter {i}" for i in range(4)})
+    d.set_labels(
+        IB1="smallest moment of inertia", IB2="intermediate moment of inertia", IB3="largest moment of inertia"
+    )
     d.set_defaults(mB=1, IB1=1, IB2=2, IB3=3)
     d.set_run(t_end=1000, step=0.004, output_every=25, initial={"e0": 1, "u1": 1e-3, "u2": 1, "u3": 1e-3})
     return d

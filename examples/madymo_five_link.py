@@ -11,7 +11,7 @@ from bellcrank.linkage import five_link, shipped
 
 def model(exact=True):
     """One degree of freedom, SI units."""
-    s = bc.System("five-link as a joint", units="mks", axes="ISO 8855")
+    s = bc.System("wheel on a five-link suspension", units="mks", axes="ISO 8855")
     linkage = five_link(shipped("five_link"))
     centre = linkage.points["wheel_centre"]
     wheel = s.add_body("wheel", mass=12, inertia=(0.74, 1.46, 0.74), joint_at=centre, label="wheel and carrier")

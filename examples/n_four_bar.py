@@ -13,7 +13,7 @@ import bellcrank as bc
 
 def model(n=8, step=0.002):
     """One degree of freedom, SI units: n + 1 cranks on the ground, n couplers between their tips."""
-    s = bc.System(f"N-four-bar, {n} windows", units="mks")
+    s = bc.System(f"row of {n} four-bar linkages", units="mks")
     ground = s.inertial
     rod = {"rotate": 3, "cm": ("l/2", 0, 0), "mass": "m", "inertia": (0, 0, "m*l**2/12")}
     previous = None

@@ -1,6 +1,6 @@
-"""Spacecraft #1: a bus with a clock, a camera on it, and a flexible boom, kept in attitude by thrusters.
+"""Spacecraft with a flexible boom: a bus with a clock, a camera on it, and a flexible boom, kept in attitude by thrusters.
 
-Sayers (1990), section 9.4 (an example of the SD/FAST manual). The motors follow a commanded slew of clock and camera
+Sayers (1990), section 9.4 (Spacecraft #1, an example of the SD/FAST manual). The motors follow a commanded slew of clock and camera
 from 1 s to 11 s; three on-off thrusters hold the bus. E is a massless body that gives the boom its second hinge. Look
 at the bus angles q(b, 4..6): they stay near the thrusters' dead band of 0.0025 rad.
 """
