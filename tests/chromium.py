@@ -77,6 +77,14 @@ class Chromium(Page):
         code = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[name]
         self._call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code)
 
+    def mouse(self, kind, x, y):
+        """The left button of the mouse: kind is Pressed, Moved or Released."""
+        self._call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x, y=y, button="left", buttons=1, clickCount=1)
+
+    def touch(self, kind, *points):
+        """Fingers on the screen: kind is Start, Move or End."""
+        self._call("Input.dispatchTouchEvent", type=f"touch{kind}", touchPoints=[{"x": x, "y": y} for x, y in points])
+
     def screenshot(self, path=None, **clip):
         """A picture of the page as PNG."""
         more = {"clip": {**clip, "scale": 1}} if clip else {}

@@ -190,3 +190,37 @@ def joined(parts, sizes):
     script = (files("bellcrank") / "export/page/templates/join.js").read_text(encoding="utf-8")
     script = script.replace("function joined", "globalThis.joined = function")
     return bytes(node(_JOIN, {"script": script, "parts": b64encode(parts).decode(), "sizes": sizes}))
+
+
+_PULL = """
+const d = JSON.parse(require("fs").readFileSync(0));
+(0, eval)(d.script);
+engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me => {
+  d.facts.signals.forEach((q, s) => { me.held[s] = q.held; });
+  me.take();
+  me.begin();
+  const hand = pulling(me, null, null), rows = [];
+  const note = () => {
+    me.outputs();
+    const row = Object.fromEntries(d.facts.channels.map(c => [c.name, me.row[c.column]/c.factor]));
+    rows.push({...row, t: me.t, work: hand.work, own: hand.energy, loose: me.loose(), problem: me.problem});
+  };
+  note();
+  for (const [held, steps] of d.parts) {
+    if (held) hand.hold(...held);
+    else hand.drop();
+    for (let i = 0; i < steps; i++) {
+      hand.push(d.facts.step);
+      me.advance(1);
+      note();
+    }
+  }
+  console.log(JSON.stringify(rows));
+});
+"""
+
+
+def page_pulled(page, *parts):
+    """Channels, work of the pointer, kinetic energy of the bodies and gaps of loops, step by step. In: a page with
+    `drag`, and parts: [body, point of it, target] or None, and steps."""
+    return node(_PULL, {**given_by(page), "parts": parts})

@@ -91,7 +91,7 @@ def _with_model(made: Made, path: Path, folder: Path) -> Made:
     equations = system.equations()
     found: dict[str, Any] = {"check": str(bc.check(system, states=STATES, equations=equations))}
     try:
-        equations.export("page", folder / PAGE, title=made.title)
+        equations.export("page", folder / PAGE, title=made.title, drag=True)
         found["live"] = True
     except bc.ModelError as error:
         found["refused"] = str(error)

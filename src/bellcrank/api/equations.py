@@ -397,6 +397,7 @@ class Equations(Checked):
         title: str | None = None,
         run: Run | None = None,
         modes: LinearModel | None = None,
+        drag: bool | None = None,
     ) -> Page: ...
 
     def export(
@@ -420,6 +421,7 @@ class Equations(Checked):
         title: str | None = None,
         run: Run | None = None,
         modes: LinearModel | None = None,
+        drag: bool | None = None,
     ) -> Any:
         """Write the model as a program, C for a controller, an S-function, an FMU or a live page.
 
@@ -457,6 +459,8 @@ class Equations(Checked):
             A run of the model that a "page" plays, too.
         modes : LinearModel, optional
             A linear model (of `linearize`) whose modes a "page" shows.
+        drag : bool, default False
+            Let the pointer pull bodies of a "page", which adds 3 kB. Not for models with rigid wheels.
 
         Returns
         -------
@@ -492,7 +496,7 @@ class Equations(Checked):
         programs = {"events": events, "stop": stop, "dae": dae, "precision": precision}
         credits = {"author": author, "version": version, "license": license, "copyright": copyright}
         fmus = {"fmi": fmi, "platforms": platforms, "description": description, **credits}
-        pages = {"sliders": sliders, "plots": plots, "title": title, "run": run, "modes": modes}
+        pages = {"sliders": sliders, "plots": plots, "title": title, "run": run, "modes": modes, "drag": drag}
         return export(self.derived, format, path, {**programs, **fmus, **pages})
 
     def compile(

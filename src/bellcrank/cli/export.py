@@ -58,6 +58,7 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "modes": ("--modes", {
         "action": "store_true", "help": "also show the modes of small motions about the equilibrium",
     }),
+    "drag": ("--drag", {"action": "store_true", "help": "let the pointer pull bodies, which adds 3 kB"}),
     "title": ("--title", {"metavar": "TEXT", "help": "title of the page (default: the name of the model)"}),
 }  # fmt: skip
 """Options of `Equations.export` on the command line: the name, and how it is read; events: below."""

@@ -49,7 +49,7 @@ FORMATS: dict[str, Format] = {
     "embedded": Format(_program, ("events", "stop", "precision")),
     "simulink": Format(_program, ("events", "stop")),
     "fmu": Format(_fmu, ("fmi", "platforms", "dae", "description", "author", "version", "license", "copyright")),
-    "page": Format(_page, ("sliders", "plots", "title", "run", "modes"), shown=True),
+    "page": Format(_page, ("sliders", "plots", "title", "run", "modes", "drag"), shown=True),
 }
 
 

@@ -32,14 +32,14 @@ def as_json(facts: Mapping[str, Any]) -> bytes:
 def packed(parts: Sequence[bytes]) -> tuple[str, int]:
     """Bytes as text, about a third as long for a program, and how many bytes it stands for: two characters for 13 bits
     (|, } and ~ in place of the three that mean something in a page)."""
-    small = b"".join(_compressed(part, i == len(parts)) for i, part in enumerate(parts, 1))
+    small = b"".join(compressed(part, i == len(parts)) for i, part in enumerate(parts, 1))
     bits = np.unpackbits(np.frombuffer(small + b"\0\0", np.uint8))
     pairs = bits[: len(bits) // BITS * BITS].reshape(-1, BITS) @ (1 << np.arange(BITS)[::-1])
     digits = np.stack(np.divmod(pairs, DIGITS), axis=1).ravel().astype(np.uint8) + 33
     return digits.tobytes().decode().translate(str.maketrans('"&<', "|}~")), len(small)
 
 
-def _compressed(part: bytes, last: bool) -> bytes:
+def compressed(part: bytes, last: bool = False) -> bytes:
     """A part of a stream of zlib."""
     found = []
     for level in LEVELS:

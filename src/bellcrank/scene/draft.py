@@ -97,9 +97,13 @@ class Draft:
     def at(self, p: Point) -> int:
         return self.mark(p.body, p.at)
 
+    def places(self) -> list[Expr]:
+        """Where marks are in their bodies, three for each."""
+        return [x for _, at in self.marks for x in at]
+
     def expressions(self) -> list[Expr]:
         """All that follows from the parameters, in the order in which `build` takes the numbers."""
-        found = [x for _, at in self.marks for x in at]
+        found = self.places()
         for item in self.items:
             found += [*(x for x in item.size if isinstance(x, Expr)), *item.axis]
             found += [item.along.measured, item.along.square] if item.along is not None else []

@@ -15,10 +15,12 @@ from bellcrank.derive.derived import Derived
 from bellcrank.emit.browser import refuse_foreign
 from bellcrank.emit.wasm.apart import apart
 from bellcrank.errors import BuildError, ModelError
+from bellcrank.export.model_setup import special_of
 from bellcrank.export.page.beside import mode_facts, record_facts
+from bellcrank.export.page.drag import drag_facts
 from bellcrank.export.page.facts import chosen_of, facts_of
 from bellcrank.export.page.scene import page_program, scene_facts
-from bellcrank.files.embed import plain, short_script
+from bellcrank.files.embed import compressed, plain, short_script
 from bellcrank.files.template import template
 from bellcrank.files.whole import write_text
 from bellcrank.run.body_motion import at_start, drawn
@@ -26,6 +28,7 @@ from bellcrank.scene.browser import scene_scripts
 from bellcrank.scene.recorded import PAGES, page_text
 
 HEIGHT = 720  # pixels of a page in a notebook
+JOIN = 570  # bytes that the script which joins parts takes, compressed
 ASKED = {
     "join.js": "apart",
     "events.js": "events",
@@ -33,6 +36,7 @@ ASKED = {
     "road.js": "road",
     "record.js": "record",
     "modes.js": "linear",
+    "drag.js": "drag",
 }  # for those facts
 
 
@@ -127,7 +131,13 @@ class Page:
 
 
 def live_page(
-    derived: Derived, sliders: Any = None, plots: Any = None, title: Any = None, run: Any = None, modes: Any = None
+    derived: Derived,
+    sliders: Any = None,
+    plots: Any = None,
+    title: Any = None,
+    run: Any = None,
+    modes: Any = None,
+    drag: bool = False,
 ) -> Page:
     """The page of a model; what else is given as of `Equations.export`."""
     refuse_foreign(derived.program)
@@ -137,13 +147,18 @@ def live_page(
         raise ModelError("modes cannot be shown of equations that were derived by hand, without bodies", derived.name)
     record, numbers = (None, b"") if run is None else record_facts(derived.interface, run)
     linear = None if modes is None else mode_facts(derived.interface, modes)
-    program = page_program(derived) if seen else derived.program
+    drag = drag and seen and not special_of(derived).wheels
+    program = page_program(derived, drag) if seen else derived.program
     start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if seen else None
     facts, made = facts_of(derived, program, chosen, None if start is None else start.scene.reach)
     facts["title"] = plain(facts["title"])
     module, facts["apart"] = apart(made.module)
+    if len(compressed(module)) + JOIN > len(compressed(made.module)):
+        module, facts["apart"] = made.module, None
     if start is not None:
         facts |= scene_facts(derived, made, start)
+    if drag and start is not None:
+        facts["drag"] = drag_facts(derived, start.scene.reach)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
     asked = [name for name, of in ASKED.items() if facts.get(of)]
     asked += scene_scripts(facts["scene"]) if start is not None else []

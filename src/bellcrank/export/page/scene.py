@@ -6,6 +6,7 @@ from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.browser import BrowserProgram
+from bellcrank.export.page.drag import inertia_expressions
 from bellcrank.program.program import Program
 from bellcrank.run.body_motion import Motion, posed_program
 from bellcrank.scene.browser import browser_scene, few_digits
@@ -16,10 +17,12 @@ AHEAD = 60.0  # reaches of the mechanism that ground which is not flat is shown 
 WIDE = 20.0  # the same of ground over x and y, to all sides
 
 
-def page_program(derived: Derived) -> Program:
-    """The program of the model with its poses and marks."""
+def page_program(derived: Derived, drag: bool = False) -> Program:
+    """The program of the model with its poses and marks; sizes of shapes stay those of the start. With `drag` the
+    inertia of bodies follows the marks."""
     draft = draft_of(derived.analysis)
-    return posed_program(derived.analysis, derived.program, draft.parts, draft.expressions())
+    numbers = [*draft.places(), *(inertia_expressions(derived) if drag else ())]
+    return posed_program(derived.analysis, derived.program, draft.parts, numbers)
 
 
 def scene_facts(derived: Derived, made: BrowserProgram, start: Motion) -> dict[str, Any]:

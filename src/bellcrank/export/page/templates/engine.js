@@ -39,7 +39,7 @@ function runner(F, kernel, e, m, whole) {
   let h = F.step, breaks = [], until = Infinity, closed = [];  // closed: parameters with which loops were
   Object.defineProperty(me, "t", {get: () => m[place.t]});
   Object.defineProperty(me, "i", {get: () => whole[2*place.reached]});
-  const call = (name, to = A[name]) => e[name](me.t, A.y, A.y + 8*F.n_q, A.p, A.c, A.w, to, A.externals);
+  const call = me.call = (name, to = A[name]) => e[name](me.t, A.y, A.y + 8*F.n_q, A.p, A.c, A.w, to, A.externals);
   // Inputs as they are held, a job at a time that has not begun (0) or goes on from a changed state (2).
   const set = (t, begun) => {
     const [size, first] = F.input;

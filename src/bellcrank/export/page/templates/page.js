@@ -34,6 +34,7 @@ async function live(F) {
   const failed = () => { dead = me.problem && last ? `${last}: ${me.problem}` : me.problem; };
   const restart = () => {
     me.begin();
+    if (hand) hand.used = false;
     left = 0;
     failed();
     drawn.clear();
@@ -58,6 +59,7 @@ async function live(F) {
   if (F.road) road(F.scene.ground, me.height);
   const view = F.scene ? scene($("view"), F.scene, me.shown("poses"), me.shown("marks"))
     : {fit() {}, draw() {}, seen: () => 0};
+  const hand = F.drag && pulling(me, $("view"), view, () => shown.running && !dead && shown.source === model);
   // Takes steps until a time, or until a moment is over.
   const go = (until, moment = Infinity) => {
     const every = Math.max(1, Math.round(F.window/F.step/600)), began = performance.now();
@@ -84,7 +86,7 @@ async function live(F) {
     me.poses();
     return found.length ? found : [poses()];
   };
-  const own = () => F.signals.every((q, s) => me.held[s] === q.held);  // nobody has moved an input
+  const own = () => F.signals.every((q, s) => me.held[s] === q.held) && !hand?.used;  // nobody has moved it
   const model = {
     label: "the model, live",
     get t() { return me.t; },
@@ -103,13 +105,14 @@ async function live(F) {
     start: restart,
     advance(passed, pace) {
       if ($("repeat").checked && me.t >= F.t_end && own()) return restart();
-      const parts = drive && drive.on ? Math.ceil(100*passed*pace) : 1;  // inputs move smoothly
+      const parts = hand?.held || drive && drive.on ? Math.ceil(100*passed*pace) : 1;  // inputs move smoothly
       const began = performance.now();
       late = false;
       for (let k = 0; k < parts && !late && !dead; k++) {
         if (drive && drive.move(passed/parts)) changed();
         left += passed*pace/parts;
         const until = me.t + Math.floor(left/F.step + 1e-9)*F.step, start = me.t;
+        if (hand && until > start && hand.push(until - start, pace)) failed();
         late = go(until, 60 - (performance.now() - began));
         left = late ? 0 : Math.max(0, left - (me.t - start));
       }
@@ -127,6 +130,7 @@ async function live(F) {
     shown() {
       panel.show();
       if (me.events) me.events.show($("plots"));
+      if (hand) hand.show();
     },
     samples,
   };
@@ -164,7 +168,7 @@ async function live(F) {
       shown.source.pose();
       return Array.from(poses());
     },
-    loose: me.loose,
+    loose: me.loose, hand,
     get events() { return me.events ? me.events.happened() : []; },
     values: () => {
       me.outputs();

@@ -135,6 +135,7 @@ function scene(canvas, S, poses, marks) {
     [fitted, known] = [samples, 0];
   };
   const draw_one = (kind, M, d, color, at) => {
+    if (at.hit) return at.hit(kind.numbers, M, d);
     const known = kind.of === lit;
     if (!known) [kind.of, kind.buffer] = [lit, g.createBuffer()];
     g.bindBuffer(g.ARRAY_BUFFER, kind.buffer);
@@ -274,6 +275,8 @@ function scene(canvas, S, poses, marks) {
       veiled(moving, lit, () => [grey, grey, grey], ...ghost, () => 0.3);
     }
     veiled(glass, lit, tone);
+    if (S.pulled) between(...S.pulled, 0.005*size, kinds.rod, [0.9, 0.4, 0.1, 1], lit);
   };
-  return {fit, draw, seen, get view() { return [...centre, ...half, follows]; }};
+  return {fit, draw, seen, get view() { return [...centre, ...half, follows]; },
+    tools: {...tools, items, draw_items, lens, get axes() { return axes; }}};
 }

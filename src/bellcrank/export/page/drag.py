@@ -1,0 +1,58 @@
+"""Dragging a body in a live page: inertia of bodies next to their poses, and facts of the script that pulls them.
+
+In:  a derivation. Out: expressions, and facts. The script finds partial velocities from the poses of the page and the
+mass matrix from these numbers, so that the equations which the page runs stay those of the model.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bellcrank.derive.derived import Derived
+from bellcrank.expr import TWO, ZERO, Expr, add, div, mul, sub, substitute, symbols
+from bellcrank.model.mechanism import Body
+
+SAG = 0.05  # of the reach of the mechanism, that its weight may take from the pointer
+WEIGHT = 9.81  # m/s2
+
+
+def inertia_expressions(derived: Derived) -> list[Expr]:
+    """Ten for each body: mass, first moments of mass and second ones (11, 12, 13, 22, 23, 33), about its origin along
+    its axes; then armatures. What the equations of motion do not hold counts as zero."""
+    bodies = derived.analysis.mechanism.bodies
+    found = [x for b in bodies for x in _moments(b)]
+    found += [b.armature for b, _ in _armatures(derived)]
+    known = {*derived.program.parameters}
+    lost: dict[Expr, Expr] = {s: ZERO for s in symbols(*found) if s.kind == "parameter" and s not in known}
+    return [substitute(x, lost) for x in found] if lost else found
+
+
+def _moments(b: Body) -> list[Expr]:
+    trace = add(*(b.inertia[i][i] for i in range(3)))
+    first = [mul(b.mass, x) for x in b.cm]
+    second = [
+        add(mul(first[i], b.cm[j]), sub(div(trace, TWO) if i == j else ZERO, b.inertia[i][j]))
+        for i in range(3)
+        for j in range(i, 3)
+    ]
+    return [b.mass, *first, *second]
+
+
+def _armatures(derived: Derived) -> list[tuple[Body, int]]:
+    """Bodies with one, and the numbers of their speeds."""
+    numbers = {s: i for i, s in enumerate(derived.program.speeds)}
+    listed = [b for b in derived.analysis.mechanism.bodies if b.armature is not ZERO]
+    return [(b, numbers[b.speeds[0]]) for b in listed if b.speeds[0] in numbers]
+
+
+def drag_facts(derived: Derived, reach: float) -> dict[str, Any]:
+    """The frequency of the spring at least, in rad/s, with which weight does not take a body far from the pointer; how
+    many constraint equations of speeds there are; the speeds that armatures resist."""
+    loops, gravity = derived.program.loops, WEIGHT * derived.interface.metre
+    return {
+        "omega": round(math.sqrt(gravity / (SAG * reach)), 1) if reach > 0 else 0,
+        "bodies": len(derived.analysis.mechanism.bodies),
+        "rows": 0 if loops is None else len(loops.v),
+        "armature": [i for _, i in _armatures(derived)],
+    }
