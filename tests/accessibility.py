@@ -32,6 +32,7 @@ SCRIPT = r"""
     if (/^(submit|reset|button)$/.test(e.type) ? !e.value && !name(e) && e.type === 'button'
         : reached(e) && !name(e) && ![...(e.labels || [])].some(inside)) add('label', e);
   }
+  for (const e of all('[role=dialog]')) if (!name(e)) add('aria-dialog-name', e);
   for (const e of all('iframe')) if (shown(e) && !e.title) add('frame-title', e);
   for (const e of all('[aria-hidden=true]'))
     if ([e, ...e.querySelectorAll(focusable)].some((x) => x.matches(focusable) && x.tabIndex >= 0 && x.checkVisibility(

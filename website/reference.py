@@ -177,7 +177,16 @@ def _section(name: str, thing: Any, level: int = 2) -> str:
     options = {"heading": f"'{name}'", "toc_label": f"'{name}'", "heading_level": str(level)}
     if isinstance(thing, ModuleType):
         options["members"] = "false"
+    elif inspect.isclass(thing) and issubclass(thing, bc.System):
+        options["members"] = f"[{', '.join(members_of(thing))}]"  # else by lines, which are those of several files
     return "\n".join([f"::: {_path(thing)}", "    options:", *(f"      {k}: {v}" for k, v in options.items())])
+
+
+def members_of(thing: type[bc.System]) -> list[str]:
+    """Public methods and properties of a system, those of its base classes first: bodies before equations."""
+    listed = [(name, x) for c in reversed(thing.__mro__[:-1]) for name, x in vars(c).items()]
+    shown = dict.fromkeys(name for name, x in listed if not inspect.isclass(x) and inspect.getdoc(x) and name[0] != "_")
+    return [name for name in shown if name not in ("internals", *thing.internals)]
 
 
 def _functions() -> str:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import bellcrank as bc
 from tests.accessibility import RULES, violations
 from tests.browser import needs_chromium
 from website.check import problems_of
 from website.gallery import GROUPS, SCRIPTS, Made, example_files, example_page
-from website.reference import PAGES, _types, page_of, public_entries, returned_classes
+from website.reference import PAGES, _types, members_of, page_of, public_entries, returned_classes
 from website.words import as_markdown
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +104,11 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
+def test_the_members_of_a_system_begin_with_its_bodies():
+    found = members_of(bc.System)
+    assert found[:3] == ["add_body", "add_point_mass", "add_point"] and found[-1] == "equations"
+
+
 @needs_chromium
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore")  # of the packages that build it
@@ -167,12 +173,12 @@ def test_faults_of_accessibility_are_found(tmp_path):
     faulty = """<!doctype html><html><head><meta name="viewport" content="user-scalable=no"></head><body><h2>No first</h2>
         <img src="data:,"><svg role="img"></svg><a href="#x"></a><button></button><input><iframe></iframe>
         <p aria-hidden="true"><a href="#x">hidden</a></p><a href="#x">a<button>b</button></a><p tabindex="3"></p>
-        <p aria-labelledby="lost"></p><ul><p></p></ul><li></li><b id="x"></b><b id="x"></b>
+        <p aria-labelledby="lost"></p><ul><p></p></ul><li></li><b id="x"></b><b id="x"></b><p role="dialog"></p>
         <pre style="width: 40px; overflow: auto">a line that is wider than its element</pre></body></html>"""
     sound = """<!doctype html><html lang="en"><head><title>t</title></head><body><h1>First</h1><h2>Second</h2>
         <img src="data:," alt="a"><svg role="img"><title>s</title></svg><a href="#x"><img src="data:," alt="a"></a>
         <button aria-label="b"></button><label>i<input></label><iframe title="f"></iframe><p aria-hidden="true">hidden</p>
-        <p tabindex="0"></p><p aria-labelledby="x"></p><ul><li></li></ul><b id="x"></b>
+        <p tabindex="0"></p><p aria-labelledby="x"></p><ul><li></li></ul><b id="x"></b><p role="dialog" aria-label="d"></p>
         <pre tabindex="0" style="width: 40px; overflow: auto">a line that is wider than its element</pre></body></html>"""
     (tmp_path / "faulty.html").write_text(faulty)
     (tmp_path / "sound.html").write_text(sound)

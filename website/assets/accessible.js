@@ -4,3 +4,5 @@ const reach = () => document.querySelectorAll(".md-typeset pre > code, .md-types
 });
 addEventListener("load", reach);
 addEventListener("resize", reach);
+// the theme gives its search dialog no name, which screen readers announce
+addEventListener("load", () => document.querySelector(".md-search")?.setAttribute("aria-label", "Search"));
