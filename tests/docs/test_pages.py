@@ -1,6 +1,7 @@
 """The examples of pages of the documentation run as they are printed, and give what the pages say."""
 
 import doctest
+import math
 import re
 import shlex
 import shutil
@@ -127,6 +128,10 @@ def test_controllers(folder):
 @pytest.mark.campaign
 def test_drivelines():
     names = executed("driveline")
+    speed, stall = names["speed"] * math.pi / 30, names["stall"]
+    assert stall["pump_torque"][-1] == pytest.approx(0.0032 * speed**2, rel=1e-6)
+    assert stall["motor_torque"][-1] == pytest.approx(stall["pump_torque"][-1], rel=1e-3)
+    assert stall["turbine_torque"][-1] == pytest.approx(2 * stall["pump_torque"][-1], rel=1e-3)
     assert 4 < names["result"]["time"] < 8
     for text in blocks("driveline", "toml"):
         assert bc.vehicles.Car.read("passenger").changed(**tomllib.loads(text)).data

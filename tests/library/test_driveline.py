@@ -1,7 +1,8 @@
-"""Motors of axles on a test bench, a car on rigid wheels that roll: closed forms and balances of power and energy."""
+"""Motors of axles, clutch and torque converter on a test bench, a car on rigid wheels that roll: closed forms and balances of power and energy."""
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
@@ -22,7 +23,8 @@ MOTORS = {
 def bench(car):
     """The drive of a car, with the mass of the car on wheels that roll without slip and a force `push` on it."""
     s = bc.System("bench")
-    chassis = s.add_body("chassis", translate=1, mass=MASS, inertia=0)
+    s.add_parameter("mass", MASS, units="M")
+    chassis = s.add_body("chassis", translate=1, mass="mass", inertia=0)
     wheels = {}
     for corner in CORNERS:
         wheels[corner] = s.add_body(f"{corner}.wheel", parent=chassis, rotate=2, mass=0, inertia=(SPIN, SPIN, SPIN))
@@ -45,6 +47,35 @@ def work(run, *channels):
 def gained(values, inertia):
     """Change of kinetic energy from the beginning to the end (J)."""
     return inertia / 2 * (values[-1] ** 2 - values[0] ** 2)
+
+
+IDLE, FLAT, J, FIRST = 80.0, 160.0, 0.15, 3.6 * 3.7
+DRIVE = {
+    "torque": None, "power": None, "driven": "rear", "final": 3.7, "efficiency": 0.93, "inertia": f"{J} kg-m2",
+    "map": [["0 rpm", f"{FLAT} N-m"], ["6000 rpm", f"{FLAT} N-m"]], "drag": [["800 rpm", "15 N-m"], ["6000 rpm", "45 N-m"]],
+    "gears": [3.6, 2.0, 1.35, 1.0, 0.8],
+}  # fmt: skip
+CLUTCH = 350.0  # N m
+RATIOS, CAPACITIES = [[0, 2.0], [0.85, 1.0], [1, 0.99]], [[0, 0.0032], [0.6, 0.0031], [0.85, 0.0022], [1, 0]]
+CONVERTER = {
+    "torque_ratio": RATIOS, "capacity": [[n, f"{k} N-m-s2"] for n, k in CAPACITIES],
+    "lock_speed": "250 rad/s", "lock_torque": "300 N-m",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def passenger():
+    return bc.vehicles.Car.read("passenger")
+
+
+@pytest.fixture(scope="module")
+def clutched(passenger):
+    return bench(passenger.changed(drive={**DRIVE, "clutch": {"torque": f"{CLUTCH} N-m"}}))
+
+
+@pytest.fixture(scope="module")
+def converted(passenger):
+    return bench(passenger.changed(drive={**DRIVE, "converter": CONVERTER}))
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +148,110 @@ def test_motors_of_axles_hold_a_car_on_a_slope(electric_bench):
         assert abs(run["u(chassis)"]).max() < 1e-3
 
 
+def test_wrong_clutches_and_converters_are_named(passenger):
+    clutch = {"torque": "300 N-m"}
+    with pytest.raises(ModelError, match=r"drive.clutch needs drive.drag and drive.inertia"):
+        passenger.changed(drive={**DRIVE, "inertia": None, "clutch": clutch})
+    with pytest.raises(ModelError, match=r"drive.clutch and drive.converter: give one of them"):
+        passenger.changed(drive={**DRIVE, "clutch": clutch, "converter": CONVERTER})
+    with pytest.raises(ModelError, match=r"drive.clutch needs drive.map"):
+        passenger.changed(drive={"clutch": clutch})
+    with pytest.raises(ModelError, match=r"'torqe'.*Did you mean 'torque'"):
+        passenger.changed(drive={**DRIVE, "clutch": {"torqe": "300 N-m"}})
+    wrong = {"torque_ratio": [[0.1, 2], [1, 1]], "capacity": [[0, "0.003 N-m-s2"], [1, "0.001 N-m-s2"]]}
+    with pytest.raises(ModelError) as caught:
+        passenger.changed(drive={**DRIVE, "converter": wrong})
+    assert "torque_ratio: speed ratios must go from 0 to 1" in str(caught.value)
+    assert "the last value must be 0" in str(caught.value)
+    with pytest.raises(ModelError, match=r"at the speed ratio 0.8 the efficiency is 1.2; speed ratio times torque"):
+        passenger.changed(drive={**DRIVE, "converter": {**CONVERTER, "torque_ratio": [[0, 2], [0.8, 1.5], [1, 1]]}})
+
+
+def test_half_of_the_work_of_a_launch_is_heat_of_the_clutch(clutched):
+    """With a constant torque the motor keeps the speed at which the clutch carries it, and the fraction of its work
+    that is heat is 1 - w/w_m, with the mean speed w of the gears; then the clutch sticks, and the rotor is
+    accelerated as well."""
+    start = {"driveline.motor": IDLE, "driveline.clutch": 1.0, "driveline.gear": 1.0}
+    run = clutched.simulate(t_end=6, initial=start, inputs={"drive": 1e5})
+    v, motor = run["u(chassis)"], run["motor_speed"] * np.pi / 30
+    gears = run["gear_ratio"] * v / RADIUS
+    carries = IDLE * (1 + np.sqrt(FLAT / CLUTCH) / 2)
+    i, j = np.searchsorted(gears[:2000], [0.3 * carries, 0.95 * carries])
+    slips = slice(i, j + 1)
+    assert motor[slips] == pytest.approx(carries, rel=1e-4)
+    heat, done = (np.trapezoid(run[name][slips], run.time[slips]) for name in ("coupling_loss", "motor_power"))
+    assert heat / done == pytest.approx(1 - (gears[i] + gears[j]) / (2 * carries), rel=1e-3)
+    ax = np.gradient(v, run.time)
+    thrust = 0.93 * FLAT * FIRST / RADIUS
+    assert ax[slips] == pytest.approx(thrust / WHEELED, rel=1e-3)
+    sticks = (run.time > 2) & (run["gear"] == 1)
+    assert sticks.any() and motor[sticks] == pytest.approx(gears[sticks], rel=1e-4)
+    assert ax[sticks][:-2] == pytest.approx(thrust / (WHEELED + 0.93 * J * (FIRST / RADIUS) ** 2), rel=1e-3)
+    shift = np.flatnonzero((run["gear"] > 1.5) & (run["gear"] < 1.95))
+    assert np.diff(run["gear"]).min() >= 0 and ax[shift].min() < 0.1 * ax[slips][0] and run["motor_torque"].min() < -15
+    rest = work(run, "motor_power") - work(run, "coupling_loss", "gear_loss")
+    assert rest == pytest.approx(gained(v, WHEELED) + gained(motor, J), rel=1e-5)
+
+
+def test_clutch_opens_for_hard_braking_and_the_motor_idles(clutched):
+    start = {"u(chassis)": 8.0, "driveline.motor": 8 / RADIUS * FIRST, "driveline.clutch": 1.0, "driveline.gear": 1.0}
+    run = clutched.simulate(t_end=6, initial=start, inputs={"braking": 5000.0}, parameters={"gear_held": 1.0})
+    late = run.time > 0.6
+    assert run["clutch"][late].max() < 0.01 and np.ptp(run["u(chassis)"][late]) < 1e-3
+    assert np.gradient(run["motor_speed"] * np.pi / 30, run.time)[1000] == pytest.approx(
+        -np.interp(run["motor_speed"][1000], [800, 6000], [15, 45]) / J, rel=0.01
+    )
+    assert run["motor_speed"][-1] * np.pi / 30 == pytest.approx(IDLE, rel=0.01)
+    stands = clutched.simulate(
+        t_end=1, initial={"driveline.motor": IDLE, "driveline.clutch": 1.0, "driveline.gear": 1.0}
+    )
+    assert np.ptp(stands["motor_speed"]) < 1e-9 and abs(stands["u(chassis)"]).max() < 1e-12
+
+
+@pytest.mark.parametrize("turbine", [0.0, 150.0, 229.0, 245.0])
+def test_torque_converter_at_a_constant_speed(converted, turbine):
+    """A heavy car keeps its speed: the motor turns where full load is k(n) w^2, and the turbine gives m(n) of it; on
+    overrun where its drag is k(1/n) of the turbine. The coupling point of the table is at 229 rad/s."""
+    v = turbine / FIRST * RADIUS
+    start = {"u(chassis)": v, "driveline.motor": max(IDLE, turbine), "driveline.gear": 1.0}
+    given = {"parameters": {"mass": 1e12, "gear_held": 1.0}, "initial": start, "t_end": 3}
+    run = converted.simulate(inputs={"drive": 1e5}, **given)
+
+    def capacity(n):
+        return np.interp(n, *zip(*CAPACITIES, strict=True))
+
+    w = brentq(lambda w: FLAT - capacity(turbine / w) * w**2, turbine + 1, 600)
+    assert run["motor_speed"][-1] * np.pi / 30 == pytest.approx(w, rel=1e-6)
+    assert run["speed_ratio"][-1] == pytest.approx(turbine / w, abs=1e-6)
+    assert run["pump_torque"][-1] == pytest.approx(FLAT, rel=1e-6)
+    multiplies = np.interp(turbine / w, *zip(*RATIOS, strict=True))
+    assert run["turbine_torque"][-1] == pytest.approx(multiplies * FLAT, rel=1e-6)
+    assert run["coupling_loss"][-1] == pytest.approx(FLAT * w * (1 - multiplies * turbine / w), rel=1e-6)
+    if turbine == 229:
+        assert multiplies == pytest.approx(1, abs=0.01)
+    if turbine > 100:
+        coasts = converted.simulate(inputs={"drive": -1e5}, **given)
+        drags = brentq(lambda w: np.interp(w * 30 / np.pi, [800, 6000], [15, 45]) - capacity(w / turbine) * turbine**2,
+                       turbine / 2, turbine)  # fmt: skip
+        assert coasts["motor_speed"][-1] * np.pi / 30 == pytest.approx(drags, rel=1e-5)
+        assert coasts["turbine_torque"][-1] == pytest.approx(coasts["pump_torque"][-1], rel=1e-9)
+        assert coasts["coupling_loss"][-1] > 0
+
+
+def test_torque_converter_shifts_locks_and_keeps_the_balance(converted):
+    """From idle with all gears: the work of the motor is kinetic energy and losses, and the locked converter has none."""
+    start = {"driveline.motor": IDLE, "driveline.gear": 1.0}
+    run = converted.simulate(t_end=15, initial=start, inputs={"drive": 1e5})
+    v, motor = run["u(chassis)"], run["motor_speed"] * np.pi / 30
+    rest = work(run, "motor_power") - work(run, "coupling_loss", "gear_loss")
+    assert rest == pytest.approx(gained(v, WHEELED) + gained(motor, J), rel=1e-5)
+    assert run["gear"][-1] > 2.9 and np.diff(run["gear"]).min() >= 0
+    gears = run["gear_ratio"] * v / RADIUS
+    locked = (gears > 1.1 * 250) & (np.abs(run["gear"] - run["gear"].round()) < 1e-4)
+    assert locked.mean() > 0.3 and motor[locked] == pytest.approx(gears[locked], rel=0.02)
+    assert run["lock_up_torque"].max() > 0.8 * FLAT and np.abs(run["coupling_loss"][locked]).mean() < 100
+
+
 def balanced(car, run, given):
     """Whether the energy `given` to the wheels (J) is that of the wheels, the work of the tyres' forces on the car, and
     a little for sliding and rolling; and the tyres' forces accelerate the car against the air."""
@@ -139,3 +274,19 @@ def test_an_electric_car_accelerates_by_its_motors(electric):
     given = work(run, "front.motor_power", "rear.motor_power") - work(run, "front.motor_loss", "rear.motor_loss")
     balanced(electric, run, given - gained(run["front.motor_speed"] * np.pi / 30, 0.03))
     assert 3 < result["time"] < 8
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("kind", ["clutch", "converter"])
+def test_a_motor_with_a_speed_of_its_own_in_manoeuvres(passenger, kind):
+    """Acceleration with a balance of energy, steady driving, and a stop to idle speed."""
+    car = passenger.changed(drive={**DRIVE, "clutch": {"torque": "350 N-m"}} if kind == "clutch" else
+                            {**DRIVE, "converter": CONVERTER})  # fmt: skip
+    result = bc.manoeuvres.run(car, "acceleration")
+    run, motor = result.run, result.run["motor_speed"] * np.pi / 30
+    rest = work(run, "motor_power") - work(run, "coupling_loss", "gear_loss")
+    balanced(car, run, rest - gained(motor, J))
+    assert 8 < result["time"] < 16 and np.diff(run["gear"]).min() > -1e-9 and run["motor_speed"].max() < 6150
+    assert 1 < bc.manoeuvres.handling(car)["understeer"] < 3  # deg/g: it runs straight ahead in steady motion
+    stop = bc.manoeuvres.run(car, "braking", torque=3000)
+    assert stop.passed and stop.run["motor_speed"][-1] * np.pi / 30 == pytest.approx(IDLE, rel=0.06)

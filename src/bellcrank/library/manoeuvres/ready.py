@@ -22,12 +22,13 @@ from bellcrank.errors import ModelError, RunError
 from bellcrank.library.manoeuvres.steady import PLACE, SteadyMotion
 from bellcrank.library.vehicles.building import CarSystem, Plane, rolling
 from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.coupling import MOTOR
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of, understeer_gradient
 from bellcrank.library.vehicles.gearbox import GEAR
-from bellcrank.library.vehicles.motor import gear_up_to
+from bellcrank.library.vehicles.motor import gear_up_to, gears
 from bellcrank.library.vehicles.path import Change
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.run.result import Run
@@ -122,8 +123,11 @@ class Ready:
     ) -> dict[str, float]:
         """Newton's method from the car as it stands, tighter from circle to circle."""
         motion, how = SteadyMotion(self.sim), {**self._parameters(start), **parameters, "k_turn": K_TURN}
-        if how.get("gear_held", 0) > 0:
-            start[GEAR] = how["gear_held"]
+        if (gear := how.get("gear_held", 0)) > 0:
+            if MOTOR in start:
+                ratios = gears(self.data.sections.drive)
+                start[MOTOR] *= ratios[round(gear) - 1] / ratios[round(start[GEAR]) - 1]
+            start[GEAR] = gear
         circles = max(1, math.ceil(abs(curvature) * max(speed**2 / TIGHTER, WIDEST)))
         share = 0.0
         try:

@@ -29,13 +29,14 @@ from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.bushes import Gives, gives
 from bellcrank.library.vehicles.channels import FIRST, add_axle_channels, add_car_channels, add_corner_channels
 from bellcrank.library.vehicles.controllers.adding import add_controllers, with_cruise
+from bellcrank.library.vehicles.coupling import MOTOR
 from bellcrank.library.vehicles.data import CORNER_WORDS, CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driveline import add_drive
 from bellcrank.library.vehicles.figures import turns_left
 from bellcrank.library.vehicles.gearbox import CLUTCH, GEAR
 from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knuckles
 from bellcrank.library.vehicles.laws import stop, two_way
-from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch, largest_torque
+from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch, is_coupled, largest_torque, spins_at
 from bellcrank.library.vehicles.mounts import Mount, add_axle, add_independent, axle_start
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
@@ -86,9 +87,12 @@ class CarSystem(System):
         """Let a controller in the model give the torque of a wheel, which is an input otherwise.
 
         Parameters
-        ---------- torque : str ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``, with the corners fl, fr, rl
-        and rr. formula : str or expression The torque (N m), of anything that formulas may contain, such as
-        user-defined states and the driver's inputs.
+        ----------
+        torque : str
+            ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``, with the corners fl, fr, rl and rr.
+        formula : str or expression
+            The torque (N m), of anything that formulas may contain, such as user-defined states and the driver's
+            inputs.
         """
         listed = [f"{corner}.{kind}" for corner in CORNERS for kind in TORQUES]
         if torque not in listed:
@@ -498,11 +502,13 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
     for axle, i in ((car.front, 0), (car.rear, 2)):
         start |= axle_start(axle, at_rest.travel[i], at_rest.travel[i + 1]) if axle.both else {}
     drive = car.sections.drive
+    share = drive_share(drive)
+    spins = share * start["u(fl.wheel)"] + (1 - share) * start["u(rl.wheel)"]
     if drive.map is not None and len(drive.gears or ()) > 1:
-        share = drive_share(drive)
-        spins = share * start["u(fl.wheel)"] + (1 - share) * start["u(rl.wheel)"]
         start[GEAR] = gear_at(drive, spins)
-    if has_clutch(drive) and speed * np.sign(drive.gear + 0.5) > 0:
+    if is_coupled(drive):
+        start[MOTOR] = spins_at(drive, spins)
+    if drive.clutch is not None or (has_clutch(drive) and speed * np.sign(drive.gear + 0.5) > 0):
         start[CLUTCH] = 1.0
     start |= rolling_trailers(car, at_rest, speed)
     return {key: float(value) for key, value in start.items() if value != 0}

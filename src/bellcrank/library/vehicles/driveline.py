@@ -1,9 +1,9 @@
 """From the motor to the wheels: largest drive torque, distribution to the axles, differentials.
 
 The drive torque that is asked for is the sum at the wheels; it is limited by the largest torque and power of the file,
-and by the map of the motor in its gear (`gearbox`), or by motors of the axles. A differential halves the torque of its
-axle; a limited-slip one adds a friction that sticks, elastic below its limit as brakes are; a locked one an elastic
-shaft between the wheels.
+and by the map of the motor in its gear (`gearbox`), behind a clutch or a torque converter (`coupling`), or by motors of
+the axles. A differential halves the torque of its axle; a limited-slip one adds a friction that sticks, elastic below
+its limit as brakes are; a locked one an elastic shaft between the wheels.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from bellcrank.library.driven import HELD, RING, add_friction
 from bellcrank.library.vehicles.axle_motor import add_axle_motor
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.controllers.parts import Controls
+from bellcrank.library.vehicles.coupling import MOTOR, add_coupled
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.gearbox import add_clutch, add_gears, add_rotor
-from bellcrank.library.vehicles.motor import drive_share, has_clutch
+from bellcrank.library.vehicles.motor import drive_share, has_clutch, is_coupled
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Drive, Pairs
 
@@ -44,7 +45,11 @@ def add_drive(
     driven = [axle for axle in (car.front, car.rear) if parts[axle.name][1] > 0]
     spins = [f"{parts[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]
     s.define("driven_spin", " + ".join(spins))
-    _add_limits(s, given, drive, weight, controls.factors)
+    if is_coupled(given):
+        inertia = sum(2 * axle.record.wheel.spin_inertia for axle in driven)
+        _add_coupled_motor(s, given, drive, weight, inertia, controls.factors)
+    else:
+        _add_limits(s, given, drive, weight, controls.factors)
     for axle in (car.front, car.rear):
         part = f"driving*{parts[axle.name][0]}"
         if axle.record.motor is not None:
@@ -60,19 +65,14 @@ def add_drive(
                 f"{name}.drive", magnitude=torque + (f" {sign} {held}" if held else ""),
                 direction=wheels[name][2], on=wheels[name], against=against, label=f"drive of {name}",
             )  # fmt: skip
-    if given.map is not None and given.inertia > 0:
+    if given.map is not None and given.inertia > 0 and not is_coupled(given):
         add_rotor(s, given, chassis, spins)
 
 
 def _add_limits(s: System, given: Drive, drive: str, weight: float, factors: Sequence[str]) -> None:
     """Defines driving: what is asked for, between what the motor drives and brakes with at most; controllers reduce
     what accelerates the wheels by `factors`."""
-    most, least = [], []
-    if given.torque is not None:
-        most.append(put(s, "drive_most", given.torque, "F*L", "largest drive torque"))
-    if given.power is not None:
-        put(s, "power_most", given.power, "F*L/T", "largest power at the wheels")
-        most.append("power_most/max(abs(driven_spin), 1)")
+    most = _add_wheel_limits(s, given)
     least = list(most)
     if given.map is not None:
         drives, brakes = _add_motor(s, given, drive, weight)
@@ -88,6 +88,34 @@ def _add_limits(s: System, given: Drive, drive: str, weight: float, factors: Seq
     s.define("drag_limit", lower)
     sign = "" if given.map is None else "gear_sign*"
     s.define(within, f"{sign}max(-drag_limit, min(drive_limit, {sign}({drive})))")
+
+
+def _add_wheel_limits(s: System, given: Drive) -> list[str]:
+    """Largest drive torques of the file at the wheels."""
+    most = []
+    if given.torque is not None:
+        most.append(put(s, "drive_most", given.torque, "F*L", "largest drive torque"))
+    if given.power is not None:
+        put(s, "power_most", given.power, "F*L/T", "largest power at the wheels")
+        most.append("power_most/max(abs(driven_spin), 1)")
+    return most
+
+
+def _add_coupled_motor(
+    s: System, given: Drive, drive: str, weight: float, inertia: float, factors: Sequence[str]
+) -> None:
+    """Defines driving by a motor behind a clutch or a torque converter; `inertia`: of the driven wheels (kg m^2)."""
+    assert given.map is not None and given.drag is not None
+    for most in _add_wheel_limits(s, given):
+        drive = f"max(-{most}, min({most}, {drive}))"
+    add_gears(s, given, drive)
+    s.define("motor_spin", MOTOR)
+    s.define("motor_most", _add_map(s, "motor_full", given.map))
+    s.define("motor_drags", _add_map(s, "motor_drag", given.drag))
+    add_coupled(s, given, drive, weight, inertia, factors)
+    s.define("drive_limit", "efficiency*ratio*motor_most")
+    s.add_output("motor_speed", "motor_spin", label="speed of the motor", units="rpm")
+    s.add_output("gear_ratio", "ratio", label="ratio of motor over wheels", units="1")
 
 
 def _add_motor(s: System, given: Drive, drive: str, weight: float) -> tuple[str, str]:

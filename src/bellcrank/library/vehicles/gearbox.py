@@ -15,6 +15,7 @@ from bellcrank.library.vehicles.motor import has_clutch, idles_at, most_power, s
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Drive
 
+STARTED = 0.05  # of a gear, from which on a change is completed, even if the driven wheels turn slower meanwhile
 KEPT = 0.75  # of the speed at which a gear was taken, where it is left again
 HARD = 0.25  # of the weight, as braking force at which the clutch is open
 SOFT = 0.2  # of idle speed and of hard braking, within which it opens
@@ -62,10 +63,11 @@ def _add_shifts(s: System, given: Drive, names: list[str], drive: str) -> None:
     s.define("shifts_up", "shift_low + (shift_at - shift_low)*motor_load")
     wanted = "1"
     for i, name in enumerate(names[:-1], 1):
-        limit = f"shifts_up*where({GEAR} > {i + 0.5}, {KEPT}, 1)"
+        limit = f"shifts_up*where({GEAR} > {i + STARTED}, {KEPT}, 1)"
         wanted += f" + where(abs(driven_spin)*final_ratio*{name} > {limit}, 1, 0)"
-    held = f"where(gear_held > 0, min({len(names)}, gear_held), {wanted})"
-    s.add_state(GEAR, rate=f"({held} - {GEAR})/t_shift", units="1", label="gear")
+    held = f"where(gear_held > 0, min({len(names)}, gear_held), where(gear_held < 0, 1, {wanted}))"
+    s.define("gear_wanted", held)
+    s.add_state(GEAR, rate=f"(gear_wanted - {GEAR})/t_shift", units="1", label="gear")
 
 
 def add_clutch(s: System, given: Drive, weight: float) -> None:
@@ -76,13 +78,18 @@ def add_clutch(s: System, given: Drive, weight: float) -> None:
         s.define("unbraked", "1")
         return
     put(s, "idle", idles_at(given), "A/T", "speed of the motor below which the clutch is open")
+    s.require_positive("idle")
+    add_pedal(s, given, weight, f"max(0, min(1, (gear_sign*driven_spin*ratio - idle)/({SOFT}*idle)))")
+    s.define("clutch", CLUTCH)
+
+
+def add_pedal(s: System, given: Drive, weight: float, closed: str) -> None:
+    """The state of the clutch, which follows the formula `closed` with a lag and opens for hard braking."""
     put(s, "clutch_brake", HARD * weight, "F*L", "brake torque, sum of all wheels, at which the clutch is open")
     put(s, "t_clutch", given.shift_time, "T", "lag of the clutch")
-    s.require_positive("idle", "clutch_brake", "t_clutch")
+    s.require_positive("clutch_brake", "t_clutch")
     s.define("unbraked", f"max(0, min(1, (clutch_brake - braking)/({SOFT}*clutch_brake)))")
-    fast = f"max(0, min(1, (gear_sign*driven_spin*ratio - idle)/({SOFT}*idle)))"
-    s.add_state(CLUTCH, rate=f"({fast}*unbraked - {CLUTCH})/t_clutch", units="1", label="clutch: 0 open, 1 closed")
-    s.define("clutch", CLUTCH)
+    s.add_state(CLUTCH, rate=f"({closed}*unbraked - {CLUTCH})/t_clutch", units="1", label="clutch: 0 open, 1 closed")
 
 
 def add_rotor(s: System, given: Drive, chassis: BodyHandle, spins: list[str]) -> None:

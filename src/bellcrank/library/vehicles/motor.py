@@ -42,14 +42,27 @@ def shifts_low(given: Drive) -> float:
     return LOW * shifts_at(given) if given.shift_low is None else given.shift_low
 
 
+def is_coupled(given: Drive) -> bool:
+    """Whether the motor has a speed of its own, behind a friction clutch or a torque converter."""
+    return given.clutch is not None or given.converter is not None
+
+
 def has_clutch(given: Drive) -> bool:
-    """Whether the motor has a clutch: one with drag of its own, so a combustion engine."""
-    return given.map is not None and given.drag is not None
+    """Whether a motor that follows the wheels has a clutch: one with drag of its own, so a combustion engine."""
+    return given.map is not None and given.drag is not None and not is_coupled(given)
 
 
 def idles_at(given: Drive) -> float:
     """Speed of the motor below which the clutch is open (rad/s)."""
     return IDLE if given.idle is None else given.idle
+
+
+def spins_at(given: Drive, spin: float) -> float:
+    """Speed of a motor behind clutch or converter in the gear of wheels that turn with `spin`; rad/s, of both."""
+    ratios = gears(given)
+    back = given.final * given.reverse if given.reverse else ratios[0]
+    ratio = -back if given.gear < 0 else ratios[round(gear_at(given, spin)) - 1]
+    return max(idles_at(given), ratio * spin)
 
 
 def most_power(given: Drive) -> float:
@@ -58,9 +71,8 @@ def most_power(given: Drive) -> float:
     if len(given.map) == 1:
         return given.map[0][0] * given.map[0][1]
     found = 0.0
-    for (n0, t0), (n1, t1) in pairwise(given.map):
-        for share in (k / 20 for k in range(21)):
-            found = max(found, (n0 + share * (n1 - n0)) * (t0 + share * (t1 - t0)))
+    for a, b in pairwise(given.map):
+        found = max(found, *(speed * torque for speed, torque in _between(a, b)))
     return found
 
 
@@ -85,7 +97,8 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
         problems.append(f"drive.front_share = {given.front_share:g} must lie between 0 and 1.")
     if not 0 < given.efficiency <= 1:
         problems.append(f"drive.efficiency = {given.efficiency:g} must lie between 0 and 1.")
-    only = ("gears", "gear", "reverse", "final", "efficiency", "shift_at", "shift_low", "idle", "drag", "inertia")
+    only = ("gears", "gear", "reverse", "final", "efficiency", "shift_at", "shift_low", "idle", "drag", "inertia",
+            "clutch", "converter")  # fmt: skip
     if given.map is None:
         usual = Drive(driven=given.driven)
         for key in only:
@@ -103,6 +116,7 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
     if given.map is not None and not shifts_low(given) <= shifts_at(given):
         problems.append(f"drive.shift_low = {shifts_low(given):.4g} rad/s must not exceed shift_at, "
                         f"{shifts_at(given):.4g} rad/s.")  # fmt: skip
+    _coupling_problems(given, problems)
     share = drive_share(given)
     for name, part in (("front", share), ("rear", 1 - share)):
         axle: Axle = getattr(sections, name)
@@ -119,6 +133,32 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
                 problems.append(f"{name}.differential.{key} = {value:g} must lie between 0 and 1.")
         if found.kind != "limited-slip" and (found.preload or found.lock or found.lock_coast):
             problems.append(f"{name}.differential: preload and lock are those of kind = 'limited-slip'.")
+
+
+def _coupling_problems(given: Drive, problems: Problems) -> None:
+    which = "clutch" if given.converter is None else "converter"
+    if given.clutch is not None and given.converter is not None:
+        problems.append("drive.clutch and drive.converter: give one of them.")
+    if is_coupled(given) and (given.drag is None or not given.inertia > 0):
+        problems.append(f"drive.{which} needs drive.drag and drive.inertia: the speed of the motor is a state.")
+    if given.converter is None:
+        return
+    ratio, capacity = given.converter.torque_ratio, given.converter.capacity
+    for key, points in (("torque_ratio", ratio), ("capacity", capacity)):
+        if points[0][0] != 0 or points[-1][0] != 1 or min(y for _, y in points) < 0:
+            problems.append(f"drive.converter.{key}: speed ratios must go from 0 to 1, and no value be negative.")
+    if capacity[-1][1] != 0:
+        problems.append("drive.converter.capacity: the last value must be 0, as equal speeds transmit no torque.")
+    efficiency = [(n, n * m) for a, b in pairwise(ratio) for n, m in _between(a, b) if n * m > 1 + 1e-9]
+    if efficiency:
+        n, most = max(efficiency, key=lambda x: x[1])
+        problems.append(f"drive.converter.torque_ratio: at the speed ratio {n:.3g} the efficiency is {most:.3g}; speed "
+                        "ratio times torque ratio must not exceed 1.")  # fmt: skip
+
+
+def _between(a: tuple[float, float], b: tuple[float, float]) -> list[tuple[float, float]]:
+    """Points of the straight line between two points of a table."""
+    return [(a[0] + k / 20 * (b[0] - a[0]), a[1] + k / 20 * (b[1] - a[1])) for k in range(21)]
 
 
 def _motor_problems(name: str, given: AxleMotor, part: float, drive: Drive, problems: Problems) -> None:

@@ -269,6 +269,25 @@ class Brakes:
 
 
 @dataclass(frozen=True)
+class Clutch:
+    """A friction clutch between motor and gears, which opens near idle speed, for gear changes and for hard braking."""
+
+    torque: float = key("largest torque of the closed clutch", "F*L", sign=1, usual=(100, 1500))
+
+
+@dataclass(frozen=True)
+class Converter:
+    """A torque converter between motor and gears, with or without a lock-up clutch."""
+
+    torque_ratio: Pairs = key("torque of turbine over pump, over their speed ratio", ("1", "1"), kind="pairs")
+    capacity: Pairs = key("torque of the pump over its speed squared, over the speed ratio", ("1", "F*L*T**2"),
+                          kind="pairs")  # fmt: skip
+    lock_speed: float | None = key("speed of the turbine at which the lock-up clutch closes; default: never", "A/T",
+                                   None, sign=1, usual=(80, 400))  # fmt: skip
+    lock_torque: float = key("largest torque of the lock-up clutch", "F*L", 400.0, sign=1, usual=(100, 1500))
+
+
+@dataclass(frozen=True)
 class Drive:
     """Source and distribution of the drive torque."""
 
@@ -297,6 +316,10 @@ class Drive:
                              "A/T", None, sign=1, usual=(50, 200))  # fmt: skip
     shift_time: float = key("lag of the ratio in a gear change", "T", 0.1, sign=1, usual=(0.02, 0.6))
     inertia: float = key("moment of inertia of the motor's rotating parts", "M*L**2", 0.0, sign=0, usual=(0, 1))
+    clutch: Clutch | None = key("friction clutch; the speed of the motor is then a state", default=None,
+                                kind="section", record=Clutch)  # fmt: skip
+    converter: Converter | None = key("torque converter in place of a clutch", default=None, kind="section",
+                                      record=Converter)  # fmt: skip
 
 
 @dataclass(frozen=True)
