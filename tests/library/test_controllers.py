@@ -1,12 +1,19 @@
 """Controllers of cars: keys and switches; what they do in manoeuvres, by legal criteria, closed forms and balances."""
 
+import re
+from pathlib import Path
+from runpy import run_path
+
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.controllers.own import OwnController
 from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.figures import cornering
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "car_controllers.py"
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +144,120 @@ def test_torque_vectoring_changes_the_understeer_gradient_as_predicted(plain):
         force = k * 9.80665 / car.metrics["track_rear"]  # N of a wheel at 1 g; -0.3 deg/kN in the file
         assert understeer(vectoring_moment=k) - compliant == pytest.approx(predicted - 0.3e-3 * force, rel=0.01)
     assert 0 < understeer(vectoring_gain=30e3, vectoring_understeer=0.0) < 0.25 * compliant
+
+
+def law(t, yaw_rate, memory):
+    """Against the yaw rate and the angle, by the sum over samples."""
+    memory[0] += 0.01 * yaw_rate
+    return max(0.0, -3000 * yaw_rate - 5000 * memory[0]), max(0.0, 3000 * yaw_rate + 5000 * memory[0])
+
+
+LAW = """void damper(double t, double r, double *returns, double *memory) {
+    (void)t; memory[0] += 0.01*r;
+    double x = 3000*r + 5000*memory[0];
+    returns[0] = x < 0 ? -x : 0;
+    returns[1] = x > 0 ? x : 0;
+}"""
+TORQUES = ("fl.brake_torque", "fr.brake_torque")
+OWN = {"inputs": ["yaw_rate"], "torques": TORQUES, "sample_time": 0.01, "memory": 1}
+
+
+class Rig(bc.System):
+    """A body that turns and is braked, as a car is by its front wheels."""
+
+    control = bc.System.define
+
+    def __init__(self, controller=None):
+        super().__init__("rig")
+        self.body = self.add_body("body", rotate=3, mass=1, inertia=(3000, 3000, 3000))
+        self.add_output("yaw_rate", "u(body)", units="deg/s")
+        self.add_state("lag", rate="(fl.brake_torque - fr.brake_torque - lag)/0.05", units="F*L")
+        self.add_moment("brakes", magnitude="lag", direction=self.body[3], on=self.body)
+        self.set_run(t_end=1, step=0.001, output_every=1, method="rk4", initial={"u(body)": 30.0})
+        if controller is None:
+            for torque in TORQUES:
+                self.add_input(torque, units="F*L", default=0.0)
+        else:
+            controller(self, None)
+
+
+def by_hand(sim, n, memory, **given):
+    """Yaw rates (deg/s) at samples and the last state of a loop with the same law around the stepper."""
+    stepper, found = sim.stepper(0.001, **given), []
+    for _ in range(n):
+        found.append(stepper.outputs["yaw_rate"])
+        torques = law(stepper.t, np.radians(found[-1]), memory)
+        stepper.set(**dict(zip(TORQUES, torques, strict=True)))
+        stepper.step(10)
+    return np.array(found), stepper
+
+
+def test_wrong_controllers_of_the_user_are_named(plain):
+    with pytest.raises(ModelError, match=r"controlled\('damper'\): give a function: python= or c="):
+        plain.controlled("damper", **OWN)
+    with pytest.raises(ModelError, match="sample_time=0 must be a positive number"):
+        plain.controlled("damper", python=law, **{**OWN, "sample_time": 0})
+    with pytest.raises(ModelError, match=r"is called 'fl.brake_torqe'. Did you mean 'fl.brake_torque'"):
+        plain.controlled("damper", python=law, **{**OWN, "torques": ["fl.brake_torqe"]})
+    with pytest.raises(ModelError, match=r"inputs='yaw_rate' must be a list of names"):
+        plain.controlled("damper", python=law, **{**OWN, "inputs": "yaw_rate"})
+    own = plain.controlled("damper", python=law, **OWN)
+    assert own.controllers == {"damper": True} and own.switched(damper=False).controllers == {"damper": False}
+    with pytest.raises(ModelError, match="has a controller 'damper' already"):
+        own.controlled("damper", python=law, **OWN)
+    with pytest.raises(ModelError, match=r"'fl.brake_torque' is given by a controller already"):
+        own.controlled("other", python=law, **OWN).system()
+
+
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_a_sampled_controller_is_a_loop_around_the_stepper(plain, language):
+    controller = plain.controlled("damper", **OWN, **{language: law if language == "python" else LAW}).extensions[-1]
+    sim = Rig(controller).equations().compile()
+    run = sim.simulate()
+    found, stepper = by_hand(Rig().equations().compile(), 100, [0.0])
+    assert run["yaw_rate"][:-1:10] == pytest.approx(found, rel=1e-9)
+    assert run["yaw_rate"][-1] == pytest.approx(stepper.outputs["yaw_rate"], rel=1e-9, abs=1e-12)
+    held = run["damper.fl.brake_torque"] - run["damper.fr.brake_torque"]
+    assert held.min() < -1000 and (np.diff(held)[np.arange(1000) % 10 != 9] == 0).all()
+    first = sim.simulate(t_end=0.504)  # within a sample: what is held goes on
+    assert sim.simulate(start=first, t_end=1)["yaw_rate"][-1] == pytest.approx(run["yaw_rate"][-1], rel=1e-12)
+    off = sim.simulate(parameters={"damper_on": 0})
+    assert np.ptp(off["yaw_rate"]) < 1e-9
+
+
+def test_samples_are_taken_at_the_next_end_of_a_step():
+    times = []
+
+    def note(t):
+        times.append(t)
+        return 0.0, 0.0
+
+    eom = Rig(OwnController("note", (), TORQUES, 0.0025, note, None, 0)).equations()
+    sim = eom.compile()
+    times.clear()
+    sim.simulate(t_end=0.01)
+    assert sorted({round(t, 6) for t in times}) == [0.0, 0.003, 0.005, 0.008, 0.01]
+    with pytest.raises(ModelError, match="note"):
+        eom.export("fmu", "note.fmu")
+
+
+@pytest.mark.campaign
+def test_controllers_of_the_user_in_a_car(plain):
+    """It gives the run of a loop around the stepper of the plain car; switched off, that of the plain car."""
+    steer = {"steer": bc.signals.step(0.1, 40.0)}
+    alone = plain.system(speed=25).equations().compile()
+    found, _ = by_hand(alone, 60, [0.0], inputs=steer)
+    sim = plain.controlled("damper", python=law, **OWN).system(speed=25).equations().compile()
+    run = sim.simulate(t_end=0.6, inputs=steer)
+    assert run["yaw_rate"][:-1] == pytest.approx(found, rel=1e-9, abs=1e-9)
+    assert run["damper.fr.brake_torque"].max() > 300
+    off = sim.simulate(t_end=0.6, inputs=steer, parameters={"damper_on": 0})
+    assert off["damper.fr.brake_torque"].max() == 0 and off["yaw_rate"][-1] > 1.05 * run["yaw_rate"][-1]
+    assert off["yaw_rate"] == pytest.approx(alone.simulate(t_end=0.6, inputs=steer)["yaw_rate"], abs=1e-9)
+
+
+@pytest.mark.campaign
+def test_example_of_a_controller(capsys):
+    run_path(str(EXAMPLE))["main"]()
+    off, on = (float(x) for x in re.findall(r"yaw rate ([\d.]+) deg/s", capsys.readouterr().out))
+    assert 5 < on < 0.95 * off

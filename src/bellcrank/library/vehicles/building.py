@@ -69,6 +69,7 @@ TORQUES = {
     "brake_torque": "brake torque of {}, added to its part of brake",
     "drive_torque": "drive torque of {}, added to its part of drive",
 }
+WHEEL_TORQUES = [f"{corner}.{kind}" for corner in CORNERS for kind in TORQUES]
 
 
 class CarSystem(System):
@@ -94,11 +95,10 @@ class CarSystem(System):
             The torque (N m), of anything that formulas may contain, such as user-defined states and the driver's
             inputs.
         """
-        listed = [f"{corner}.{kind}" for corner in CORNERS for kind in TORQUES]
-        if torque not in listed:
+        if torque not in WHEEL_TORQUES:
             raise ModelError(
-                f"control: no torque of a wheel is called '{torque}'.{did_you_mean(str(torque), listed)} There are "
-                f"{', '.join(listed)}.",
+                f"control: no torque of a wheel is called '{torque}'.{did_you_mean(str(torque), WHEEL_TORQUES)} There "
+                f"are {', '.join(WHEEL_TORQUES)}.",
                 self.name,
             )
         if torque in self.description.definitions:

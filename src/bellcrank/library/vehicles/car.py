@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from bellcrank.kinds import checked
 from bellcrank.library.given import finite
 from bellcrank.library.labels import plain_labels
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
+from bellcrank.library.vehicles.controllers.own import OwnController
 from bellcrank.library.vehicles.controllers.records import Controllers
 from bellcrank.library.vehicles.data import CORNER_WORDS, CarData, make_data
 from bellcrank.library.vehicles.extending import add_rolling_start, content
@@ -184,6 +185,7 @@ class Car:
         for f in fields(Controllers):
             given = getattr(sections.controllers, f.name, None)
             listed |= {} if given is None else {f.name: given.on}
+        listed |= {own.name: True for own in self.extensions if isinstance(own, OwnController)}
         switched = {} if self.like is None else self.like[1]
         return {name: switched.get(f"{name}_on", on) > 0 for name, on in listed.items()}
 
@@ -273,6 +275,66 @@ class Car:
         car = copy.copy(self)
         car.extensions = (*self.extensions, *functions)
         return car
+
+    def controlled(
+        self,
+        name: str,
+        *,
+        inputs: Sequence[Any],
+        torques: Sequence[str],
+        sample_time: float,
+        python: Callable[..., Any] | None = None,
+        c: str | None = None,
+        memory: int = 0,
+    ) -> Car:
+        """Add a controller of your own, which is called at a sample time, for models and all manoeuvres.
+
+        Parameters
+        ----------
+        name : str
+            Name of the controller; the parameter NAME_on switches it.
+        inputs : sequence of str
+            Names of channels without accelerations, or formulas. The function is called with their values after the
+            time, in SI units and rad.
+        torques : sequence of str
+            What it returns, in N m: ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``.
+        sample_time : float
+            Time between two calls in s; the torques are constant in between.
+        python : callable, optional
+            Function of the time (s), the inputs and, with `memory`, an array that keeps its values.
+        c : str, optional
+            The same in C: ``void NAME(double t, double a, ..., double *returns, double *memory)``, without the last
+            argument if there is no memory.
+        memory : int, default 0
+            Length of that array, which is initially zero.
+
+        Returns
+        -------
+        Car
+            Another car; its runs have the channels NAME.<torque>.
+
+        Raises
+        ------
+        ModelError
+            If an argument is not valid.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> damper = {"inputs": ["yaw_rate"], "torques": ["fl.brake_torque"], "sample_time": 0.01}
+        >>> car = bc.vehicles.Car.read("passenger")
+        >>> car.controlled("damper", python=lambda t, yaw_rate: max(0, -3000 * yaw_rate), **damper).controllers
+        {'damper': True}
+        """
+        listed = {"inputs": inputs, "torques": torques}
+        problems = [f"{key}={x!r:.40} must be a list of names" for key, x in listed.items() if isinstance(x, str)]
+        own = OwnController(name, tuple(inputs), tuple(torques), sample_time, python, c, memory)
+        problems = problems or own.problems()
+        if name in self.controllers:
+            problems.append(f"the car has a controller '{name}' already")
+        if problems:
+            raise ModelError([f"controlled({name!r:.40}): {p}." for p in problems], self.name)
+        return self.extended(own)
 
     @property
     def is_extended(self) -> bool:

@@ -1,0 +1,110 @@
+"""Sampled controllers of the user: a function in Python or C that gives torques of wheels at a sample time.
+
+The function is called at the end of the step that reaches a sample; its values stay as they are until the next one
+(zero-order hold). The array of an update function of a model keeps the time of the next sample, the values and what the
+function itself remembers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.library.vehicles.building import WHEEL_TORQUES, CarSystem
+from bellcrank.library.vehicles.parameters import put
+
+EARLY = 1e-9  # s, by which the time of a step may fall short of that of a sample
+
+
+@dataclass(frozen=True, eq=False)
+class OwnController:
+    """A controller that a car is extended by, with the arguments of `Car.controlled`."""
+
+    name: str
+    inputs: tuple[Any, ...]
+    torques: tuple[str, ...]
+    sample_time: float
+    python: Callable[..., Any] | None
+    c: str | None
+    memory: int
+
+    def problems(self) -> list[str]:
+        """What of the arguments cannot be."""
+        found = []
+        if not isinstance(self.name, str) or not self.name.isidentifier():
+            found.append(f"name {self.name!r:.40} must consist of letters, digits and _")
+        for torque in self.torques:
+            if torque not in WHEEL_TORQUES:
+                near = did_you_mean(str(torque), WHEEL_TORQUES)
+                found.append(f"no torque of a wheel is called '{torque}'.{near} There are {', '.join(WHEEL_TORQUES)}")
+        if not self.torques:
+            found.append("give at least one of torques=, such as ['fl.brake_torque', 'fr.brake_torque']")
+        if not _is_number(self.sample_time) or not 0 < self.sample_time < math.inf:
+            found.append(f"sample_time={self.sample_time!r:.40} must be a positive number, in s")
+        if self.python is None and self.c is None:
+            found.append("give a function: python= or c=")
+        if self.python is not None and not callable(self.python):
+            found.append(f"python={self.python!r:.40} must be a function")
+        if not isinstance(self.memory, int) or isinstance(self.memory, bool) or self.memory < 0:
+            found.append(f"memory={self.memory!r:.40} must be a whole number, 0 or more")
+        return found
+
+    def __call__(self, system: CarSystem, car: Any) -> None:
+        """Adds the function, its switch and its channels to a model."""
+        channels = {o.name: o.expression for o in system.description.outputs}
+        values = {torque: f"{self.name}_{torque.replace('.', '_')}" for torque in self.torques}
+        put(system, f"{self.name}_on", 1.0, "1", f"controller {self.name}: 1 on, 0 off", (0, 1))
+        system.add_external(
+            f"{self.name}_sampled",
+            arguments=("t", *(channels.get(x, x) if isinstance(x, str) else x for x in self.inputs)),
+            returns=tuple(values.values()),
+            when="update",
+            memory=2 + len(values) + self.memory,
+            python=None if self.python is None else self._sampled,
+            c=None if self.c is None else self._sampled_c(),
+        )
+        for torque, value in values.items():
+            system.control(torque, f"{self.name}_on*{value}")
+            corner, _, kind = torque.partition(".")
+            label = f"controller {self.name}: {kind.replace('_', ' ')} of {corner}"
+            system.add_output(f"{self.name}.{torque}", torque, units="F*L", label=label)
+
+    def _sampled(self, t: float, *given: Any) -> tuple[float, ...]:
+        """Calls the function when a sample is due; `kept` begins with 1 after the first call and the time of the next
+        one."""
+        *arguments, kept = given
+        end = 2 + len(self.torques)
+        if not kept[0] or t >= kept[1] - EARLY:
+            assert self.python is not None
+            own = kept[end:]
+            found = self.python(t, *arguments, own) if self.memory else self.python(t, *arguments)
+            values = [*found] if isinstance(found, Sequence) or hasattr(found, "__len__") else [found]
+            if len(values) != len(self.torques):
+                count = len(self.torques)
+                raise ModelError(f"controller '{self.name}' returned {len(values)} values, but has {count} torques")
+            kept[0], kept[1] = 1.0, (math.floor((t + EARLY) / self.sample_time) + 1) * self.sample_time
+            kept[2:end], kept[end:] = values, own
+        return tuple(float(x) for x in kept[2:end])
+
+    def _sampled_c(self) -> str:
+        """The same in C, around the function of the user."""
+        end = 2 + len(self.torques)
+        names = ["t", *(f"a{i}" for i in range(len(self.inputs)))]
+        own = f", kept + {end}" if self.memory else ""
+        return f"""{self.c}
+void {self.name}_sampled({", ".join(f"double {x}" for x in names)}, double *returns, double *kept) {{
+    if (kept[0] == 0 || t >= kept[1] - {EARLY!r}) {{
+        {self.name}({", ".join(names)}, kept + 2{own});
+        kept[0] = 1;
+        kept[1] = (floor((t + {EARLY!r})/{self.sample_time!r}) + 1)*{self.sample_time!r};
+    }}
+    for (int i = 0; i < {len(self.torques)}; ++i) returns[i] = kept[2 + i];
+}}
+"""
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool)
