@@ -8,7 +8,7 @@ function itself remembers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ class OwnController:
     inputs: tuple[Any, ...]
     torques: tuple[str, ...]
     sample_time: float
-    python: Callable[..., Any] | None
+    python: Any  # a function, or None
     c: str | None
     memory: int
 
@@ -78,7 +78,6 @@ class OwnController:
         *arguments, kept = given
         end = 2 + len(self.torques)
         if not kept[0] or t >= kept[1] - EARLY:
-            assert self.python is not None
             own = kept[end:]
             found = self.python(t, *arguments, own) if self.memory else self.python(t, *arguments)
             values = [*found] if isinstance(found, Sequence) or hasattr(found, "__len__") else [found]
