@@ -22,8 +22,10 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.steady import acting
+from bellcrank.library.vehicles.coupling import MOTOR
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.figures import Figure, Figures
+from bellcrank.library.vehicles.gearbox import GEAR
 
 if TYPE_CHECKING:
     from bellcrank.library.manoeuvres.ready import Ready
@@ -172,8 +174,9 @@ class LinearCar:
         if self._last is not None:
             x, drive, steer = self._last
             before = x[self.names.index(FORWARD)]
-            moved = [x[i] * speed / before if n.startswith("u(") else x[i] for i, n in enumerate(self.names)]
-            return np.array(moved), drive, steer
+            moved = {n: x[i] * speed / before if n.startswith("u(") else x[i] for i, n in enumerate(self.names)}
+            geared = {n: value for n, value in self.car.rolling(speed).items() if n in (GEAR, MOTOR)}
+            return np.array([*(moved | geared).values()]), drive, steer
         start = self.car.settled(speed)
         found = np.array([0.0 if name.startswith("driver.") else start[name] for name in self.names])
         found[self.names.index(TURNING)] = 0.0
