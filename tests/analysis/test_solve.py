@@ -96,3 +96,19 @@ def test_newton_takes_the_root_it_converges_to_at_once():
     assert newton(wild, np.array([1.0]), FAR) is None
     rooted, *_ = counted(lambda x: x - 3.0, lambda x: 1.0)
     assert newton(rooted, np.array([3.0]), FAR).steps == 0
+
+
+def test_a_soft_direction_next_to_a_stiff_one_is_found_as_well():
+    """Minimum of K/2 (x - y^2)^2 + k/2 y^2 - g x - f y: y = f/(k - 2 g), though nearly all of y changes what is left by
+    less than rounding in x does."""
+    K, k, g, f = 5e9, 1.0, 0.3, 1e-6
+
+    def function(z):
+        x, y = z
+        push = K * (x - y * y)
+        return np.array([push - g, -2 * y * push + k * y - f]), np.array(
+            [[K, -2 * K * y], [-2 * K * y, k - 2 * push + 4 * K * y * y]]
+        )
+
+    found = newton(function, np.zeros(2), np.full(2, 1e9))
+    assert found is not None and found.x[1] == pytest.approx(f / (k - 2 * g), rel=1e-6)

@@ -63,12 +63,20 @@ def newton(function: Function, start: np.ndarray, limit: np.ndarray) -> Root | N
             return None
         r, J = found
         rows = np.abs(J * size).max(axis=1, initial=0.0)
-        dx = _Step(x, J, 1.0 / np.where(rows > 0, rows, 1.0))(r, 0.0)
+        step = _Step(x, J, 1.0 / np.where(rows > 0, rows, 1.0))
+        dx = step(r, 0.0)
         length = float(np.abs(dx / size).max(initial=0.0))
-        if _is_root(x, r, J, 1e-5) or length <= 1e-15 or (steps and length > CONTRACTS * before and _is_root(x, r, J)):
-            return Root(x, r, J, True, steps, np.abs(x - start)) if _is_root(x, r, J) else None
-        if length > CONTRACTS * before or np.any(np.abs(x + dx - start) > limit):
-            return None
+        root, far = _is_root(x, r, J), bool(np.any(np.abs(x + dx - start) > limit))
+        ended = _is_root(x, r, J, 1e-5) or length <= 1e-15
+        if steps and length > CONTRACTS * before and root and not ended:
+            # rounding, or a soft direction next to stiff ones, in which little that is left is a long way
+            nearer = None if far else _sloped(function, x + dx)
+            more = np.inf if nearer is None else float(np.abs(step(nearer[0], 0.0) / size).max(initial=0.0))
+            ended = more > CONTRACTS * length or steps >= STEPS
+        elif length > CONTRACTS * before or far:
+            ended, root = True, root and ended
+        if ended:
+            return Root(x, r, J, True, steps, np.abs(x - start)) if root else None
         x, before, steps = x + dx, length, steps + 1
 
 
