@@ -10,7 +10,8 @@ import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
 from bellcrank.library.vehicles.figures import beam_stiffness, spring_rates
-from bellcrank.library.vehicles.rest import roll_centre, spring_at_rest, up_of
+from bellcrank.library.vehicles.rest import road, roll_centre, spring_at_rest, up_of
+from bellcrank.linkage.chain import BASE
 from bellcrank.linkage.measures import measure
 from tests.library.car_by_hand import ARM_MASS, AXLE_MASS, BEAM, LINK_MASS, ROD_MASS, car_with
 
@@ -34,14 +35,19 @@ def at(linkage, name):
     return np.array(linkage.points[name])
 
 
+def mass_on_linkage(kind):
+    """Mass of all that moves but the wheels."""
+    axle = AXLE_MASS + 2 * ROD_MASS
+    return {BEAM: 2 * ARM_MASS, "panhard_axle": axle + LINK_MASS}.get(kind, axle)
+
+
 def test_loads_carry_the_weight_of_every_part_once(car):
     """Also a rod that is given for the left side and counts on both, and a part that both wheels share."""
     sections, kind = car.data.sections, car.data.rear.linkage.name
     front, rear = sections.front, sections.rear
-    unsprung = {BEAM: 2 * ARM_MASS, "panhard_axle": AXLE_MASS + 2 * ROD_MASS + LINK_MASS}.get(
-        kind, AXLE_MASS + 2 * ROD_MASS
+    unsprung = mass_on_linkage(kind) + 2 * (
+        front.carrier.mass + front.links["lower_arm"].mass + front.wheel.mass + rear.wheel.mass
     )
-    unsprung += 2 * (front.carrier.mass + front.links["lower_arm"].mass + front.wheel.mass + rear.wheel.mass)
     mass = sections.body.mass + 75.0 + sections.steering.rack_mass + unsprung
     assert car.stand.mass == pytest.approx(mass, rel=1e-12)
     assert sum(car.stand.load) == pytest.approx(mass * GRAVITY, rel=1e-9)
@@ -124,11 +130,38 @@ def test_loads_of_an_axle_are_those_of_statics(car):
     both = rest["spring_left"].size + rest["spring_right"].size
     assert both == pytest.approx(2 * force, rel=2e-3)
     assert bend["spring_left"].size > 1.05 * bend["spring_right"].size  # the left wheel is outside
-    rod = next((p for name, p in bend.items() if name.startswith("panhard")), None)
-    if rod is not None:  # it carries the lateral forces of both wheels, less what accelerates the axle
-        axle = AXLE_MASS + ROD_MASS + LINK_MASS / 2 + 2 * car.data.rear.record.wheel.mass
-        across = 0.8 * GRAVITY * (car.stand.mass * (1 - car.metrics["front_share"]) - axle)
-        assert abs(rod.force[1]) == pytest.approx(across, rel=0.05)  # springs and inclined rods carry the rest
+
+
+@pytest.mark.campaign
+def test_forces_on_an_axle_in_a_bend_balance(car):
+    """Tyres, rods, springs, weight and inertia of all that moves, next to what the table has at the ends on the body."""
+    rear = car.data.rear
+    (case,) = car.loads("rear", {"bend": {"cornering": 0.8}}).cases
+    total = np.zeros(3)
+    for name, part in case.held.parts.items():
+        total += part.force * on_the_axle(rear.linkage.chain, rear.spring, name)
+    load, up = sum(car.stand.load[2:]), road(car.stand.pitch)[2]
+    tyres = load * up + np.array([0.0, -0.8 * load, 0.0])  # to the right: the left wheel is outside
+    moves = mass_on_linkage(rear.linkage.name) + 2 * rear.record.wheel.mass
+    total += tyres + moves * GRAVITY * (np.array([0.0, 0.8, 0.0]) - up)
+    assert total == pytest.approx(np.zeros(3), abs=1e-6 * load)
+
+
+def on_the_axle(chain, spring, name):
+    """1 for a part whose force on what moves comes from the body, -1 where the table has its opposite, else 0."""
+    rods = {r.name: r for r in chain.rods}
+    if name.startswith("spring"):  # on the first end of a strut
+        return -1.0 if chain.points[spring[0]].body == BASE else 1.0
+    rod, _, end = name.partition(".")
+    if rod in rods and end:  # on a rod with mass, at one of its ends
+        return float(chain.points[end].body == BASE)
+    if rod in rods:  # on the outer end
+        ends = [chain.points[p].body == BASE for p in (rods[rod].first, rods[rod].second)]
+        return 1.0 if ends == [True, False] else -1.0 if ends == [False, True] else 0.0
+    joint = next((j for j in chain.joints if j.name == name), None)
+    if joint is None:  # an end of a hinge, on the body
+        return 1.0
+    return 1.0 if joint.first == BASE else -1.0 if joint.second == BASE else 0.0
 
 
 @pytest.mark.parametrize(
