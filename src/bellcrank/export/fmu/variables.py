@@ -100,8 +100,9 @@ def variables_of(
         Variable(structured(x.name), "input", "continuous", "", start_of(interface, x), x.unit, x.label)
         for x in interface.inputs
     ]
+    doubled = _doubled(program, [x.name for x in interface.outputs])
     outputs = [
-        Variable(structured(x.name), "output", "continuous", "calculated", None, x.unit, x.label)
+        Variable(structured(x.name), "local" if x.name in doubled else "output", *calculated[1:], x.unit, x.label)
         for x in interface.outputs
     ]
     time = Variable("time", "independent", "continuous", label="time")
@@ -123,6 +124,7 @@ def variables_of(
     unknowns = [
         Unknown(ref, tuple(a) if plain else None, None if loops or through_routines or not plain else (*b, *more))
         for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], end)), needs, at_start, strict=True)
+        if ref < places[2] or listed[ref].causality == "output"
     ]
     found = tuple(range(1, 1 + n)) if loops else ()
     shown = () if interface.outputs else tuple(Unknown(ref, (ref,), None) for ref in range(1, 1 + n))
@@ -130,6 +132,12 @@ def variables_of(
         tuple(listed), tuple(unknowns[:n]), (*shown, *unknowns[n:]), found, entries, len(slopes.places),
         tuple(range(end, end + len(switches))),
     )  # fmt: skip
+
+
+def _doubled(program: Program, names: Sequence[str]) -> set[str]:
+    """Outputs of contacts that are those of their tyres under another name: blocks have one port for a wheel load."""
+    found = dict(zip(names, program.outputs.results, strict=True))
+    return {x for x in names if x.endswith("_load") and found.get(f"{x.removesuffix('_load')}.fz") is found[x]}
 
 
 def _start_speed(value: float, unit: Unit) -> Variable:
