@@ -8,10 +8,12 @@ centre of the car to its axles, e to the hitch; c and L from the hitch to mass c
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import root
 
 from bellcrank.describe.tyre_model import Rolling
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.trailer_rest import rotation
 
 RADIUS = 0.305  # m, about, of rolling wheels
 
@@ -153,39 +155,31 @@ def hitch_load(trailer):
 
 def lift_angle(car):
     """Inclination of the road (rad) at which the upper wheel of a trailer with one axle of slides lifts, on the ball of a
-    car that stands still: moments of all weights about the line from the ball to the lower contact vanish. The body
-    rolls about the line from the ball to the road below the axle, by springs and tyres."""
+    car that stands still. Unknown are roll and pitch about the ball, the travels of the lower and the upper wheel, and
+    the inclination. Known are forces along both slides, the deflections of both tyres, of which the upper one only
+    touches, and moments about the ball: those about the other axes are the load and the lateral force of the lower one."""
     trailer, at = car.data.trailers[0], car.stand.trailers[0]
     (axle,) = trailer.axles
     record, r0 = axle.record, float(axle.tyre.free_radius(ARRAYS, 0.0))
-    L, y, k, kt = -record.at[0], record.at[1], record.stiffness, record.tyre.vertical_stiffness
-    m, own = trailer.sprung.mass, record.mass + record.wheel.mass
-    c = -trailer.sprung.cg[0]
-    h = at.hitch_height + trailer.sprung.cg[2] + c * at.pitch
-    rest = np.mean([r0 - load / kt - at.travel[wheel] for wheel, load in at.load.items()])
-    ball = np.array([0.0, 0.0, at.hitch_height])
-    line = np.array([-L, -y, 0.0]) - ball
+    own, normal = record.mass + record.wheel.mass, np.array([0.0, 0.0, 1.0])
 
-    def moment(angle):
-        down, roll = GRAVITY * np.cos(angle), 0.0
-        lower = down * (m * c / L + 2 * own)
-        for _ in range(30):
-            along = np.cos(roll) - np.tan(angle) * np.sin(roll)  # of forces on wheels, along the slides
-            q = ((lower - own * down) * along - at.spring) / k, (-own * down * along - at.spring) / k  # lower, upper
-            body = r0 - lower / kt - q[0], r0 - q[1]  # height of the body at the wheels
-            roll = (body[1] - body[0]) / (2 * y)
-        lifted = np.mean(body) - rest
-        axis = at.hitch_height * (1 - c / L)
-        masses = [
-            (m, (-c, -(h - axis) * roll, h + lifted * c / L)), (own, (-L, y - r0 * roll, r0)),
-            (own, (-L, -y - r0 * roll, r0)),
-        ]  # fmt: skip
+    def left_open(unknown):
+        roll, pitch, *travels, angle = unknown
+        turned = rotation(pitch, roll)
         weight = GRAVITY * np.array([0.0, -np.sin(angle), -np.cos(angle)])
-        return sum(mass * line @ np.cross(np.array(p) - ball, weight) for mass, p in masses)
+        centres = [turned @ (np.array(record.at) * [1, side, 1] + [0, 0, q]) for side, q in zip((-1, 1), travels)]
+        masses = [(trailer.sprung.mass, turned @ trailer.sprung.cg), *((own, p) for p in centres)]
+        inclined = turned[2, 1]
+        upright = np.sqrt(1 - inclined**2)
+        below = [(at.hitch_height + p[2]) / upright for p in centres]
+        contact = centres[0] + below[0] * (inclined * turned[:, 1] - normal) / upright
+        force = -sum(m * p[0] for m, p in masses) / contact[0] * weight  # no moment about the axes up and to the left
+        moment = np.cross(contact, force) + sum(m * np.cross(p, weight) for m, p in masses)
+        along = [(own * weight + f) @ turned[:, 2] for f in (force, 0.0)]
+        springs = [along[i] - at.spring - record.stiffness * q for i, q in enumerate(travels)]
+        load = record.tyre.vertical_stiffness * (r0 - below[0])
+        return [moment[0] / 1e4, *(f / 1e4 for f in springs), (load - force[2]) / 1e4, below[1] - r0]
 
-    low, high = 0.0, 1.2
-    sign = np.sign(moment(low))
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.sign(moment(middle)) == sign else (low, middle)
-    return low
+    found = root(left_open, [0.05, at.pitch, *(at.travel[axle.wheel(side)] for side in "rl"), 0.6], tol=1e-12)
+    assert found.success
+    return float(found.x[-1])

@@ -22,6 +22,7 @@ RAIL = 4.0  # factor of the friction of tyres, in place of a rail
 FRICTION = ("mu_", "umax_", "umin_", "LMUX_", "LMUY_")  # how parameters of friction begin
 QUICK = 10.0  # s, in which the table is inclined to where the slow part begins
 OVER = 25.0  # deg of roll against the table: overturned
+GROWN = 4.0, 8.0  # roll rates of a unit that overturns, over that of the table
 HOLDS = 0.5  # of the weight times the radius of the wheels, as brake torque
 
 
@@ -72,11 +73,17 @@ def _first(tilt: Array, condition: Array) -> float:
 
 
 def _lost(run: Any, tilt: Array, rolls: dict[str, str]) -> float:
-    """The inclination at which the roll that ends the run begins to grow by itself: faster than the table moves by far,
-    for good."""
+    """The inclination at which the roll that ends the run begins to grow by itself.
+
+    A unit whose upper wheels have lifted lacks a moment that grows as the table moves on, so its roll rate is that of
+    the table times cosh(w t) - 1. It takes some time until that is seen: when the rate is 4 and 8 times that of the
+    table, for good, says how long.
+    """
     fastest = max((np.abs(np.gradient(run[channel], run.time)) for channel in rolls.values()), key=lambda x: x[-1])
     table = np.gradient(tilt, run.time)
-    return _first(tilt, fastest > 4 * table)
+    seen, later = (_first(tilt, fastest > times * table) for times in GROWN)
+    took, until = (math.acosh(1 + times) for times in GROWN)
+    return seen - took / (until - took) * (later - seen)
 
 
 TILT = Manoeuvre(
