@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import select
+import time
 from contextlib import contextmanager
 
 from tests.browser import CHROMIUM, Page
@@ -34,11 +35,21 @@ class Chromium(Page):
             os.close(end)
         self._out, self._in, self._rest, self._number = to_it, from_it, b"", 0
         self.requests, self.complaints = [], []
-        target = self._call("Target.getTargets")["targetInfos"][0]["targetId"]
         self._session = None
+        target = self._first_page()
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self._call(f"{domain}.enable")
+
+    def _first_page(self):
+        """The page that was asked for, which may come after parts of the browser's own window."""
+        until = time.monotonic() + 60.0
+        while time.monotonic() < until:
+            for x in self._call("Target.getTargets")["targetInfos"]:
+                if (x["type"], x["url"]) == ("page", "about:blank"):
+                    return x["targetId"]
+            time.sleep(0.05)
+        raise TimeoutError("Chromium opens no page")
 
     def __enter__(self):
         return self
