@@ -1,4 +1,4 @@
-"""Axles of trucks and trailers: dual tyres, against closed forms."""
+"""Axles of trucks and trailers: dual tyres, steered wheels, more than two axles, against closed forms and statics by hand."""
 
 import math
 from types import SimpleNamespace
@@ -9,6 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.library.terrain import flat
+from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.laws import stands, tyre_offsets
 from bellcrank.library.vehicles.wheel_tyres import add_tyres
 
@@ -191,3 +192,92 @@ def test_a_self_steering_axle_carries_no_lateral_force(steered):
     assert run["caravan.two_r.steer"][-1] == run["caravan.two_l.steer"][-1]
     sides = sum(run[f"caravan.two_{side}.tyre.fy"][-1] for side in "lr")
     assert abs(sides) < 0.01 * sum(run[f"caravan.two_{side}.tyre_load"][-1] for side in "lr")
+
+
+# ---- more axles of a car
+
+
+@pytest.fixture(scope="module")
+def truck():
+    return bc.vehicles.Car.read("truck")
+
+
+def test_loads_of_a_truck_with_three_axles(truck):
+    """Statics by hand: forces and moments about the front axle, with equal loads of the tandem axles."""
+    at, data = truck.stand, truck.data
+    (second,) = data.added
+    tandem = sum(at.load[2:]), at.added.axle_load(second)
+    assert tandem[1] == pytest.approx(tandem[0], rel=5e-3)
+    weight = truck.metrics["mass"] * GRAVITY
+    assert sum(at.load) + tandem[1] == pytest.approx(weight, rel=1e-9)
+    front, rear, behind = 0.0, -3.9, -5.25
+    parts = [(data.sprung.mass, data.sprung.cg[0]), (15, -0.2), (2 * (180 + 120), front), (700 + 2 * 240, rear),
+             (second.mass, behind)]  # fmt: skip
+    assert sum(m for m, _ in parts) == pytest.approx(truck.metrics["mass"])
+    carried = GRAVITY * sum(m * x for m, x in parts) / ((rear + behind) / 2)  # by both rear axles
+    assert sum(tandem) == pytest.approx(carried, rel=5e-3)
+    assert sum(at.load[:2]) == pytest.approx(weight - carried, rel=5e-3)
+    assert truck.metrics["load_second"] == tandem[1]
+    assert truck.metrics["front_share"] == pytest.approx(1 - carried / weight, rel=5e-3)
+    assert [s for s in truck.check() if "not measured" not in s] == []
+
+
+def test_the_load_ratio_of_an_axle(truck):
+    """6x2: an axle with six tenths of the load of the rear axle; moments about the front axle say the rest."""
+    at = truck.changed(axles={"second": {"load_ratio": 0.6, "drive_ratio": 0.0}}).stand
+    rear, second = sum(at.load[2:]), sum(at.added.load.values())
+    assert second == pytest.approx(0.6 * rear, rel=1e-3)
+    plain = truck.stand
+    moment = 3.9 * sum(plain.load[2:]) + 5.25 * sum(plain.added.load.values())
+    assert 3.9 * rear + 5.25 * second == pytest.approx(moment, rel=1e-3)
+
+
+def test_load_cases_of_a_truck_share_the_forces_of_its_rear_axles(truck):
+    """Braking: deceleration shifts the load by m a h over the distance to the middle of the tandem; each rear axle
+    loses half of it, and brakes with half of the rear brake torque."""
+    case = truck.loads("rear", {"stop": {"braking": 0.5}}).cases[0]
+    f = truck.metrics
+    shifted = f["mass"] * 0.5 * GRAVITY * f["cg_height"] / (3.9 + 1.35 / 2)
+    assert case.force[2] == pytest.approx((sum(truck.stand.load[2:]) - shifted / 2) / 2, rel=5e-3)
+    assert case.force[0] == pytest.approx(-f["mass"] * 0.5 * GRAVITY * 0.67 / 4, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("axle", "words"),
+    [
+        ({"steering": {"ratio": 0.5}}, "no articulation angle"),
+        ({"equalisation": 2.0}, "between 0 and 1"),
+        ({"at": ["-5 m", "-0.9 m", "0.5 m"]}, "left wheel"),
+        ({"kind": "independent"}, "belong to kind = 'rigid'"),
+    ],
+)
+def test_what_is_wrong_with_one_more_axle(truck, axle, words):
+    with pytest.raises(ModelError, match=words):
+        truck.changed(axles={"second": axle})
+    with pytest.raises(ModelError, match="a name of other parts"):
+        truck.changed(axles={"rear": truck.given["axles"]["second"]})
+
+
+@pytest.mark.campaign
+def test_a_truck_on_uneven_ground_brakes_and_drives(truck):
+    """The model begins with the loads of the statics. Equalised axles keep equal loads where one of them stands
+    higher, others do not. Drive and brake torques of the tandem axles are equal."""
+    sim = truck.system(speed=10.0, road_inputs=True).equations().compile()
+    high = bc.signals.sampled([0.0, 0.5, 1.5, 10.0], [0.0, 0.0, 0.02, 0.02])
+    inputs = {"second_l.road": high, "second_r.road": high}
+    loads = {**dict(zip(("fl", "fr", "rl", "rr"), truck.stand.load, strict=True)), **truck.stand.added.load}
+    tandem = {}
+    for e in (1.0, 0.0):
+        parameters = {} if e else {"k_equal_second": 0.0}
+        run = sim.simulate(t_end=4.0, step=1e-3, method="rk4", inputs=inputs, parameters=parameters)
+        assert all(run[f"{w}.tyre_load"][0] == pytest.approx(x, rel=1e-6) for w, x in loads.items())
+        tandem[e] = [sum(run[f"{w}.tyre_load"][-1] for w in pair) for pair in (("rl", "rr"), ("second_l", "second_r"))]
+    assert tandem[1.0][1] == pytest.approx(tandem[1.0][0], rel=0.01)
+    assert tandem[0.0][1] > 1.1 * tandem[0.0][0]
+    run = sim.simulate(t_end=1.0, step=1e-3, method="rk4", inputs={"brake": 40000.0})
+    for wheel, part in (("fl", 0.33 / 2), ("rl", 0.67 / 4), ("second_l", 0.67 / 4)):
+        assert run[f"{wheel}.held"][-1] == pytest.approx(part * 40000, rel=1e-3)
+    run = sim.simulate(t_end=1.0, step=1e-3, method="rk4", inputs={"drive": 8000.0})
+    assert run["second_l.tyre.fx"][-1] == pytest.approx(run["rl.tyre.fx"][-1], rel=0.02)
+    expected = 8000 / 4 / 0.515 - 0.006 * loads["second_l"]  # less rolling resistance, and what turns the wheels
+    assert run["second_l.tyre.fx"][-1] == pytest.approx(expected, rel=0.05)

@@ -175,9 +175,8 @@ def _axle_paths(car: Ready, run: Any) -> dict[str, tuple[Array, Array]]:
         ahead, left = (float(car.at_rest.contact[i : i + 2, k].mean() - cg[k]) for k in (0, 1))
         x = run["x"] + ahead * np.cos(yaw) - left * np.sin(yaw)
         paths[name] = (x, run["y"] + ahead * np.sin(yaw) + left * np.cos(yaw))
-    for trailer in car.data.trailers:
-        for axle in trailer.axles:
-            paths[axle.index] = (run[f"{axle.full_name}_x"], run[f"{axle.full_name}_y"])
+    for axle in car.data.simple_axles:
+        paths[axle.index] = (run[f"{axle.full_name}_x"], run[f"{axle.full_name}_y"])
     return paths
 
 

@@ -223,7 +223,7 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
     """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear model of a car."""
     model, f, V = LinearCar(car), car.metrics, speed
     ratio, base = f["steering_ratio"], f["wheelbase"]
-    towing = bool(car.at_rest.trailers)
+    towing = bool(car.at_rest.trailers) or bool(car.data.added)
     rear_axle = float(car.at_rest.contact[2:, 0].mean())
     behind = float(car.at_rest.centre[0]) - rear_axle if towing else base * f["front_share"]
 
@@ -247,7 +247,9 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
             here["steering_torque"] / here["ay"], "N-m/(m/s2)", f"steering torque per lateral acceleration at {at}"
         ),
     }
-    axles = () if towing else (("front", carried[0], front), ("rear", carried[1], rear))  # a hitch adds lateral force
+    axles = (
+        () if towing else (("front", carried[0], front), ("rear", carried[1], rear))
+    )  # a hitch or one more axle adds lateral force
     for name, mass, angle in axles:
         stiffness = math.radians(mass / angle) / 1000 if angle else math.inf
         label = f"cornering stiffness of the {name} axle with suspension" + (" and steering" if name == "front" else "")

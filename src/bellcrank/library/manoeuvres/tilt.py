@@ -47,7 +47,7 @@ def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
     run = sim.simulate(t_end=ends, step=STEP, method=settings["method"], output_every=EVERY, inputs=inputs,
                        parameters={**values, **grips}, events=events, stop=tuple(events))  # fmt: skip
     tilt, found = np.interp(run.time, [0.0, QUICK, ends], [0.0, begin, most]), Metrics()
-    axles = {"front": "fl", "rear": "rl"} | {a.index: a.wheel("l") for t in vehicle.data.trailers for a in t.axles}
+    axles = {"front": "fl", "rear": "rl"} | {a.index: a.wheel("l") for a in vehicle.data.simple_axles}
     lifted = {}
     for name, wheel in axles.items():
         at = lifted[name] = _first(tilt, run[f"{wheel}.tyre_load"] <= 0)

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.report.suspension_view import axle_view
+from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.building import PAINT, SHELL, shell_size, tyre_radius, tyre_width
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.rest import Stand
+from bellcrank.library.vehicles.trailer_building import WIDE
+from bellcrank.library.vehicles.trailers import SIDES
 from bellcrank.scene.build import car_items, wheel_items
 from bellcrank.scene.draft import STEEL, TYRE
 from bellcrank.scene.picture import draw_scene
@@ -32,13 +35,26 @@ def car_picture(car: CarData, at_rest: Stand) -> Any:
         marks.extend(Mark(0, (float(p[0]), float(p[1]), float(p[2]))) for p in places)
         return Item(kind, tuple(range(first, len(marks))), size, color, role, **more)
 
+    def on_wheel(centre: np.ndarray, offsets: tuple[float, ...], size: tuple[float, float]) -> list[Item]:
+        places = [centre + np.array([0.0, y, 0.0]) for y in offsets]
+        return [
+            i for at in places for i in wheel_items(add("wheel", size, TYRE, "wheel", at, axes=turned_to((0, 1, 0))))
+        ]
+
     for axle in (car.front, car.rear):
         seen, tyre = axle_view(axle, at_rest), (tyre_radius(axle), tyre_width(axle))
         for wheel in (seen.left, seen.right):
             items += [add("rod", (LINK,), STEEL, "body", *link) for link in wheel.links]
             items.append(add("coil", COIL, STEEL, "force", *wheel.spring))
-            items += wheel_items(add("wheel", tyre, TYRE, "wheel", wheel.centre, axes=turned_to((0, 1, 0))))
+            items += on_wheel(wheel.centre, axle.tyre_offsets, tyre)
             centres.append(wheel.centre)
+    for added in car.added:
+        radius = float(added.tyre.free_radius(ARRAYS, 0.0))
+        for side, sign in SIDES.items():
+            assert at_rest.added is not None
+            x, y, z = added.record.at
+            centre = np.array([x, sign * y, z + at_rest.added.travel[added.wheel(side)] + at_rest.height])
+            items += on_wheel(centre, added.tyre_offsets, (radius, WIDE * radius))
     front, height = np.mean(centres[:2], axis=0), float(np.mean([c[2] for c in centres]))
     size = shell_size(car)
     shell = add(

@@ -14,6 +14,7 @@ from bellcrank.library.driven import RING, add_brake
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Antilock
+from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
 
 LEAST = 1e-3  # N m of a controller: what is less is rounding and must not press pads on
 STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
@@ -40,8 +41,11 @@ def add_brakes(
     for axle in (car.front, car.rear):
         k = RING**2 * axle.record.wheel.spin_inertia
         put(s, f"k_brake_{axle.name}", k, "F*L/A", f"elasticity of {axle.name} brakes")
+    ratios = {a.name: put(s, f"brake_ratio_{a.name}", a.own.brake_ratio, "1",
+                          f"brake torque of axle {a.name} over that of the rear axle") for a in car.added}  # fmt: skip
+    rear = f"(1 - brake_front)/(1 + {' + '.join(ratios.values())})" if ratios else "(1 - brake_front)"
     for name, (which, _) in CORNERS.items():
-        share = "brake_front" if which == "front" else "(1 - brake_front)"
+        share = "brake_front" if which == "front" else rear
         through = "" if given.abs is None else _add_valve(s, name)
         own = " + ".join([f"{name}.brake_torque", *controlled[name]])
         s.define(f"{name}.brake_added", own)
@@ -53,6 +57,22 @@ def add_brakes(
             against=carriers[name],
             label=f"brake of {name}",
         )  # fmt: skip
+
+    for other in car.added:
+        _add_added(s, other, f"braking*{rear}*{ratios[other.name]}/2", given.abs is not None)
+
+
+def _add_added(s: System, axle: TowedAxle, part: str, antilock: bool) -> None:
+    """Brakes of one more axle than front and rear; `part`: the torque that is asked of a wheel."""
+    k = put(s, f"k_brake_{axle.name}", RING**2 * axle.record.wheel.spin_inertia, "F*L/A",
+            f"elasticity of {axle.name} brakes")  # fmt: skip
+    for wheel in map(axle.wheel, SIDES):
+        s.add_input(f"{wheel}.brake_torque", units="F*L", default=0.0,
+                    label=f"brake torque of {wheel}, added to its part of brake")  # fmt: skip
+        through = _add_valve(s, wheel) if antilock else ""
+        add_brake(s, wheel, f"u({wheel}.wheel)", f"max(0, {part} + {wheel}.brake_torque){through}", k)
+        s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
+                     against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
 
 
 def _add_parameters(s: System, given: Antilock) -> None:

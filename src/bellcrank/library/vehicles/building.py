@@ -23,6 +23,7 @@ from bellcrank.expr.table import table
 from bellcrank.library.driven import named_slip, with_names
 from bellcrank.library.terrain import Surface, Terrain, flat
 from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.added_axles import add_added_axles, rolling_axles
 from bellcrank.library.vehicles.air import add_air
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
@@ -148,12 +149,15 @@ def build(
     for axle in (car.front, car.rear):
         _add_axle_parameters(s, axle, at_rest)
         add_compliance_parameters(s, axle.name, giving[axle.name].compliance)
-    for (name, (which, side)), travel in zip(CORNERS.items(), at_rest.travel, strict=True):
+
+    def ground_of(wheel: str, side: int) -> Ground:
         ground = tracks[0 if side > 0 else 1]
         if posts:
-            ground = _add_post(s, name, ground)
-        if road_inputs:
-            ground = _add_road_inputs(s, name, ground)
+            ground = _add_post(s, wheel, ground)
+        return _add_road_inputs(s, wheel, ground) if road_inputs else ground
+
+    for (name, (which, side)), travel in zip(CORNERS.items(), at_rest.travel, strict=True):
+        ground = ground_of(name, side)
         axle = car.axle(which)
         if not axle.both:
             mounts[name] = add_independent(s, name, axle, side, chassis, rack, exact)
@@ -168,6 +172,7 @@ def build(
             add_parking_torque(s, name, car.front)
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name], mounts)
+    add_added_axles(s, car, at_rest, chassis, ground_of, mounts)
     carriers = {name: mount.carrier for name, mount in mounts.items()}
     controls = add_controllers(s, car, at_rest)
     add_brakes(s, car, wheels, carriers, asked["brake"], controls.brake)
@@ -510,5 +515,5 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
         start[MOTOR] = spins_at(drive, spins)
     if drive.clutch is not None or (has_clutch(drive) and speed * np.sign(drive.gear + 0.5) > 0):
         start[CLUTCH] = 1.0
-    start |= rolling_trailers(car, at_rest, speed)
+    start |= rolling_axles(car, at_rest, speed) | rolling_trailers(car, at_rest, speed)
     return {key: float(value) for key, value in start.items() if value != 0}

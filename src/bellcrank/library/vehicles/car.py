@@ -30,7 +30,7 @@ from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.records import DIRECTIONS
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.library.vehicles.setting import set_up
-from bellcrank.library.vehicles.trailers import changed_sections, merged, trailer_words, written_out
+from bellcrank.library.vehicles.trailers import changed_sections, merged, wheel_words, written_out
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
@@ -603,7 +603,7 @@ class Car:
             s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
         add_rolling_start(s)
         words = {name: f"the {where} {{}}" for name, where in CORNER_WORDS.items()}
-        plain_labels(s, words | trailer_words(self.data.trailers))
+        plain_labels(s, words | wheel_words(self.data.simple_axles))
         s.made = content(s)
         return s
 

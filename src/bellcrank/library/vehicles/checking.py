@@ -19,13 +19,14 @@ from bellcrank.library.vehicles.keys import key_of, shown
 from bellcrank.library.vehicles.rest import Stand, corner
 
 UP = np.array([0.0, 0.0, 1.0])
-HEAVY = 10.0  # upper ends of usual ranges of trucks over those of cars
+HEAVY, LIGHT = 10.0, 0.5  # upper and lower ends of usual ranges of trucks over those of cars
 
 
 def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     """Messages about unusual keys, figures, tyres and travels."""
-    found = list(unusual_keys(car.sections, "", HEAVY if car.sections.kind == "truck" else 1.0))
-    found += unusual(figures)
+    heavy = HEAVY if car.sections.kind == "truck" else 1.0
+    found = list(unusual_keys(car.sections, "", heavy))
+    found += unusual(figures, heavy)
     inertia = car.sprung.inertia.diagonal()
     if 2 * max(inertia) > sum(inertia):
         found.append(
@@ -63,25 +64,36 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
                 f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "
                 f"{1000 * low:.0f} to {1000 * high:.0f} mm."
             )
-    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
-        for towed in trailer.axles:
-            low, high = towed.tyre.loads_at_rest
-            load = stands.load[towed.wheel("l")] / len(towed.tyre_offsets)
-            if not low <= load <= high:
-                found.append(
-                    f"load of a wheel of {towed.full_name} at rest, {load:.0f} N, lies outside of its tyre's range "
-                    f"{low:g} to {high:g} N."
-                )
-            found += [f"trailers.{trailer.name}.axles.{towed.name}.tyre: {note}." for note in towed.tyre.notes]
+    units = [at_rest.added, *at_rest.trailers]
+    loads = {wheel: load for unit in units if unit is not None for wheel, load in unit.load.items()}
+    for simple in car.simple_axles:
+        low, high = simple.tyre.loads_at_rest
+        load = loads[simple.wheel("l")] / len(simple.tyre_offsets)
+        if not low <= load <= high:
+            found.append(
+                f"load of a wheel of {simple.full_name} at rest, {load:.0f} N, lies outside of its tyre's range "
+                f"{low:g} to {high:g} N."
+            )
+        where = f"trailers.{simple.unit}." if simple.unit else ""
+        found += [f"{where}axles.{simple.name}.tyre: {note}." for note in simple.tyre.notes]
     return found
 
 
-def unusual(figures: Figures) -> list[str]:
+def usual_range(usual: tuple[float, float], heavy: float) -> tuple[float, float]:
+    """A usual range of a vehicle whose upper end is `heavy` times as high; one of both signs is twice as wide."""
+    if heavy == 1.0:
+        return usual
+    return (usual[0] / LIGHT, usual[1] / LIGHT) if usual[0] < 0 else (usual[0] * LIGHT, usual[1] * heavy)
+
+
+def unusual(figures: Figures, heavy: float = 1.0) -> list[str]:
     """Messages about figures outside of their usual range."""
     found = []
     for name, f in figures.details.items():
         if f.odd and f.usual is not None:
-            low, high = f.usual
+            low, high = usual_range(f.usual, heavy)
+            if low <= f.value <= high:
+                continue
             unit = f" {f.unit}" if f.unit else ""
             found.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
     return found
@@ -101,7 +113,7 @@ def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
             k = key_of(f)
             if k.usual is None:
                 continue
-            least, most = k.usual[0], k.usual[1] * (heavy if k.usual[0] >= 0 else 1.0)
+            least, most = usual_range(k.usual, heavy)
             if not least <= value <= most:
                 low, high = (shown(k, x) for x in (least, most))
                 yield f"{place} = {shown(k, value)}: {k.words}; usual is {low} to {high}."

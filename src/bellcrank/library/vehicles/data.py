@@ -21,7 +21,7 @@ from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 from bellcrank.library.vehicles.sprung import Array as Array
 from bellcrank.library.vehicles.sprung import Sprung, with_loads
-from bellcrank.library.vehicles.trailers import TrailerData, fit_trailers
+from bellcrank.library.vehicles.trailers import TowedAxle, TrailerData, fit_added, fit_trailers
 from bellcrank.linkage.chain import AXES, turned
 
 GRAVITY = 9.80665  # m/s^2, that of models
@@ -37,6 +37,12 @@ class CarData:
     front: FittedAxle
     rear: FittedAxle
     trailers: tuple[TrailerData, ...] = ()
+    added: tuple[TowedAxle, ...] = ()  # axles next to front and rear
+
+    @property
+    def simple_axles(self) -> tuple[TowedAxle, ...]:
+        """Axles without hard points: more axles of the car, axles of the trailers."""
+        return (*self.added, *(axle for trailer in self.trailers for axle in trailer.axles))
 
     def axle(self, name: str) -> FittedAxle:
         return self.front if name == "front" else self.rear
@@ -56,6 +62,11 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     axes = sections.axes if "axes" in given else None
     front, rear = (fit_axle(name, getattr(sections, name), axes, folder, problems) for name in ("front", "rear"))
     trailers = fit_trailers(sections.trailers, sections.front.at[0], folder, problems)
+    added = fit_added(sections.axles, sections.trailers or {}, folder, problems)
+    if sections.rear.motor is not None and any(a.own.drive_ratio for a in added):
+        problems.append("axles: drive_ratio follows the drive of the car, so the rear axle cannot have its own motor.")
+    if added and sections.setup is not None:
+        problems.append("setup: heights and wheel loads cannot be asked of a car with more axles than front and rear.")
     if front is not None and rear is not None:
         problems.extend(car_problems(sections, front.linkage.chain, rear.linkage.chain))
     inertia = np.array(sections.body.inertia)
@@ -67,7 +78,7 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     if problems:
         raise ModelError(problems, _name(given))
     assert front is not None and rear is not None
-    return CarData(sections, front, rear, trailers)
+    return CarData(sections, front, rear, trailers, added)
 
 
 def _in_iso(sections: Sections) -> Sections:
@@ -80,12 +91,14 @@ def _in_iso(sections: Sections) -> Sections:
     )
     front, rear = (replace(a, at=turned(a.at, signs)) for a in (sections.front, sections.rear))
     loads = {n: replace(x, at=turned(x.at, signs)) for n, x in (sections.loads or {}).items()}
+    axles = {n: replace(x, at=turned(x.at, signs)) for n, x in (sections.axles or {}).items()}
     trailers = dict(sections.trailers or {})
     for name, x in list(trailers.items())[:1]:  # hitched to the car; other positions are from the trailer's own hitch
         trailers[name] = replace(x, hitch=replace(x.hitch, at=turned(x.hitch.at, signs)))
     return replace(
-        sections, body=body, front=front, rear=rear, loads=loads or sections.loads, trailers=trailers or None
-    )
+        sections, body=body, front=front, rear=rear, loads=loads or sections.loads, axles=axles or None,
+        trailers=trailers or None,
+    )  # fmt: skip
 
 
 def _name(given: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from bellcrank.library.vehicles.gearbox import add_clutch, add_gears, add_rotor
 from bellcrank.library.vehicles.motor import drive_share, has_clutch, is_coupled
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Drive, Pairs
+from bellcrank.library.vehicles.trailers import SIDES
 
 BEYOND = 1.02  # of the highest speed of a map, where nothing is left
 
@@ -41,12 +42,17 @@ def add_drive(
     given = car.sections.drive
     share = drive_share(given)
     put(s, "drive_front", share, "1", "fraction of the drive torque on the front axle", (0, 1))
-    parts = {"front": ("drive_front", share), "rear": ("(1 - drive_front)", 1 - share)}
+    more = {a: put(s, f"drive_ratio_{a.name}", a.own.drive_ratio, "1",
+                   f"drive torque of axle {a.name} over that of the rear axle") for a in car.added
+            if a.own.drive_ratio > 0 and share < 1}  # fmt: skip
+    behind = f"(1 - drive_front)/(1 + {' + '.join(more.values())})" if more else "(1 - drive_front)"
+    parts = {"front": ("drive_front", share), "rear": (behind, 1 - share)}
     driven = [axle for axle in (car.front, car.rear) if parts[axle.name][1] > 0]
     spins = [f"{parts[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]
+    spins += [f"{behind}*{r}*(u({a.wheel('l')}.wheel) + u({a.wheel('r')}.wheel))/2" for a, r in more.items()]
     s.define("driven_spin", " + ".join(spins))
     if is_coupled(given):
-        inertia = sum(2 * axle.record.wheel.spin_inertia for axle in driven)
+        inertia = sum(2 * axle.record.wheel.spin_inertia for axle in (*driven, *more))
         _add_coupled_motor(s, given, drive, weight, inertia, controls.factors)
     else:
         _add_limits(s, given, drive, weight, controls.factors)
@@ -65,6 +71,12 @@ def add_drive(
                 f"{name}.drive", magnitude=torque + (f" {sign} {held}" if held else ""),
                 direction=wheels[name][2], on=wheels[name], against=against, label=f"drive of {name}",
             )  # fmt: skip
+    for added, ratio in more.items():
+        for name in map(added.wheel, SIDES):
+            carrier = added.full_name if added.rigid else name
+            s.add_moment(f"{name}.drive", magnitude=f"driving*{behind}*{ratio}/2", direction=f"[{name}.wheel2]",
+                         on=f"{name}.wheel", against="chassis" if given.reaction == "body" else carrier,
+                         label=f"drive of {name}")  # fmt: skip
     if given.map is not None and given.inertia > 0 and not is_coupled(given):
         add_rotor(s, given, chassis, spins)
 

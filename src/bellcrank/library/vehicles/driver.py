@@ -28,7 +28,7 @@ from bellcrank.expr.table import table
 from bellcrank.kinds import Listed
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CORNERS, CarData
-from bellcrank.library.vehicles.figures import cornering, steering_ratio, understeers
+from bellcrank.library.vehicles.figures import cornering, front_fraction, rear_group, steering_ratio, understeers
 from bellcrank.library.vehicles.motor import largest_torque
 from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
@@ -301,8 +301,9 @@ class SingleTrack:
     @classmethod
     def of(cls, car: CarData, at_rest: Stand) -> SingleTrack:
         front, rear = (cornering(car, at_rest, axle) for axle in (car.front, car.rear))
+        rear = rear_group(car, at_rest, rear)
         base = front.x - rear.x
-        behind = base * sum(at_rest.load[:2]) / sum(at_rest.load)
+        behind = float(at_rest.centre[0]) - rear.x if car.added else base * front_fraction(at_rest)
         gradient = max(sum(understeers(at_rest, front, rear)), 0.0)
         inertia = yaw_inertia(car, at_rest)
         return cls(at_rest.mass, inertia, base, behind, front.effective, rear.effective, gradient)
@@ -354,4 +355,7 @@ def yaw_inertia(car: CarData, at_rest: Stand) -> float:
         own = record.carrier.mass + record.wheel.mass + sum(x.mass for x in (record.links or {}).values())
         total += own * float(np.sum((at_rest.contact[i][:2] - centre[:2]) ** 2))
         total += record.wheel.cross_inertia or record.wheel.spin_inertia / 2
+    for axle in car.added:
+        total += axle.mass * float(np.sum((np.array([axle.record.at[0], 0.0]) - centre[:2]) ** 2))
+        total += 2 * axle.record.wheel.mass * axle.record.at[1] ** 2 + axle.record.inertia[2]
     return total

@@ -25,6 +25,7 @@ from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.library.vehicles.records import Compliance
 from bellcrank.library.vehicles.rest import Stand, along, corner, corner_at_rest, push_of, roll_centre, up_of
+from bellcrank.library.vehicles.trailers import TowedAxle
 from bellcrank.unit_notation import typeset_unit
 
 G = GRAVITY
@@ -86,14 +87,15 @@ def figures_of(car: CarData, at_rest: Stand) -> Figures:
     """All figures of a car."""
     front, rear = (_axle_figures(car, a, at_rest) for a in (car.front, car.rear))
     roll_arm, share = _roll_axis(front, rear, at_rest, car)
-    shares = (front, share), (rear, 1 - share)
+    shares = (front, share), (rear, (1 - share) * at_rest.rear_fraction)
     return Figures(
         dict(
             [
                 *_sizes(car, at_rest, front, rear),
                 *(x for a, part in shares for x in _rides(a, car.sprung.mass * part / 2)),
                 *_rolls(car, at_rest, front, rear, roll_arm),
-                *_corners(at_rest, front, rear),
+                *_corners(car, at_rest, front, rear),
+                *_added(car, at_rest),
                 *_towed(car, at_rest),
             ]
         )
@@ -108,7 +110,7 @@ def _figure(
 
 def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     """Masses, loads and lengths."""
-    on_front = sum(at_rest.load[:2]) / sum(at_rest.load)
+    on_front = front_fraction(at_rest)
     yield _figure("mass", at_rest.mass, "kg", "mass with loads")
     yield _figure("wheelbase", front.x - rear.x, "m", "wheelbase", (1.4, 4.2))
     yield _figure("track_front", front.track, "m", "front track", (1.0, 2.2))
@@ -118,6 +120,12 @@ def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
         yield _figure(f"load_{name}", load, "N", f"load of wheel {name} at rest")
     yield _figure("steering_ratio", steering_ratio(car), "", "steering ratio", (3.0, 26.0))
+
+
+def front_fraction(at_rest: Stand) -> float:
+    """Fraction of the loads of all wheels of the car on its front axle."""
+    front, rear = sum(at_rest.load[:2]), sum(at_rest.load[2:]) / at_rest.rear_fraction
+    return front / (front + rear)
 
 
 def _height(at_rest: Stand) -> float:
@@ -147,21 +155,40 @@ def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     """Roll, and how loads move from wheel to wheel; `roll_arm`: of the sprung mass above the roll axis."""
     sprung, height = car.sprung.mass, _height(at_rest)
     resists = front.roll_stiffness + rear.roll_stiffness - sprung * G * roll_arm
+    resists += sum(_rolls_of(axle) for axle in car.added)
     gradient = sprung * roll_arm / resists if resists > 0 else math.inf
     half_track = (front.track + rear.track) / (4 * height)
-    moves = at_rest.mass * height / (front.x - rear.x)
+    moves = at_rest.mass * height / (front.x - _carried_at(car, at_rest, rear))
     words = "roll gradient of the springs and bars on rigid tyres"
     yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", words)
     yield _figure("static_stability", half_track, "", "static stability factor", (0.9, 4.0))
     yield _figure("load_transfer", moves, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration")
 
 
-def _corners(at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
+def _rolls_of(axle: TowedAxle) -> float:
+    """Roll stiffness of an axle without hard points, N m/rad."""
+    wide = axle.record.at[1]
+    return axle.roll_stiffness if axle.rigid else 2 * wide**2 * (axle.record.stiffness + 2 * axle.bar)
+
+
+def _added(car: CarData, at_rest: Stand) -> Named:
+    """Loads and stiffnesses of more axles than front and rear."""
+    for axle in car.added:
+        assert at_rest.added is not None
+        name = axle.name
+        yield _figure(f"load_{name}", at_rest.added.axle_load(axle), "N", f"load of axle {name} at rest")
+        stiff = math.radians(_rolls_of(axle))
+        yield _figure(f"roll_stiffness_{name}", stiff, "N-m/deg", f"roll stiffness, {name}")
+        own = math.radians(_added_cornering(at_rest, axle).stiffness) / 1000
+        yield _figure(f"cornering_tyres_{name}", own, "kN/deg", f"cornering stiffness of the tyres of axle {name}")
+
+
+def _corners(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     """Cornering stiffnesses of the tyres, and the steering that they ask for on rigid suspensions."""
     for a in (front, rear):
         words = f"cornering stiffness of both {a.name} tyres at rest"
         yield _figure(f"cornering_tyres_{a.name}", math.radians(a.corners.stiffness) / 1000, "kN/deg", words)
-    understeer, given = understeers(at_rest, front.corners, rear.corners)
+    understeer, given = understeers(at_rest, front.corners, rear_group(car, at_rest, rear.corners))
     words = "understeer gradient of the tyres alone, on rigid suspensions"
     yield _figure("understeer_tyres", math.degrees(understeer) * G, "deg/g", words)
     if given:
@@ -256,6 +283,28 @@ def cornering(car: CarData, at_rest: Stand, axle: FittedAxle) -> Cornering:
     trail = sum(k * float(f.trail) for k, f in zip(stiff, found, strict=True)) / both if both else 0.0
     x = float(at_rest.contact[i][0] + at_rest.contact[i + 1][0]) / 2
     return Cornering(x, both, trail, _yields(gives(car, at_rest, axle).compliance, trail))
+
+
+def _added_cornering(at_rest: Stand, axle: TowedAxle) -> Cornering:
+    """How one more axle corners where the car stands. Castors do not."""
+    assert at_rest.added is not None
+    n = len(axle.tyre_offsets)
+    loads = [(at_rest.added.load[axle.wheel(side)] / n, word) for side, word in (("l", "left"), ("r", "right"))]
+    found = [axle.tyre.on(word).forces(load, 0.0, 0.0) for load, word in loads]
+    both = 0.0 if axle.record.steering else sum(n * abs(float(f.Kya)) for f in found)
+    return Cornering(axle.record.at[0], both, sum(float(f.trail) for f in found) / 2, 0.0)
+
+
+def rear_group(car: CarData, at_rest: Stand, rear: Cornering) -> Cornering:
+    """The rear axle with all added axles as one, where their lateral forces act."""
+    if not car.added:
+        return rear
+    parts = [rear, *(_added_cornering(at_rest, axle) for axle in car.added)]
+    stiffness = sum(p.stiffness for p in parts)
+    x, trail = (sum(p.stiffness * v for p, v in zip(parts, of, strict=True)) / stiffness
+                for of in ([p.x for p in parts], [p.trail for p in parts]))  # fmt: skip
+    yields = 1 / sum(p.effective for p in parts if p.stiffness) - 1 / stiffness
+    return Cornering(x, stiffness, trail, yields)
 
 
 def understeers(at_rest: Stand, front: Cornering, rear: Cornering) -> tuple[float, float]:
@@ -370,9 +419,18 @@ def _damper_ratio(axle: FittedAxle, travel: float) -> float:
     return float(line @ (a.d - b.d) / np.linalg.norm(line))
 
 
+def _carried_at(car: CarData, at_rest: Stand, rear: _AxleFigures) -> float:
+    """x at which the loads of all axles behind the front axle act as one, m."""
+    if at_rest.added is None:
+        return rear.x
+    loads = [sum(at_rest.load[2:]), *(at_rest.added.axle_load(axle) for axle in car.added)]
+    places = [rear.x, *(axle.record.at[0] for axle in car.added)]
+    return sum(x * load for x, load in zip(places, loads, strict=True)) / sum(loads)
+
+
 def _roll_axis(front: _AxleFigures, rear: _AxleFigures, at_rest: Stand, car: CarData) -> tuple[float, float]:
     """Height of the sprung mass above the roll axis, and the fraction of it on the front axle."""
-    cg = car.sprung.cg
-    share = (float(cg[0]) - rear.x) / (front.x - rear.x)
+    cg, behind = car.sprung.cg, _carried_at(car, at_rest, rear)
+    share = (float(cg[0]) - behind) / (front.x - behind)
     axis = share * front.roll_centre + (1 - share) * rear.roll_centre
     return float(at_rest.height + cg[2]) - axis, share

@@ -4,12 +4,12 @@ of suspension. `bellcrank car keys` prints them, docs/car_keys.md shows them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
 from bellcrank.library.vehicles.keys import Key, key_of, shown, user_unit
-from bellcrank.library.vehicles.records import Sections
+from bellcrank.library.vehicles.records import AddedAxle, Sections, TrailerAxle
 from bellcrank.linkage import shipped
 from bellcrank.linkage.files import KEYS
 from bellcrank.linkage.hard_points import MEANINGS, aliases_of
@@ -85,15 +85,19 @@ def _table(head: tuple[str, ...], rows: list[list[str]]) -> str:
     return "\n".join(line(x) for x in (head, ["---"] * len(head), *rows))
 
 
-def _listed(record: Any, where: str) -> Iterator[list[str]]:
+def _listed(record: Any, where: str, known: Collection[str] = ()) -> Iterator[list[str]]:
+    """Rows of a record, without keys that are `known`."""
     for f in fields(record):
+        if f.name in known:
+            continue
         k = key_of(f)
         if record is Sections and f.name == "rear":
             yield [f.name, "", "", "", "rear axle: the keys of the front axle"]
         elif k.kind in ("section", "sections"):
             own = "" if k.kind == "section" else ".NAME"
             yield [f"[{where}{f.name}{own}]", "", "" if f.default is MISSING else "none", "", k.words]
-            yield from _listed(k.record, f"{where}{f.name}{own}.")
+            known = {x.name for x in fields(TrailerAxle)} - {"at"} if k.record is AddedAxle else set()
+            yield from _listed(k.record, f"{where}{f.name}{own}.", known)
         elif k.kind == "mapping":
             yield [f"[{where}{f.name}]", "", "", "", k.words]
             yield from _suspension(f"{where}{f.name}.")

@@ -193,10 +193,13 @@ def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: Loa
     ahead = (case.driving or 0.0) - (case.braking or 0.0)
     across = case.cornering or 0.0
     weight = at_rest.mass * GRAVITY
-    shifted = weight * ahead * f["cg_height"] / f["wheelbase"] * (-1 if front else 1)
-    loads = [max(0.0, x) for x in _shared(at_rest, f, axle.name, load * _or_one(case.bump) + shifted, across)]
+    part = 1.0 if front else at_rest.rear_fraction
+    shifted = f["load_transfer"] * GRAVITY * ahead * (-1 if front else part)
+    rigid = sum(f[f"roll_stiffness_{a.name}"] for a in car.added)
+    loads = [max(0.0, x) for x in _shared(at_rest, f, axle.name, load * _or_one(case.bump) + shifted, across, rigid)]
     share = car.sections.brakes.front_share if ahead < 0 else drive_share(car.sections.drive)
-    along = weight * ahead * (share if front else 1 - share)
+    others = sum(a.own.brake_ratio if ahead < 0 else a.own.drive_ratio for a in car.added)
+    along = weight * ahead * (share if front else (1 - share) / (1 + others))
     torque = "carrier" if ahead <= 0 else car.sections.drive.reaction
     total = max(sum(loads), 1e-9)
     found = []
@@ -210,14 +213,14 @@ def _or_one(x: float | None) -> float:
     return 1.0 if x is None else x
 
 
-def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float) -> tuple[float, float]:
+def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float, others: float) -> tuple[float, float]:
     """Loads of the wheels outside and inside: the moment of the weight about the roll axis in the fractions of the roll
-    stiffnesses, the rest by the roll centres."""
-    stiff = f[f"roll_stiffness_{axle}"] / (f["roll_stiffness_front"] + f["roll_stiffness_rear"])
+    stiffnesses, `others` of more axles included, the rest by the roll centres."""
+    stiff = f[f"roll_stiffness_{axle}"] / (f["roll_stiffness_front"] + f["roll_stiffness_rear"] + others)
     share = f["front_share"]
     axis = share * f["roll_centre_front"] + (1 - share) * f["roll_centre_rear"]
     weight = at_rest.mass * GRAVITY
-    own = weight * (share if axle == "front" else 1 - share)
+    own = weight * (share if axle == "front" else (1 - share) * at_rest.rear_fraction)
     arm = stiff * weight * (f["cg_height"] - axis) + own * f[f"roll_centre_{axle}"]
     moved = across * arm / f[f"track_{axle}"]
     return load / 2 + moved, load / 2 - moved

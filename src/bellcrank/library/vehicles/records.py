@@ -430,6 +430,20 @@ class TrailerAxle:
 
 
 @dataclass(frozen=True)
+class AddedAxle(TrailerAxle):
+    """One more axle of a car, behind or before its rear axle: the keys of an axle of a trailer, and its part of load,
+    brakes and drive."""
+
+    at: Vector = key("centre of the left wheel, in the axes of the car", "L", kind="vector")
+    load_ratio: float = key("load at rest over that of the rear axle", default=1.0, sign=1, usual=(0.2, 1.5))
+    equalisation: float = key("load equalisation with the rear axle: 0 springs of their own, 1 changes of load are "
+                              "shared in the ratio of the stiffnesses", default=0.0, sign=0, usual=(0, 1))  # fmt: skip
+    brake_ratio: float = key("brake torque over that of the rear axle", default=1.0, sign=0, usual=(0, 1.5))
+    drive_ratio: float = key("drive torque over that of the rear axle; 0: not driven", default=0.0, sign=0,
+                             usual=(0, 1.5))  # fmt: skip
+
+
+@dataclass(frozen=True)
 class TrailerBrakes:
     """Brakes of all wheels of a trailer, which follow those of the car."""
 
@@ -486,6 +500,10 @@ class Sections:
                                           record=Controllers)  # fmt: skip
     events: Mapping[str, CarEvent] | None = key("events, by name", default=None, kind="sections", record=CarEvent)
     setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)
+    axles: Mapping[str, AddedAxle] | None = key(
+        "more axles of trucks, by name: the keys of `trailers.NAME.axles.NAME`, and", default=None, kind="sections",
+        record=AddedAxle,
+    )  # fmt: skip
     trailers: Mapping[str, Trailer] | None = key(
         "trailers, by name: `shipped` or `file` and keys that differ, or all keys; each is towed by the one before it",
         default=None, kind="sections", record=Trailer,

@@ -21,7 +21,7 @@ from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
 from bellcrank.library.vehicles.laws import stands, stop
 from bellcrank.library.vehicles.records import Spring
-from bellcrank.library.vehicles.trailer_rest import Pull, Towed, TowedStand
+from bellcrank.library.vehicles.trailer_rest import Added, AddedStand, Pull, Towed, TowedStand
 from bellcrank.linkage.pose import Pose, cross
 from bellcrank.linkage.sides import Rates, on_side, twist_angle, wheel_rates
 
@@ -47,6 +47,13 @@ class Stand:
     mass: float
     drawn: Stand | None = None  # the same car as drawn, which does not depend on its springs
     trailers: tuple[TowedStand, ...] = ()
+    added: AddedStand | None = None  # axles next to front and rear
+
+    @property
+    def rear_fraction(self) -> float:
+        """Load of the rear axle over that of all axles behind the front axle."""
+        rear = sum(self.load[2:])
+        return rear / (rear + (0.0 if self.added is None else sum(self.added.load.values())))
 
     @property
     def total(self) -> float:
@@ -65,62 +72,80 @@ def stand(car: CarData) -> Stand:
     level = Statics(car, bars, free, symmetric=True)
     free |= {a.name: a.record.spring.free_length for a in loose if a.record.spring.free_length is not None}
     travels = {a.name: a.record.spring.travel for a in axles}
-    towed = Towed(car.trailers)
+    towed, added, n = Towed(car.trailers), Added(car.added), 2 + len(loose)
     set_for = towed.levelled()
 
     def symmetric(x: Array) -> Array:
         at = {**travels, **{a.name: float(z) for a, z in zip(loose, x[2:])}}
-        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()], set_for)
+        loads, push = added.level(x[0], x[1], x[n:])
+        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()], set_for, push)
         open_ = [found.push[2 * axles.index(a)] for a in loose]
-        return np.array([found.lift, found.moment[1], *open_])
+        return np.array([found.lift, found.moment[1], *open_, *added.missing(loads, sum(found.load[2:]))])
 
-    x = solved(car, symmetric, [drawn.height, drawn.pitch, *(0.0 for _ in loose)], _not_held(car, loose))
+    first = [drawn.height, drawn.pitch, *(0.0 for _ in loose), *added.start(drawn.height, drawn.pitch)]
+    x = solved(car, symmetric, first, _not_held(car, loose))
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
-    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], set_for)
+    _, push = added.level(x[0], x[1], x[n:])
+    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], set_for, push)
     for a in held:
         i, z = 2 * axles.index(a), travels[a.name]
         free[a.name] = sum(free_lengths(a, (z, z), found.push[i : i + 2])) / 2
     full = Statics(car, bars, free, symmetric=False)
-    start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values())]
+    start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values()), *added.rolled(x[n:])]
+    behind = len(start)
 
-    def all_units(y: Array) -> tuple[_Now, list[float], tuple[TowedStand, ...]]:
-        left, pull, units = towed.at(y[0], y[1], y[2], y[7:])
-        return full.at(y[0], y[1], y[2], y[3:7], pull), left, units
+    def all_units(y: Array) -> tuple[_Now, list[float], tuple[TowedStand, ...], AddedStand]:
+        own, push, more = added.at(y[0], y[1], y[2], y[7:behind])
+        left, pull, units = towed.at(y[0], y[1], y[2], y[behind:])
+        return full.at(y[0], y[1], y[2], y[3:7], pull, push), own + left, units, more
 
     def corners(y: Array) -> Array:
-        now, left, _ = all_units(y)
+        now, left, *_ = all_units(y)
         return np.array([now.lift, *now.moment[:2], *now.push, *left])
 
     y = solved(car, corners, [*start, *towed.start(x[0], x[1])], _not_held(car, loose))
-    now, _, units = all_units(y)
+    now, _, units, more = all_units(y)
     if min(now.load) <= 0:
         corner = list(CORNERS)[int(np.argmin(now.load))]
         raise ModelError(
             f"the car does not stand on four wheels: the load of {corner} is not positive", car.sections.name
         )
-    lifted = [wheel for unit in units for wheel, load in unit.load.items() if load <= 0]
+    loads = dict(more.load)
+    for unit in units:
+        loads |= unit.load
+    lifted = [wheel for wheel, load in loads.items() if load <= 0]
     if lifted:
-        raise ModelError(f"the load of {lifted[0]} is not positive: the trailer does not stand", car.sections.name)
-    return replace(_standing(y[:7], now, free, bars, drawn), trailers=units)
+        raise ModelError(f"the load of {lifted[0]} is not positive: it does not stand", car.sections.name)
+    found_at = replace(_standing(y[:7], now, added, free, bars, drawn), trailers=units)
+    return replace(found_at, added=more) if car.added else found_at
 
 
 def as_drawn(car: CarData) -> Stand:
     """The car at rest with its wheels where they are drawn, level from left to right, whatever its springs and bars."""
     plain = Statics(car, {}, {}, symmetric=True)
     travels = [car.axle(axle).record.spring.travel for axle, _ in CORNERS.values()]
+    added, high = Added(car.added), _start(car)
+
+    def level(x: Array) -> tuple[_Now, list[float]]:
+        loads, push = added.level(x[0], x[1], x[2:])
+        found = plain.at(x[0], x[1], 0.0, travels, push)
+        return found, added.missing(loads, sum(found.load[2:]))
 
     def open_(x: Array) -> Array:
-        found = plain.at(x[0], x[1], 0.0, travels)
-        return np.array([found.lift, found.moment[1]])
+        found, missing = level(x)
+        return np.array([found.lift, found.moment[1], *missing])
 
-    x = solved(car, open_, [_start(car), 0.0], _not_held(car, ()))
-    y = np.array([*x, 0.0, *travels])
-    return _standing(y, plain.at(x[0], x[1], 0.0, travels), {}, {})
+    x = solved(car, open_, [high, 0.0, *added.start(high, 0.0)], _not_held(car, ()))
+    found = _standing(np.array([*x[:2], 0.0, *travels]), level(x)[0], added, {}, {})
+    return replace(found, added=added.at(x[0], x[1], 0.0, added.rolled(x[2:]))[2]) if car.added else found
 
 
-def _standing(y: Array, now: _Now, free: dict[str, float], bars: dict[str, float], drawn: Stand | None = None) -> Stand:
+def _standing(
+    y: Array, now: _Now, added: Added, free: dict[str, float], bars: dict[str, float], drawn: Stand | None = None
+) -> Stand:
     height, pitch, roll, *travel = map(float, y)
-    return Stand(height, pitch, roll, tuple(travel), now.load, free, bars, now.centre, now.contact, now.mass, drawn)
+    mass, centre = added.whole(now.mass, now.centre)
+    return Stand(height, pitch, roll, tuple(travel), now.load, free, bars, centre, now.contact, mass, drawn)
 
 
 def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
@@ -153,7 +178,7 @@ class Statics:
         self.flat = np.array([1.0, 0.0 if symmetric else 1.0, 1.0])
         self._corners: dict[tuple[Any, ...], Corner] = {}  # a search moves one wheel at a time
 
-    def at(self, height: float, pitch: float, roll: float, travels: Any, pull: Pull | None = None) -> _Now:
+    def at(self, height: float, pitch: float, roll: float, travels: Any, *pulls: Pull | None) -> _Now:
         up = up_of(pitch, roll)
         sprung, steering = self.car.sprung, self.car.sections.steering
         masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
@@ -181,7 +206,7 @@ class Statics:
         moment = moment - sum((cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
         centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
-        if pull is not None:
+        for pull in filter(None, pulls):
             lift -= pull.load
             moment = moment - cross(pull.at, pull.load * up) + pull.moment
         return _Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)

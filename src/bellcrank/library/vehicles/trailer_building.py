@@ -6,7 +6,7 @@ and _r, with the bodies <wheel>.wheel; a rigid axle is the body <trailer>.<axle>
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,9 @@ from bellcrank.model.formula import Formula, call, cross, direction, dot, dxdt, 
 STICKS = np.radians(0.3)  # articulation angle to which a hitch with friction is elastic
 CLOSES = 0.003  # s, in which steered wheels come to the angle that is asked for, where they begin at another one
 PAINT = "#d8d4c6"
+WIDE = 0.65  # width of a tyre as drawn, over its radius
 AXES = {"x": 1, "y": 2, "z": 3}
+COORDINATES = {"l": 1, "r": 2}  # of an axle: of independent wheels that of each side
 Place = tuple[float, float, float]
 
 
@@ -46,11 +48,16 @@ def rolling_trailers(car: CarData, at_rest: Stand, speed: float) -> dict[str, fl
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
         start |= {f"q({trailer.name}, {i})": x for i, x in enumerate(stands.turned, 1)} | stands.axle
         for axle in trailer.axles:
-            for side in SIDES:
-                start[f"u({axle.wheel(side)}.wheel)"] = rolling_spin(axle, stands.load[axle.wheel(side)], speed)
-                if axle.record.steering is not None:
-                    start[f"q({knuckle_name(axle, side)})"] = (axle.record.steering.ratio or 0.0) * stands.turned[0]
+            start |= rolling_wheels(axle, stands.load, speed)
+            if axle.record.steering is not None:
+                angle = (axle.record.steering.ratio or 0.0) * stands.turned[0]
+                start |= {f"q({knuckle_name(axle, side)})": angle for side in SIDES}
     return {key: float(value) for key, value in start.items() if value != 0}
+
+
+def rolling_wheels(axle: TowedAxle, load: Mapping[str, float], speed: float) -> dict[str, float]:
+    """Spins of the wheels of an axle that roll at a speed (m/s) under their loads (N)."""
+    return {f"u({w}.wheel)": rolling_spin(axle, load[w], speed) for w in map(axle.wheel, SIDES)}
 
 
 def _add_trailer(s: System, trailer: TrailerData, stands: TowedStand, ground: tuple[Any, Any]) -> None:
@@ -61,7 +68,7 @@ def _add_trailer(s: System, trailer: TrailerData, stands: TowedStand, ground: tu
     if record.equalisation:
         put(s, f"equal_{name}", record.equalisation, "1", f"load equalisation of the axles of {name}", (0, 1))
     for axle in trailer.axles:
-        _add_axle(s, trailer, axle, body, ground)
+        add_axle_parts(s, axle, body, ground)
     _add_springs(s, trailer, body)
     _add_brakes(s, trailer)
     if record.drag_area:
@@ -124,12 +131,12 @@ def _add_hitch(s: System, trailer: TrailerData, body: BodyHandle) -> None:
         s.add_output(f"{name}.hitch_mz", f"{name}.resists", label=f"yaw torque of the hitch on {name}", units="F*L")
 
 
-def _add_axle(s: System, trailer: TrailerData, axle: TowedAxle, body: BodyHandle, ground: tuple[Any, Any]) -> None:
+def add_axle_parts(s: System, axle: TowedAxle, body: BodyHandle, ground: tuple[Any, Any]) -> None:
     """Carriers or the axle, wheels and tyres."""
     record, index = axle.record, axle.index
     _, half, z = record.at
-    where = f"{axle.name} of {trailer.name}"
-    x = put(s, f"x_{index}", record.at[0], "L", f"x of axle {where}, from the hitch")
+    where = axle.words
+    x = put(s, f"x_{index}", record.at[0], "L", f"x of axle {where}" + (", from the hitch" if axle.unit else ""))
     put(s, f"k_{index}", record.stiffness, "F/L", f"stiffness of a spring of axle {where}")
     put(s, f"c_{index}", record.damping, "F*T/L", f"damping of a damper of axle {where}")
     if axle.rigid or record.roll_stiffness:
@@ -169,12 +176,18 @@ def _add_axle(s: System, trailer: TrailerData, axle: TowedAxle, body: BodyHandle
         add_tyres(s, name, sign, wheel, ground[0 if sign > 0 else 1], tyre if sign > 0 else again, spacing)
         radius = float(axle.tyre.free_radius(ARRAYS, 0.0))
         for y in axle.tyre_offsets:
-            s.add_shape(body=wheel, kind="wheel", size=(radius, 0.65 * radius), at=(0, y, 0), axis=2,
+            s.add_shape(body=wheel, kind="wheel", size=(radius, WIDE * radius), at=(0, y, 0), axis=2,
                         label=f"wheel {name}")  # fmt: skip
-        rises = f"{z - axle.pivot!r}*(cos(q({axle.full_name}, 2)) - 1)" if axle.rigid else ""
-        travel = f"q({axle.full_name}, 1) + {sign * half!r}*sin(q({axle.full_name}, 2)) + {rises}" if axle.rigid \
-            else f"q({name})"  # fmt: skip
-        s.add_output(f"{name}.travel", travel, label=f"wheel travel of {name}, up", units="L")
+        s.add_output(f"{name}.travel", wheel_travel(axle, side), label=f"wheel travel of {name}, up", units="L")
+
+
+def wheel_travel(axle: TowedAxle, side: str) -> str:
+    """Formula of the travel of a wheel, up."""
+    if not axle.rigid:
+        return f"q({axle.wheel(side)})"
+    name, (_, half, z) = axle.full_name, axle.record.at
+    rises = f"{z - axle.pivot!r}*(cos(q({name}, 2)) - 1)"
+    return f"q({name}, 1) + {SIDES[side] * half!r}*sin(q({name}, 2)) + {rises}"
 
 
 def knuckle_name(axle: TowedAxle, side: str) -> str:
@@ -220,27 +233,35 @@ def _add_springs(s: System, trailer: TrailerData, body: BodyHandle) -> None:
         return f"((1 - equal_{name})*{own} + equal_{name}*({' + '.join(listed)})/{len(listed)})"
 
     for axle in trailer.axles:
-        index, full = axle.index, axle.full_name
-        if axle.rigid:
-            lifts, rolls = ([f"q({a.full_name}, {i})" for a in trailer.axles] for i in (1, 2))
-            q, roll = shared(lifts, f"q({full}, 1)"), shared(rolls, f"q({full}, 2)")
-            force = f"-2*(f_static_{name} + k_{index}*{q} + c_{index}*u({full}, 1))"
-            at = f"{full}.origin"
-            s.add_force(f"{full}.springs", magnitude=force, direction=body[3], at=at, against=body.origin,
-                        label=f"springs and dampers of {full}")  # fmt: skip
-            arm = f"2*y_spring_{index}**2"
-            moment = f"-{arm}*k_{index}*{roll} - k_bar_{index}*q({full}, 2) - {arm}*c_{index}*u({full}, 2)"
-            s.add_moment(f"{full}.roll", magnitude=moment, direction=body[1], on=full, against=name,
-                         label=f"roll moment of the springs of {full}")  # fmt: skip
-            continue
-        for side in SIDES:
-            wheel, other = axle.wheel(side), axle.wheel("r" if side == "l" else "l")
-            q = shared([f"q({a.wheel(side)})" for a in trailer.axles], f"q({wheel})")
-            force = f"-f_static_{name} - k_{index}*{q} - c_{index}*u({wheel})"
-            if axle.record.roll_stiffness:
-                force += f" - k_bar_{index}*{1 / (4 * axle.record.at[1] ** 2)!r}*(q({wheel}) - q({other}))"
-            s.add_force(f"{wheel}.spring", magnitude=force, direction=body[3], at=f"{wheel}.origin",
-                        against=body.origin, label=f"spring and damper of {wheel}")  # fmt: skip
+        moved = {c: shared([coordinate(a, c) for a in trailer.axles], coordinate(axle, c)) for c in COORDINATES}
+        add_axle_springs(s, axle, body, f"f_static_{name}", moved)
+
+
+def coordinate(axle: TowedAxle, which: str) -> str:
+    """The first or second coordinate of an axle: lift and roll of a rigid one, travels of independent wheels."""
+    return f"q({axle.full_name}, {COORDINATES[which]})" if axle.rigid else f"q({axle.wheel(which)})"
+
+
+def add_axle_springs(s: System, axle: TowedAxle, body: BodyHandle, static: str, moved: Mapping[str, str]) -> None:
+    """Springs, dampers and the bar of an axle; `static`: force of a spring at no travel; `moved`: coordinates by which
+    springs are moved."""
+    index, full = axle.index, axle.full_name
+    if axle.rigid:
+        force = f"-2*({static} + k_{index}*{moved['l']} + c_{index}*u({full}, 1))"
+        s.add_force(f"{full}.springs", magnitude=force, direction=body[3], at=f"{full}.origin", against=body.origin,
+                    label=f"springs and dampers of {full}")  # fmt: skip
+        arm = f"2*y_spring_{index}**2"
+        moment = f"-{arm}*k_{index}*{moved['r']} - k_bar_{index}*q({full}, 2) - {arm}*c_{index}*u({full}, 2)"
+        s.add_moment(f"{full}.roll", magnitude=moment, direction=body[1], on=full, against=body,
+                     label=f"roll moment of the springs of {full}")  # fmt: skip
+        return
+    for side in SIDES:
+        wheel, other = axle.wheel(side), axle.wheel("r" if side == "l" else "l")
+        force = f"-{static} - k_{index}*{moved[side]} - c_{index}*u({wheel})"
+        if axle.record.roll_stiffness:
+            force += f" - k_bar_{index}*{1 / (4 * axle.record.at[1] ** 2)!r}*(q({wheel}) - q({other}))"
+        s.add_force(f"{wheel}.spring", magnitude=force, direction=body[3], at=f"{wheel}.origin",
+                    against=body.origin, label=f"spring and damper of {wheel}")  # fmt: skip
 
 
 def _add_brakes(s: System, trailer: TrailerData) -> None:
@@ -287,11 +308,16 @@ def _add_channels(s: System, trailer: TrailerData, body: BodyHandle) -> None:
     label = f"articulation rate of {name}"
     s.add_output(f"{name}.articulation_rate", f"{name}.articulates", label=label, units="deg/s")
     for axle in trailer.axles:
-        point = s.add_point(f"{axle.full_name}_middle", body=body, at=(f"x_{axle.index}", 0, axle.record.at[2]))
-        for letter in "xy":
-            label = f"{letter} of the middle of axle {axle.name} of {name}"
-            value = dot(pos(point), s.inertial[AXES[letter]])
-            s.add_output(f"{axle.full_name}_{letter}", value, label=label, units="L", body=body)
+        add_path(s, axle, body)
+
+
+def add_path(s: System, axle: TowedAxle, body: BodyHandle) -> None:
+    """Where the middle of an axle is."""
+    point = s.add_point(f"{axle.full_name}_middle", body=body, at=(f"x_{axle.index}", 0, axle.record.at[2]))
+    for letter in "xy":
+        label = f"{letter} of the middle of axle {axle.words}"
+        value = dot(pos(point), s.inertial[AXES[letter]])
+        s.add_output(f"{axle.full_name}_{letter}", value, label=label, units="L", body=body)
 
 
 def _add_hitch_forces(s: System, trailers: Sequence[TrailerData]) -> None:

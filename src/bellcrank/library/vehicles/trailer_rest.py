@@ -50,6 +50,80 @@ class TowedStand:
     mass: float
 
 
+@dataclass(frozen=True, eq=False)
+class AddedStand:
+    """More axles of a car at rest: travel and load of each wheel, coordinates of the axles, and the force of each of
+    their springs at no travel (N), by axle."""
+
+    travel: dict[str, float]
+    load: dict[str, float]
+    axle: dict[str, float]
+    spring: dict[str, float]
+
+    def axle_load(self, axle: TowedAxle) -> float:
+        return sum(self.load[axle.wheel(side)] for side in SIDES)
+
+
+class Added:
+    """More axles of a car, for a search of the position at rest. Springs are set so that each axle of the level car
+    carries its part of the load of the rear axle."""
+
+    def __init__(self, axles: tuple[TowedAxle, ...]) -> None:
+        self.axles = axles
+        self.springs = dict.fromkeys((a.name for a in axles), 0.0)
+
+    def start(self, height: float, pitch: float) -> list[float]:
+        """Travels at which a search begins: the tyres touch the ground."""
+        up = rotation(pitch, 0.0)[2]
+        return [
+            float(a.tyre.free_radius(ARRAYS, 0.0))
+            - PRESSED
+            - height
+            - float(up @ [a.record.at[0], 0.0, a.record.at[2]])
+            for a in self.axles
+        ]
+
+    def level(self, height: float, pitch: float, y: Any) -> tuple[list[float], Pull]:
+        """Of a level car whose axles stand at travels: their loads, and what they do to the car. Keeps the springs that
+        hold them there."""
+        wheels = _Wheels(rotation(pitch, 0.0)[2], height)
+        turns, lifts, loads = np.zeros(3), 0.0, []
+        for axle, q in zip(self.axles, y, strict=True):
+            (asked, _), own, lift = wheels.forces(axle, (q, 0.0 if axle.rigid else q), np.zeros(2), 0.0)
+            self.springs[axle.name] = asked / (2 if axle.rigid else 1) - axle.record.stiffness * float(q)
+            turns, lifts = turns + own, lifts + lift
+            loads.append(sum(wheels.load[axle.wheel(side)] for side in SIDES))
+        return loads, Pull(-lifts, np.zeros(3), turns)
+
+    def missing(self, loads: list[float], rear: float) -> list[float]:
+        """By how much loads miss their part of that of the rear axle, N."""
+        return [load - axle.own.load_ratio * rear for load, axle in zip(loads, self.axles, strict=True)]
+
+    def rolled(self, y: Any) -> list[float]:
+        """Coordinates of axles at level travels."""
+        return [x for axle, q in zip(self.axles, y, strict=True) for x in (q, 0.0 if axle.rigid else q)]
+
+    def at(self, height: float, pitch: float, roll: float, y: Any) -> tuple[list[float], Pull, AddedStand]:
+        """What is left open (N, N m), what they do to the car, and how they stand."""
+        wheels = _Wheels(rotation(pitch, roll)[2], height)
+        turns, lifts, left = np.zeros(3), 0.0, []
+        for i, axle in enumerate(self.axles):
+            pair = y[2 * i : 2 * i + 2]
+            open_, own, lift = wheels.forces(axle, pair, np.array(pair), self.springs[axle.name])
+            left += open_
+            turns, lifts = turns + own, lifts + lift
+        stands = AddedStand(wheels.travel, wheels.load, wheels.axle, dict(self.springs))
+        return left, Pull(-lifts, np.zeros(3), turns), stands
+
+    def whole(self, mass: float, centre: Array) -> tuple[float, Array]:
+        """Mass and mass centre of a car with its axles, as drawn."""
+        if not self.axles:
+            return mass, centre
+        parts = [(a.mass, np.array([a.record.at[0], 0.0, a.record.at[2]])) for a in self.axles]
+        total = mass + sum(m for m, _ in parts)
+        return total, sum((m * at for m, at in parts), mass * centre) / total
+
+
 class Towed:
     """The trailers of a car, for a search of the position at rest."""
 
@@ -125,35 +199,22 @@ def angles_of(R: Array) -> tuple[float, float, float]:
     return float(np.arctan2(R[1, 0], R[0, 0])), float(-np.arcsin(R[2, 0])), float(np.arctan2(R[2, 1], R[2, 2]))
 
 
-class _Unit:
-    """Forces on one trailer, in its axes; `up`: the vertical there."""
+class _Wheels:
+    """Forces of axles on their unit, in its axes; `up`: the vertical there; `height`: of its origin above the
+    ground."""
 
-    def __init__(self, trailer: TrailerData, up: Array, height: float, spring: float) -> None:
-        self.trailer, self.up, self.height, self.spring = trailer, up, height, spring
+    def __init__(self, up: Array, height: float) -> None:
+        self.up, self.height = up, height
         self.travel: dict[str, float] = {}
         self.load: dict[str, float] = {}
         self.axle: dict[str, float] = {}
 
-    def residual(self, y: Any, pull: Pull | None) -> tuple[list[float], float]:
-        """Moments about the hitch (roll, pitch) and work per coordinate of the axles that are left; the load that
-        remains for the hitch."""
-        trailer, up = self.trailer, self.up
-        weight = trailer.sprung.mass * GRAVITY
-        moment, carried = -cross(trailer.sprung.cg, weight * up), weight
-        if pull is not None:
-            moment = moment - cross(pull.at, pull.load * up) + pull.moment
-            carried += pull.load
-        equal, pairs = trailer.record.equalisation, [y[i : i + 2] for i in range(0, len(y), 2)]
-        mean = np.mean(pairs, axis=0)
-        rest: list[float] = []
-        for axle, pair in zip(trailer.axles, pairs, strict=True):
-            shared = (1 - equal) * np.array(pair) + equal * mean
-            open_, turns, lifts = (self._rigid if axle.rigid else self._independent)(axle, pair, shared)
-            rest += open_
-            moment, carried = moment + turns, carried - lifts
-        return [float(moment[0]), float(moment[1]), *rest], carried
+    def forces(self, axle: TowedAxle, y: Any, shared: Array, spring: float) -> tuple[list[float], Array, float]:
+        """Of an axle with coordinates y, whose springs are moved by `shared` and push with the force `spring` at no
+        travel: work per coordinate that is left, moment about the origin and lift of tyres less weights."""
+        return (self._rigid if axle.rigid else self._independent)(axle, y, shared, spring)
 
-    def _independent(self, axle: TowedAxle, y: Any, shared: Array) -> tuple[list[float], Array, float]:
+    def _independent(self, axle: TowedAxle, y: Any, shared: Array, spring: float) -> tuple[list[float], Array, float]:
         record, open_, turns, lifts = axle.record, [], np.zeros(3), 0.0
         m = record.mass + record.wheel.mass
         for (side, sign), q, mixed in zip(SIDES.items(), y, shared, strict=True):
@@ -161,13 +222,13 @@ class _Unit:
             load, contact, lean = self._tyre(axle, side, centre, np.array([0.0, 1.0, 0.0]))
             self.travel[axle.wheel(side)] = self.axle[f"q({axle.wheel(side)})"] = float(q)
             other = y[1] if sign > 0 else y[0]
-            force = self.spring + record.stiffness * mixed + axle.bar * (q - other)
+            force = spring + record.stiffness * mixed + axle.bar * (q - other)
             open_.append(float(self.up[2] * (load - m * GRAVITY) - force))
             turns = turns + cross(contact, load * self.up) + lean - cross(centre, m * GRAVITY * self.up)
             lifts += load - m * GRAVITY
         return open_, turns, lifts
 
-    def _rigid(self, axle: TowedAxle, y: Any, shared: Array) -> tuple[list[float], Array, float]:
+    def _rigid(self, axle: TowedAxle, y: Any, shared: Array, spring: float) -> tuple[list[float], Array, float]:
         record, (q, roll) = axle.record, y
         x, half, z = record.at
         pivot = np.array([x, 0.0, axle.pivot + q])
@@ -186,7 +247,7 @@ class _Unit:
             self.travel[axle.wheel(side)] = float(centre[2] - z)
         name = axle.full_name
         self.axle |= {f"q({name}, 1)": float(q), f"q({name}, 2)": float(roll)}
-        springs = 2 * (self.spring + record.stiffness * shared[0])
+        springs = 2 * (spring + record.stiffness * shared[0])
         stiff = axle.roll_stiffness - record.roll_stiffness
         resists = stiff * shared[1] + record.roll_stiffness * roll
         return [float(self.up[2] * lifts - springs), float(about @ ahead - resists)], turns, lifts
@@ -195,3 +256,30 @@ class _Unit:
         found = stands(axle, SIDES[side], centre, axis, self.up, self.height)
         self.load[axle.wheel(side)] = found.load
         return found
+
+
+class _Unit(_Wheels):
+    """Forces on one trailer."""
+
+    def __init__(self, trailer: TrailerData, up: Array, height: float, spring: float) -> None:
+        super().__init__(up, height)
+        self.trailer, self.spring = trailer, spring
+
+    def residual(self, y: Any, pull: Pull | None) -> tuple[list[float], float]:
+        """Moments about the hitch (roll, pitch) and work per coordinate of the axles that are left; the load that
+        remains for the hitch."""
+        trailer, up = self.trailer, self.up
+        weight = trailer.sprung.mass * GRAVITY
+        moment, carried = -cross(trailer.sprung.cg, weight * up), weight
+        if pull is not None:
+            moment = moment - cross(pull.at, pull.load * up) + pull.moment
+            carried += pull.load
+        equal, pairs = trailer.record.equalisation, [y[i : i + 2] for i in range(0, len(y), 2)]
+        mean = np.mean(pairs, axis=0)
+        rest: list[float] = []
+        for axle, pair in zip(trailer.axles, pairs, strict=True):
+            shared = (1 - equal) * np.array(pair) + equal * mean
+            open_, turns, lifts = self.forces(axle, pair, shared, self.spring)
+            rest += open_
+            moment, carried = moment + turns, carried - lifts
+        return [float(moment[0]), float(moment[1]), *rest], carried

@@ -7,7 +7,7 @@ the spring forces that carry it level. The first is towed by the car, each other
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from bellcrank.files.text import read_toml
 from bellcrank.library.vehicles.axles import make_tyre
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.laws import tyre_offsets
-from bellcrank.library.vehicles.records import AxleSteering, Trailer, TrailerAxle
+from bellcrank.library.vehicles.records import AddedAxle, AxleSteering, Trailer, TrailerAxle
 from bellcrank.library.vehicles.sprung import Array, Sprung, with_loads
 
 RESERVED = ("abs", "chassis", "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
@@ -32,7 +32,8 @@ SIDES = {"l": 1, "r": -1}  # letter behind the name of a wheel; sign of y
 
 @dataclass(frozen=True, eq=False)
 class TowedAxle:
-    """An axle of a trailer with its tyre. Its wheels are called `wheel("l")` and `wheel("r")`."""
+    """An axle of a trailer, or one more of a car (`unit` is empty then), with its tyre. Its wheels are called
+    `wheel("l")` and `wheel("r")`."""
 
     unit: str
     name: str
@@ -40,13 +41,24 @@ class TowedAxle:
     tyre: Any
 
     @property
+    def own(self) -> AddedAxle:
+        """The record of an axle of a car."""
+        assert isinstance(self.record, AddedAxle)
+        return self.record
+
+    @property
+    def words(self) -> str:
+        """The axle in labels."""
+        return f"{self.name} of {self.unit}" if self.unit else self.name
+
+    @property
     def full_name(self) -> str:
-        return f"{self.unit}.{self.name}"
+        return f"{self.unit}.{self.name}" if self.unit else self.name
 
     @property
     def index(self) -> str:
         """What names of its parameters end in."""
-        return f"{self.unit}_{self.name}"
+        return f"{self.unit}_{self.name}" if self.unit else self.name
 
     def wheel(self, side: str) -> str:
         return f"{self.full_name}_{side}"
@@ -126,10 +138,10 @@ def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[float, .
     return tuple(reversed(found))
 
 
-def trailer_words(trailers: Sequence[TrailerData]) -> dict[str, str]:
-    """Wheels of trailers in words, with {} for the part."""
+def wheel_words(axles: Iterable[TowedAxle]) -> dict[str, str]:
+    """Wheels of axles in words, with {} for the part."""
     sides = {"l": "left", "r": "right"}
-    return {a.wheel(s): f"the {w} {{}} of {a.full_name}" for t in trailers for a in t.axles for s, w in sides.items()}
+    return {a.wheel(s): f"the {w} {{}} of {a.full_name}" for a in axles for s, w in sides.items()}
 
 
 def merged(old: Any, new: Any) -> Any:
@@ -200,6 +212,35 @@ def fit_trailers(
     return tuple(found)
 
 
+def fit_added(
+    given: Mapping[str, AddedAxle] | None, towed: Iterable[str], folder: Path, problems: Problems
+) -> tuple[TowedAxle, ...]:
+    """More axles of a car, in the order of the file; `towed`: names of its trailers."""
+    found = []
+    for name, record in (given or {}).items():
+        where = f"axles.{name}"
+        problems.extend(_axle_problems(where, record))
+        if not re.fullmatch(r"[A-Za-z]\w*", name):
+            problems.append(f"{where}: '{name}' must be a name of letters, digits and '_' that begins with a letter.")
+        if name in RESERVED or name in towed:
+            problems.append(f"{where}: '{name}' is a name of other parts of the car; give the axle another one.")
+        if not record.at[1] > 0:
+            problems.append(f"{where}.at = {list(record.at)} m must be the centre of the left wheel: y to the left.")
+        if record.equalisation > 1:
+            problems.append(f"{where}.equalisation = {record.equalisation:g} must lie between 0 and 1.")
+        if record.steering is not None and record.steering.ratio is not None:
+            problems.append(f"{where}.steering.ratio: a car has no articulation angle; give trail (self-steering).")
+        found.append(TowedAxle("", name, record, make_tyre(f"{where}.tyre", record.tyre, folder, problems)))
+    return tuple(found)
+
+
+def _axle_problems(where: str, a: TrailerAxle) -> list[str]:
+    found = _steering_problems(f"{where}.steering", a.steering)
+    if a.kind == "independent" and (a.spring_y is not None or a.roll_centre is not None or any(a.inertia)):
+        found.append(f"{where}: spring_y, roll_centre and inertia belong to kind = 'rigid'.")
+    return found
+
+
 def _steering_problems(where: str, given: AxleSteering | None) -> list[str]:
     if given is None:
         return []
@@ -230,9 +271,7 @@ def _problems(name: str, record: Trailer) -> list[str]:
                 f"{where}.axles.{axle}.at = {list(a.at)} m must be the centre of the left wheel behind the hitch: x "
                 "negative, y positive."
             )
-        if a.kind == "independent" and (a.spring_y is not None or a.roll_centre is not None or any(a.inertia)):
-            found.append(f"{where}.axles.{axle}: spring_y, roll_centre and inertia belong to kind = 'rigid'.")
-        found += _steering_problems(f"{where}.axles.{axle}.steering", a.steering)
+        found += _axle_problems(f"{where}.axles.{axle}", a)
     hitch = record.hitch
     if hitch.kind == "fifth wheel" and hitch.roll_stiffness is None:
         found.append(f"{where}.hitch.roll_stiffness is missing: a fifth wheel is stiff in roll.")
