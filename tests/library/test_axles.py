@@ -11,6 +11,7 @@ from bellcrank.errors import ModelError
 from bellcrank.library.terrain import flat
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.laws import stands, tyre_offsets
+from bellcrank.library.vehicles.rest import spring_at_rest, spring_push
 from bellcrank.library.vehicles.wheel_tyres import add_tyres
 
 SPACING = 0.34
@@ -281,3 +282,66 @@ def test_a_truck_on_uneven_ground_brakes_and_drives(truck):
     assert run["second_l.tyre.fx"][-1] == pytest.approx(run["rl.tyre.fx"][-1], rel=0.02)
     expected = 8000 / 4 / 0.515 - 0.006 * loads["second_l"]  # less rolling resistance, and what turns the wheels
     assert run["second_l.tyre.fx"][-1] == pytest.approx(expected, rel=0.05)
+
+
+# ---- air springs
+
+AREA, VOLUME, EXPONENT, ATMOSPHERE = 0.009, 0.0035, 1.38, 101325.0
+
+
+def with_air(**more):
+    """The van with air springs at the rear, and nothing else that carries or damps there but its dampers."""
+    air = {"area": f"{AREA} m2", "volume": f"{VOLUME} m3", **more}
+    spring = {"stiffness": None, "friction": None, "friction_travel": None, "air": air}
+    rear = {"spring": spring, "anti_roll_bar": None, "bump_stop": None, "rebound_stop": None}
+    return bc.vehicles.Car.read("van").changed(rear=rear)
+
+
+def test_an_air_spring_keeps_its_height_and_grows_stiffer_with_its_load():
+    """The pressure follows the load: the van stands as drawn. The rate is n (F + p A) A/V, so the ride frequency hardly
+    changes."""
+    van, rides = with_air(), []
+    for cargo in (640, 1300):
+        car = van.changed(loads={"cargo": {"mass": f"{cargo} kg"}})
+        assert sum(car.stand.travel[2:]) == pytest.approx(0.0, abs=1e-4)
+        _, force = spring_at_rest(car.data.rear, car.stand)
+        rate = EXPONENT * (force + ATMOSPHERE * AREA) * AREA / VOLUME
+        assert 1000 * car.metrics["wheel_rate_rear"] == pytest.approx(rate, rel=5e-3)  # links are not level at rest
+        rides.append(car.metrics["ride_rear"])
+    assert rides[1] == pytest.approx(rides[0], rel=0.05)
+    with pytest.raises(ModelError, match="one of stiffness, table and air"):
+        van.changed(rear={"spring": {"stiffness": "50 N/mm"}})
+    with pytest.raises(ModelError, match="no free_length"):
+        van.changed(rear={"spring": {"free_length": "0.3 m"}})
+    with pytest.raises(ModelError, match="air springs do not have"):
+        van.changed(setup={"cross_weight": 0.5})
+
+
+def test_law_of_an_air_spring():
+    """p V^n = const between two lengths, with the pressure of the atmosphere outside."""
+    spring = with_air().data.rear.record.spring
+    free, drawn = 0.9, 0.25
+    a, b = (spring_push(spring, free, length, drawn) for length in (0.25, 0.20))
+    pressures = [x / AREA + ATMOSPHERE for x in (a, b)]
+    volumes = [VOLUME, VOLUME - 0.05 * AREA]
+    assert pressures[1] / pressures[0] == pytest.approx((volumes[0] / volumes[1]) ** EXPONENT, rel=1e-12)
+
+
+@pytest.mark.campaign
+def test_self_levelling_restores_the_ride_height():
+    """A load that a run adds lowers the van; its height returns with the time constant of the valve. The air then
+    carries the load at the volume at rest: F + p A grows as the mass of air."""
+    time = 2.0
+    sim = with_air(levelling_time=f"{time} s").system(speed=10.0).equations().compile()
+    base = {p.name: p.default for p in sim.interface.parameters}
+    heavier = {"m_body": base["m_body"] + 300.0}
+    run = sim.simulate(t_end=20.0, step=1e-3, output_every=10, method="rk4", parameters=heavier,
+                       inputs={"drive": 400.0})  # fmt: skip
+    t, height = run.time, (run["rl.travel"] + run["rr.travel"]) / 2
+    assert height.max() > 0.01  # wheels are higher in the body
+    assert height[-1] == pytest.approx(0.0, abs=2e-4)
+    i, j = np.searchsorted(t, (4.0, 6.0))
+    assert height[j] / height[i] == pytest.approx(math.exp(-(t[j] - t[i]) / time), rel=0.15)
+    force = (run["rl.spring_force"][-1] + run["rr.spring_force"][-1]) / 2
+    expected = (base["f_static_rear"] + ATMOSPHERE * AREA) * (1 + run["rear.level"][-1]) - ATMOSPHERE * AREA
+    assert force == pytest.approx(expected, rel=1e-3) and force > 1.02 * base["f_static_rear"]

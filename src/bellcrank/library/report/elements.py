@@ -40,7 +40,7 @@ def spring_curves(axle: FittedAxle, at_rest: Stand) -> list[Curve]:
     ends = [pose.point(p).position for p in axle.spring]
     length = np.linalg.norm(ends[0] - ends[1], axis=1)
     free, drawn = at_rest.free_length[axle.name], drawn_length(axle, axle.spring)
-    spring = np.array([spring_push(axle.record.spring, free - x) for x in length])
+    spring = np.array([spring_push(axle.record.spring, free, x, drawn) for x in length])
     found = [Curve("wheel travel from rest, m", f"spring force, {axle.name}, N", ((axle.name, z - stands, spring),))]
     stops = np.zeros_like(z)
     for given, sense in ((axle.record.bump_stop, 1), (axle.record.rebound_stop, -1)):

@@ -316,8 +316,12 @@ def _strut(where: str, text: str, linkage: Linkage, problems: Problems) -> tuple
 
 def _springs(name: str, record: Axle, problems: Problems) -> None:
     spring, damper = record.spring, record.damper
-    if (spring.stiffness is None) == (spring.table is None):
-        problems.append(f"{name}.spring: give either stiffness or table.")
+    if sum(x is not None for x in (spring.stiffness, spring.table, spring.air)) != 1:
+        problems.append(f"{name}.spring: give one of stiffness, table and air.")
+    if spring.air is not None and (spring.free_length is not None or spring.perch):
+        problems.append(
+            f"{name}.spring: an air spring has no free_length and no perch; its pressure is set by `travel`."
+        )
     if spring.table is not None and any(b <= a for (_, a), (_, b) in zip(spring.table, spring.table[1:])):
         problems.append(f"{name}.spring.table: the force must grow with the shortening, or the car has no stand.")
     ways = (damper.coefficient is not None, damper.compression is not None or damper.rebound is not None,

@@ -25,6 +25,7 @@ from bellcrank.library.terrain import Surface, Terrain, flat
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.added_axles import add_added_axles, rolling_axles
 from bellcrank.library.vehicles.air import add_air
+from bellcrank.library.vehicles.air_springs import add_air_parameters, add_levelling, air_law
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.bushes import Gives, gives
@@ -173,6 +174,8 @@ def build(
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name], mounts)
     add_added_axles(s, car, at_rest, chassis, ground_of, mounts)
+    for axle in (car.front, car.rear):
+        add_levelling(s, axle, mounts)
     carriers = {name: mount.carrier for name, mount in mounts.items()}
     controls = add_controllers(s, car, at_rest)
     add_brakes(s, car, wheels, carriers, asked["brake"], controls.brake)
@@ -332,7 +335,9 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
         words = f"deflection over which the friction of the {name} leaf springs turns round to 1/e"
         put(s, f"l_leaves_{name}", record.spring.friction_travel, "L", words)
         s.require_positive(f"l_leaves_{name}")
-    if record.spring.stiffness is not None:
+    if record.spring.air is not None:
+        add_air_parameters(s, axle, length)
+    elif record.spring.stiffness is not None:
         put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
     else:
         assert record.spring.table is not None
@@ -435,6 +440,8 @@ def _spring_law(axle: FittedAxle, shorter: Formula) -> Any:
     """The force of a spring whose length is `-shorter`. Another rate turns its law about the force with which the car
     stands, so that the car keeps its height."""
     k, length, force = (name_of(f"{what}_{axle.name}") for what in ("k", "l_static", "f_static"))
+    if axle.record.spring.air is not None:
+        return air_law(axle, force, length + shorter)
     if axle.record.spring.stiffness is not None:
         return force + k * (length + shorter)
     free, law = name_of(f"l_{axle.name}"), f"spring_{axle.name}"

@@ -12,6 +12,9 @@ from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.sprung import Array
 from bellcrank.linkage.pose import cross
 
+ATMOSPHERE = 101325.0  # Pa
+SMALLEST = 0.05  # of the volume of an air spring at rest: what is left when it is compressed to its end
+
 
 def stop(m: Math, gap: Any, k: Any, cubic: Any, moved: Any) -> Any:
     """The push of an elastic stop that was moved against by so much from the drawn length."""
@@ -55,6 +58,11 @@ def stands(wheel: Any, side: int, centre: Array, axis: Array, up: Array, height:
     load = sum(loads)
     shares = [x / load if load > 0 else 1 / len(loads) for x in loads]
     return Stood(load, sum((x * at for x, at in zip(shares, places, strict=True)), np.zeros(3)), moment)
+
+
+def air_force(force: Any, area: Any, exponent: Any, ratio: Any) -> Any:
+    """Force of an air spring whose volume is that at `force` over `ratio`, by p V^n = const."""
+    return (force + ATMOSPHERE * area) * ratio**exponent - ATMOSPHERE * area
 
 
 def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:

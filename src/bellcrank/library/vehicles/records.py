@@ -66,6 +66,18 @@ class Wheel:
 
 
 @dataclass(frozen=True)
+class Air:
+    """The air of a spring: a bellows of constant effective area. Its pressure is set so that the car stands at the
+    `travel` of the spring, whatever its load."""
+
+    area: float = key("effective area", "L**2", sign=1, usual=(0.002, 0.02))
+    volume: float = key("volume at the drawn length, with additional tanks", "L**3", sign=1, usual=(5e-4, 0.01))
+    exponent: float = key("polytropic exponent: 1 isothermal, 1.4 adiabatic", default=1.38, sign=1, usual=(1, 1.4))
+    levelling_time: float | None = key("self-levelling: time constant with which the ride height of the axle returns; "
+                                       "default: the air is enclosed", "T", None, sign=1, usual=(1, 60))  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Spring:
     """A spring along a strut. Its free length is given, or solved so that the car stands at `travel`."""
 
@@ -73,6 +85,7 @@ class Spring:
     stiffness: float | None = key("stiffness", "F/L", None, sign=1, usual=(8e3, 5e5))
     table: Pairs | None = key("force over compression from the free length, instead of a stiffness", ("L", "F"), None,
                               kind="pairs")  # fmt: skip
+    air: Air | None = key("air spring, instead of a stiffness", default=None, kind="section", record=Air)
     free_length: float | None = key(
         "free length; default: solved so that the car is at rest at `travel`", "L", None, sign=1
     )

@@ -19,8 +19,8 @@ from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
-from bellcrank.library.vehicles.laws import stands, stop
-from bellcrank.library.vehicles.records import Spring
+from bellcrank.library.vehicles.laws import ATMOSPHERE, SMALLEST, air_force, stands, stop
+from bellcrank.library.vehicles.records import Air, Spring
 from bellcrank.library.vehicles.trailer_rest import Added, AddedStand, Pull, Towed, TowedStand
 from bellcrank.linkage.pose import Pose, cross
 from bellcrank.linkage.sides import Rates, on_side, twist_angle, wheel_rates
@@ -398,7 +398,7 @@ def drawn_length(axle: FittedAxle, ends: tuple[str, str]) -> float:
 def push_of(axle: FittedAxle, free: float, length: float, drawn: float) -> float:
     """The push of spring and stops at a length."""
     record = axle.record
-    push = spring_push(record.spring, free - length)
+    push = spring_push(record.spring, free, length, drawn)
     for way, at in ((record.bump_stop, 1), (record.rebound_stop, -1)):
         if way is not None:
             push += at * float(stop(ARRAYS, way.gap, way.stiffness, way.cubic, at * (drawn - length)))
@@ -412,15 +412,24 @@ def spring_at_rest(axle: FittedAxle, at_rest: Stand) -> tuple[float, float]:
     pose = axle.pose(travel)
     a, b = (pose.point(p).position for p in axle.spring)
     length = float(np.linalg.norm(a - b))
-    return length, spring_push(spring, at_rest.free_length[axle.name] - length)
+    return length, spring_push(spring, at_rest.free_length[axle.name], length, drawn_length(axle, axle.spring))
 
 
-def spring_push(spring: Spring, shorter: float) -> float:
-    """Force over shortening; a table continues with its end slopes, as it does in models."""
+def spring_push(spring: Spring, free: float, length: float, drawn: float) -> float:
+    """Force of a spring at a length; a table continues with its end slopes, as it does in models. The free length of an
+    air spring is the one at which its air would have the pressure of the atmosphere."""
+    if spring.air is not None:
+        ratio = air_volume(spring.air, free, drawn) / air_volume(spring.air, length, drawn)
+        return float(air_force(0.0, spring.air.area, spring.air.exponent, ratio))
     if spring.stiffness is not None:
-        return spring.stiffness * shorter
+        return spring.stiffness * (free - length)
     assert spring.table is not None
-    return along(spring.table, shorter)
+    return along(spring.table, free - length)
+
+
+def air_volume(air: Air, length: float, drawn: float) -> float:
+    """Volume of an air spring at a length, m3."""
+    return max(air.volume + air.area * (length - drawn), SMALLEST * air.volume)
 
 
 def along(points: Sequence[tuple[float, float]], x: float) -> float:
@@ -443,16 +452,22 @@ def free_lengths(axle: FittedAxle, travels: Sequence[float], left: Sequence[floa
     found = []
     for corner_, force in zip(pair, forces, strict=True):
         own = float(force) - push_of(axle, corner_.length, corner_.length, corner_.drawn)  # less that of the stops
-        found.append(corner_.length + _shortened(axle.record.spring, own))
+        found.append(_free_length(axle.record.spring, own, corner_.length, corner_.drawn))
     return found[0], found[1]
 
 
-def _shortened(spring: Spring, force: float) -> float:
-    """How much shorter a spring is than without load."""
+def _free_length(spring: Spring, force: float, length: float, drawn: float) -> float:
+    """Free length of a spring that pushes with a force at a length."""
+    if spring.air is not None:
+        air = spring.air
+        if force <= -ATMOSPHERE * air.area:
+            raise ModelError(f"an air spring of {air.area:g} m2 cannot pull with {-force:.4g} N", "car")
+        ratio = (force / (ATMOSPHERE * air.area) + 1) ** (1 / air.exponent)
+        return drawn + (air_volume(air, length, drawn) * ratio - air.volume) / air.area
     if spring.stiffness is not None:
-        return force / spring.stiffness
+        return length + force / spring.stiffness
     assert spring.table is not None
-    return along([(y, x) for x, y in spring.table], force)
+    return length + along([(y, x) for x, y in spring.table], force)
 
 
 def bar_stiffness(axle: FittedAxle) -> float:
