@@ -345,3 +345,32 @@ def test_self_levelling_restores_the_ride_height():
     force = (run["rl.spring_force"][-1] + run["rr.spring_force"][-1]) / 2
     expected = (base["f_static_rear"] + ATMOSPHERE * AREA) * (1 + run["rear.level"][-1]) - ATMOSPHERE * AREA
     assert force == pytest.approx(expected, rel=1e-3) and force > 1.02 * base["f_static_rear"]
+
+
+# ---- lift axles
+
+
+def test_a_lifted_axle_carries_nothing(truck):
+    """The truck stands as one without the axle that carries its mass. The other axles of a semi-trailer share the load
+    by moments about the hitch, with the lifted axle as a mass of its body."""
+    given = {key: value for key, value in truck.given.items() if key != "axles"}
+    mass, (x, y, z) = truck.data.added[0].mass, truck.data.added[0].record.at
+    loads = {f"axle_{i}": {"mass": f"{mass / 2} kg", "at": [f"{v} m" for v in (x, side, z)]}
+             for i, side in enumerate((y, -y))}  # fmt: skip
+    light = {"cargo_front": {"mass": "1000 kg"}, "cargo_rear": {"mass": "1000 kg"}}
+    lifted = truck.changed(axles={"second": {"lifted": True}}, loads=light)
+    plain = bc.vehicles.Car(**given).changed(loads={**light, **loads})
+    assert lifted.stand.added is None and lifted.stand.load == pytest.approx(plain.stand.load, rel=1e-9)
+    assert lifted.metrics["mass"] == pytest.approx(plain.metrics["mass"])
+
+    semi = bc.vehicles.Car.read("semi_trailer")
+    (towed,) = semi.changed(trailers={"semi": {"axles": {"first": {"lifted": True}}}}).stand.trailers
+    trailer = semi.data.trailers[0]
+    own = [(trailer.sprung.mass, trailer.sprung.cg[0]), *((a.mass, a.record.at[0]) for a in trailer.axles)]
+    carried = GRAVITY * sum(m * x for m, x in own) / ((-7.71 - 9.02) / 2)
+    assert sum(towed.load.values()) == pytest.approx(carried, rel=5e-3)
+    assert {wheel[:-2] for wheel in towed.load} == {"semi.second", "semi.third"}
+    assert towed.mass == pytest.approx(trailer.mass)
+    every = {axle: {"lifted": True} for axle in ("first", "second", "third")}
+    with pytest.raises(ModelError, match="not lifted"):
+        semi.changed(trailers={"semi": {"axles": every}})

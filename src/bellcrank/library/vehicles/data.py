@@ -21,7 +21,7 @@ from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 from bellcrank.library.vehicles.sprung import Array as Array
 from bellcrank.library.vehicles.sprung import Sprung, with_loads
-from bellcrank.library.vehicles.trailers import TowedAxle, TrailerData, fit_added, fit_trailers
+from bellcrank.library.vehicles.trailers import TowedAxle, TrailerData, fit_added, fit_trailers, lifted_masses
 from bellcrank.linkage.chain import AXES, turned
 
 GRAVITY = 9.80665  # m/s^2, that of models
@@ -49,7 +49,9 @@ class CarData:
 
     @cached_property
     def sprung(self) -> Sprung:
-        return with_loads(self.sections.body, (self.sections.loads or {}).values())
+        return with_loads(
+            self.sections.body, (*(self.sections.loads or {}).values(), *lifted_masses(self.sections.axles))
+        )
 
 
 def make_data(given: Mapping[str, Any], folder: Path) -> CarData:

@@ -436,6 +436,8 @@ class TrailerAxle:
                                     "L", None)  # fmt: skip
     roll_stiffness: float = key("anti-roll bar: roll moment per roll angle between body and axle", "F*L/A", 0.0,
                                 sign=0, usual=(0, 5e6))  # fmt: skip
+    lifted: bool = key("whether the axle is lifted: it carries nothing, its mass is fixed to the body as drawn",
+                       default=False, kind="flag")  # fmt: skip
     steering: AxleSteering | None = key("steered wheels: by `ratio`, or self-steering by `trail`", default=None,
                                         kind="section", record=AxleSteering)  # fmt: skip
     dual_spacing: float | None = key("dual tyres, not of steered front wheels: distance of the middles of both tyres",

@@ -21,7 +21,7 @@ from bellcrank.files.text import read_toml
 from bellcrank.library.vehicles.axles import make_tyre
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.laws import tyre_offsets
-from bellcrank.library.vehicles.records import AddedAxle, AxleSteering, Trailer, TrailerAxle
+from bellcrank.library.vehicles.records import AddedAxle, AxleSteering, Load, Trailer, TrailerAxle
 from bellcrank.library.vehicles.sprung import Array, Sprung, with_loads
 
 RESERVED = ("abs", "chassis", "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
@@ -106,7 +106,7 @@ class TrailerData:
 
     @cached_property
     def sprung(self) -> Sprung:
-        return with_loads(self.record, (self.record.loads or {}).values())
+        return with_loads(self.record, (*(self.record.loads or {}).values(), *lifted_masses(self.record.axles)))
 
     @property
     def mass(self) -> float:
@@ -124,6 +124,16 @@ class TrailerData:
         if behind is not None:
             moment += carried * float(behind.hitch[0])
         return moment / (2 * sum(a.record.at[0] for a in self.axles))
+
+
+def lifted_masses(axles: Mapping[str, TrailerAxle] | None) -> list[Load]:
+    """Masses of lifted axles, half of each where its wheels are."""
+    found = []
+    for record in (axles or {}).values():
+        x, y, z = record.at
+        half = TowedAxle("", "", record, None).mass / 2
+        found += [Load(half, (x, side, z)) for side in (y, -y)] if record.lifted else []
+    return found
 
 
 def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[float, ...]:
@@ -198,6 +208,8 @@ def fit_trailers(
         ahead, words = 0.0, f"the hitch of trailers.{name}"
         axles = []
         for axle, x in record.axles.items():
+            if x.lifted:
+                continue
             tyre = make_tyre(f"trailers.{name}.axles.{axle}.tyre", x.tyre, folder, problems)
             axles.append(TowedAxle(name, axle, x, tyre))
         if len(problems) == before:
@@ -230,6 +242,8 @@ def fit_added(
             problems.append(f"{where}.equalisation = {record.equalisation:g} must lie between 0 and 1.")
         if record.steering is not None and record.steering.ratio is not None:
             problems.append(f"{where}.steering.ratio: a car has no articulation angle; give trail (self-steering).")
+        if record.lifted:
+            continue
         found.append(TowedAxle("", name, record, make_tyre(f"{where}.tyre", record.tyre, folder, problems)))
     return tuple(found)
 
@@ -258,8 +272,8 @@ def _problems(name: str, record: Trailer) -> list[str]:
             found.append(f"{what}: '{word}' must be a name of letters, digits and '_' that begins with a letter.")
     if name in RESERVED:
         found.append(f"{where}: '{name}' is a name of the car's own parts; give the trailer another one.")
-    if not record.axles:
-        found.append(f"{where}.axles: a trailer needs an axle.")
+    if all(a.lifted for a in record.axles.values()):
+        found.append(f"{where}.axles: a trailer needs an axle that is not lifted.")
     if not all(i > 0 for i in record.inertia):
         found.append(f"{where}.inertia = {list(record.inertia)} must be three positive moments.")
     stiff = {(a.kind, a.stiffness) for a in record.axles.values()}
