@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from bellcrank.library.manoeuvres.measuring import travelled
 from bellcrank.library.manoeuvres.ready import FAR, HELD, RELEASED, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.motor import largest_torque
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled, step
@@ -32,10 +33,12 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     if given is None:
         low, high = 0.0, most
         run = _braked(car, start, high)
-        if _slips(run) < LOCKED:
+        if _slips(run, car.data.wheels) < LOCKED:
             for _ in range(TURNS):
                 middle = (low + high) / 2
-                low, high = (middle, high) if _slips(_braked(car, start, middle)) >= LOCKED else (low, middle)
+                low, high = (
+                    (middle, high) if _slips(_braked(car, start, middle), car.data.wheels) >= LOCKED else (low, middle)
+                )
             run = _braked(car, start, low)
         torque = low if low else high
     else:
@@ -52,9 +55,9 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("deceleration_max", -run["ax"].min(), "m/s2", "largest deceleration")
     found.add("pitch_max", run["pitch"].max(), "deg", "largest pitch, nose down")
     i = int(np.argmin(run["ax"]))
-    loads = [float(run[f"{c}.tyre_load"][i]) for c in CORNERS]
+    loads = [float(run[f"{c}.tyre_load"][i]) for c in car.data.wheels]
     found.add("front_share", sum(loads[:2]) / sum(loads), "", "fraction of the load on the front axle at that time")
-    found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
+    found.add("slip_min", _slips(run, car.data.wheels), "", "smallest slip of a wheel; -1 is locked")
     found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {3.6 * v[-1]:.3g} km/h", bool(v[-1] < 0.2))]
     with_abs = vehicle.controllers.get("abs")
@@ -73,9 +76,9 @@ def _braked(car: Ready, start: dict[str, float], torque: float) -> Run:
     return car.drive(60.0, start, {"brake": signal, "drive": car.foot_off(start)}, HELD, until="ground_speed < 0.1")
 
 
-def _slips(run: Run) -> float:
+def _slips(run: Run, wheels: Iterable[str]) -> float:
     fast = run["ground_speed"] > SLOW
-    return min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in CORNERS)
+    return min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in wheels)
 
 
 def accelerate(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -99,7 +102,7 @@ def accelerate(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("distance", run["x"][-1] - run["x"][0], "m", "distance until then")
     found.add("acceleration_max", run["ax"].max(), "m/s2", "largest acceleration")
     found.add("pitch_min", run["pitch"].min(), "deg", "largest pitch, nose up")
-    slips = [run[f"{c}.tyre.slip"][v > 1.0].max(initial=0.0) for c in CORNERS]
+    slips = [run[f"{c}.tyre.slip"][v > 1.0].max(initial=0.0) for c in car.data.wheels]
     found.add("slip_max", max(slips), "", "largest slip of a wheel over its rolling speed")
     if settings["to"] >= 120:
         a, b = (float(np.interp(x / 3.6, v, t)) for x in (80, 120))

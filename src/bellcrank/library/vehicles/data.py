@@ -21,7 +21,7 @@ from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 from bellcrank.library.vehicles.sprung import Array as Array
 from bellcrank.library.vehicles.sprung import Sprung, with_loads
-from bellcrank.library.vehicles.trailers import TowedAxle, TrailerData, fit_added, fit_trailers, lifted_masses
+from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData, fit_added, fit_trailers, lifted_masses
 from bellcrank.linkage.chain import AXES, turned
 
 GRAVITY = 9.80665  # m/s^2, that of models
@@ -38,6 +38,11 @@ class CarData:
     rear: FittedAxle
     trailers: tuple[TrailerData, ...] = ()
     added: tuple[TowedAxle, ...] = ()  # axles next to front and rear
+
+    @property
+    def wheels(self) -> tuple[str, ...]:
+        """Wheels of the car by name, without those of trailers: fl, fr, rl, rr first."""
+        return (*CORNERS, *(axle.wheel(side) for axle in self.added for side in SIDES))
 
     @property
     def simple_axles(self) -> tuple[TowedAxle, ...]:

@@ -52,7 +52,8 @@ def add_drive(
     spins += [f"{behind}*{r}*(u({a.wheel('l')}.wheel) + u({a.wheel('r')}.wheel))/2" for a, r in more.items()]
     s.define("driven_spin", " + ".join(spins))
     if is_coupled(given):
-        inertia = sum(2 * axle.record.wheel.spin_inertia for axle in (*driven, *more))
+        turning = [*(axle.record.wheel for axle in driven), *(added.record.wheel for added in more)]
+        inertia = sum(2 * wheel.spin_inertia for wheel in turning)
         _add_coupled_motor(s, given, drive, weight, inertia, controls.factors)
     else:
         _add_limits(s, given, drive, weight, controls.factors)
