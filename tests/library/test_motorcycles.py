@@ -50,6 +50,12 @@ def test_tyre_reports_wrong_values():
 # ---- file
 
 
+def test_labels_name_each_wheel_once(sport):
+    d = sport.system(speed=20.0).description
+    labels = [x.label for x in (*d.parameters.values(), *d.variables, *d.outputs) if x.label]
+    assert "travel of the rear wheel, in compression" in labels and not [x for x in labels if "the the" in x]
+
+
 def test_loads_trail_and_preload_by_hand(sport):
     d, given = sport.data, sport.data.sections
     x = sum(m * x for _, m, x, _ in d.masses()) / d.mass

@@ -153,7 +153,7 @@ def test_every_example_stays_in_its_picture(name):
 @pytest.mark.parametrize("kind", STYLES)
 def test_bodies_of_vehicles_have_the_size_that_they_are_given(kind):
     """They fill length and height above the ground, reach the width, if wings do, and are symmetric about the middle."""
-    height = 2.2 if kind == "van" else 1.3
+    height = 2.2 if kind in ("van", "truck") else 1.3
     length, width, wheelbase, radius, overhang = 4.0, 1.6, 2.5, 0.3, 0.8
     parts = car_body(length, width, height, wheelbase, radius, overhang, kind)
     points = np.concatenate([np.array(mesh.points) for _, mesh in parts])

@@ -43,13 +43,19 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
     if not corners:
         return
     names = "|".join(map(re.escape, corners))
-    pattern = re.compile(rf"(?<![\w.])({names})(?:\.(tyre|outer|inner|wheel|rim))?(?![\w.])")
+    pattern = re.compile(rf"(the )?(?<![\w.])({names})(?:\.(tyre|outer|inner|wheel|rim))?(?![\w.])")
     for body in d.bodies:  # in whose labels those of states begin
         corner, _, part = body.name.partition(".")
         if corner in corners and part and not body.label:
             body.label = _part_first(corners[corner].format(part))
+
+    def written(found: re.Match[str]) -> str:
+        before, corner, part = found.groups()
+        if before and not part and f" {corner} " in corners[corner]:
+            return found[0]  # "the rear wheel" has the words that "rear" stands for
+        return corners[corner].format(PARTS.get(part, part or WHEEL))
+
     records: list[Any] = [*d.parameters.values(), *d.variables, *d.states, *d.outputs]
     for r in records:
         if r.label:
-            told = pattern.sub(lambda x: corners[x[1]].format(PARTS.get(x[2], x[2] or WHEEL)), r.label)
-            r.label = told.removesuffix(" of chassis")
+            r.label = pattern.sub(written, r.label).removesuffix(" of chassis")

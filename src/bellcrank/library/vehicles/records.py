@@ -33,7 +33,10 @@ class Body:
     length: float = key("length from bumper to bumper, for cones", "L", 4.5, sign=1, usual=(2.2, 6.5))
     height: float = key("height above the ground, for pictures", "L", 1.45, sign=1, usual=(0.9, 3.2))
     style: str = key(
-        "what it looks like in pictures", default="car", kind="text", choices=("car", "utility", "van", "formula")
+        "what it looks like in pictures",
+        default="car",
+        kind="text",
+        choices=("car", "utility", "van", "truck", "formula"),
     )
 
 
