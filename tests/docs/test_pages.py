@@ -8,6 +8,7 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
@@ -129,9 +130,11 @@ def test_controllers(folder):
 def test_drivelines():
     names = executed("driveline")
     speed, stall = names["speed"] * math.pi / 30, names["stall"]
-    assert stall["pump_torque"][-1] == pytest.approx(0.0032 * speed**2, rel=1e-6)
-    assert stall["motor_torque"][-1] == pytest.approx(stall["pump_torque"][-1], rel=1e-3)
-    assert stall["turbine_torque"][-1] == pytest.approx(2 * stall["pump_torque"][-1], rel=1e-3)
+    ratio, pump = stall["speed_ratio"][-1], stall["pump_torque"][-1]
+    assert 0 <= ratio < 0.01 and abs(stall["speed"][-1]) < 0.1
+    assert pump == pytest.approx(np.interp(ratio, [0, 0.6], [0.0032, 0.0031]) * speed**2, rel=1e-6)
+    assert stall["motor_torque"][-1] == pytest.approx(pump, rel=1e-3)
+    assert stall["turbine_torque"][-1] == pytest.approx(np.interp(ratio, [0, 0.85], [2, 1]) * pump, rel=1e-6)
     assert 4 < names["result"]["time"] < 8
     for text in blocks("driveline", "toml"):
         assert bc.vehicles.Car.read("passenger").changed(**tomllib.loads(text)).data
