@@ -215,7 +215,7 @@ def test_what_is_under_way_ends_with_the_process():
 
 
 @needs_compiler
-@pytest.mark.parametrize("use", ["runs", "stepper", "rhs"])
+@pytest.mark.parametrize("use", ["runs", *(pytest.param(x, marks=pytest.mark.campaign) for x in ("stepper", "rhs"))])
 def test_the_fast_library_is_begun_when_it_pays(tiered, monkeypatch, use):
     monkeypatch.setattr(of_libraries, "LONG_RUNS", LONG)
     gate, sim = Gate(monkeypatch), pendulum().equations().compile()

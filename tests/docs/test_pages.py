@@ -78,6 +78,7 @@ def test_commands_of_dae_methods(folder, capsys):
 
 
 @needs_compiler
+@pytest.mark.campaign
 def test_fmus(folder, monkeypatch, capsys):
     monkeypatch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
     names = executed("fmu")

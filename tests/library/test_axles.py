@@ -43,6 +43,7 @@ def test_an_inclined_pair_shares_its_load_by_height():
     assert pair.contact[1] - single.contact[1] == pytest.approx(arm, rel=1e-9)
 
 
+@pytest.mark.campaign
 def test_a_pair_of_tyres_with_half_the_stiffness_stands_as_one():
     """Wheels stand on flat ground as on one tyre with the stiffness of both: loads, figures, load cases."""
 

@@ -201,7 +201,7 @@ def test_units_are_stated_and_all_the_same(passenger):
         ({"rear": {"anti_roll_bar": {"at": "rod"}}}, "no hard point is called 'rod'"),
         ({"front": {"suspension": {"shipped": "trailing_arm"}}}, "front.suspension has no rack"),
         ({"front": {"suspension": {"shipped": "double"}}}, "no hard-point file 'double' comes with Bellcrank"),
-        ({"front": {"spring": {"table": [["0 m", "0 N"], ["1 m", "1 N"]]}}}, "front.spring: give either stiffness or table"),
+        ({"front": {"spring": {"table": [["0 m", "0 N"], ["1 m", "1 N"]]}}}, "front.spring: give one of stiffness, table and air"),
         ({"front": {"spring": 3}}, "front.spring must be a section"),
         ({"rear": {"differential": {"kind": "lock"}}}, "it is one of 'open', 'limited-slip', 'locked'"),
         ({"rear": {"differential": {"kind": "locked", "lock": 0.3}}}, "are those of kind = 'limited-slip'"),

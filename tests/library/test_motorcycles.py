@@ -173,6 +173,7 @@ def four(modes):
     return np.sort_complex([x for e in found for x in ((e, e.conjugate()) if e.imag else (e,))])
 
 
+@pytest.mark.campaign
 def test_stiff_tyres_approach_the_published_bicycle(bicycle):
     """Meijaard et al. (2007), canonical equations. The difference is of first order in the compliance of the tyres, so one
     extrapolation suffices."""

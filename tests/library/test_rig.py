@@ -138,6 +138,7 @@ def rig_table(m, path, toe=0.0):
     path.write_text("\n".join([*lines, *(";".join(f"{x:.9g}" for x in row) for row in rows)]))
 
 
+@pytest.mark.campaign
 def test_a_table_of_a_rig(car, tmp_path, capsys):
     m = car.kinematics("front", np.linspace(-0.06, 0.06, 25))
     rig_table(m, tmp_path / "rig.csv", toe=0.1)

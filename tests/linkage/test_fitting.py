@@ -303,6 +303,7 @@ def test_wrong_targets_are_reported(change, words):
         fit_linkage(Linkage.read("double_wishbone"), Asked.read({**TARGETS, **change}))
 
 
+@pytest.mark.campaign
 def test_command_prints_moves_curves_and_sensitivities(tmp_path, capsys):
     targets = tmp_path / "targets.toml"
     targets.write_text(

@@ -25,7 +25,8 @@ function solved(A, B) {
 // the equations that run are those of the model, and the work of the impulses is the change of kinetic energy.
 function pulling(me, canvas, view, may) {
   if (view && !view.tools) return null;  // without WebGL
-  const {F, e, y, m} = me, A = F.at, S = F.scene, {omega, bodies, rows, armature} = F.drag, {n_q} = F, n = y.length - n_q;
+  const {F, e, y, m} = me, A = F.at, S = F.scene, {omega, bodies, rows, armature} = F.drag;
+  const {n_q} = F, n = y.length - n_q;
   const rates = m.subarray(A.k/8, A.k/8 + n_q + n), P = me.shown("poses"), sum = (n, f) => {
     let total = 0;
     for (let i = 0; i < n; i++) total += f(i);
@@ -135,7 +136,8 @@ function pulling(me, canvas, view, may) {
       const W = axis.map(i => axis.map(l => sum(n, j => J[i][j]*X[j][l]))), size = Math.hypot(...W.flat());
       if (!(size > 0)) return;
       const speed = row => row(n) + sum(n, j => row(j)*y[n_q + j]);
-      const moves = axis.map(i => view && view.view.at(-1) ? speed(j => all[j][i]) : 0);  // the view, with the first body
+      // the view, with the first body
+      const moves = axis.map(i => view && view.view.at(-1) ? speed(j => all[j][i]) : 0);
       const v = axis.map(i => speed(j => J[i][j]) - moves[i]), d = axis.map(i => there[i] - here[i]);
       const w = Math.max(omega, 14/pace), stiff = w*w/size, damp = 2*w/size + stiff*h;
       const then = solved(axis.map(i => axis.map(l => (i === l) + damp*h*W[i][l])),
