@@ -4,9 +4,11 @@ With suspensions solved exactly and looked up in tables, on tyres by size (TMeas
 file, by rk4 (four evaluations of the rates in a step), rk2 (two) and ab2 (one), each with how far yaw rate, roll, slip
 angle and lateral acceleration are off at most, against the largest value of each, as one steers to and fro: from rk4
 with an eighth of the step. Right after a jump of the steering wheel, rk2 and ab2 are off by up to a hundredth for 10 ms.
-Times are of the process itself (the compiler's: by the clock), the best of three.
+Times are of the process itself (the compiler's: by the clock), the best of three. Names of shipped vehicles as
+arguments (`python benchmarks/car.py semi_trailer truck`): these, as they are.
 """
 
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,22 +23,30 @@ CHANNELS = ("yaw_rate", "roll", "side_slip", "ay")
 
 
 def main() -> None:
+    columns = "".join(f"{m + ', x real time':>20}{'off':>9}" for m in METHODS)
+    print(f"{'vehicle':18}{'tyres':16}{'derived, s':>12}{'compiled, s':>13}{columns}")
+    if len(sys.argv) > 1:
+        for name in sys.argv[1:]:
+            show(name, "as shipped", bc.vehicles.Car.read(name))
+        return
     by_size = bc.vehicles.Car.read("passenger")
     on_file = by_size.changed(front={"tyre": TYRE}, rear={"tyre": TYRE})
-    columns = "".join(f"{m + ', x real time':>20}{'off':>9}" for m in METHODS)
-    print(f"{'suspension':12}{'tyres':16}{'derived, s':>12}{'compiled, s':>13}{columns}")
     for exact in (True, False):
         for tyres, car in (("size", by_size), ("Magic Formula", on_file)):
-            began = time.process_time()
-            equations = car.system(exact=exact).equations()
-            derived, began = time.process_time() - began, time.monotonic()
-            sim = equations.compile(speed="fast")
-            compiled = time.monotonic() - began
-            fine, shown = run(sim, "rk4", 0.000125, 80, SWAY), ""
-            for method in METHODS:
-                shown += f"{speed(sim, method):20.1f}{off(run(sim, method, 0.001, 10, SWAY), fine):9.0e}"
-            kind = "exact" if exact else "tables"
-            print(f"{kind:12}{tyres:16}{derived:12.1f}{compiled:13.1f}{shown}", flush=True)
+            show("exact linkages" if exact else "linkages in tables", tyres, car, exact)
+
+
+def show(name: str, tyres: str, car: bc.vehicles.Car, exact: bool = True) -> None:
+    """One line of the table."""
+    began = time.process_time()
+    equations = car.system(exact=exact).equations()
+    derived, began = time.process_time() - began, time.monotonic()
+    sim = equations.compile(speed="fast")
+    compiled = time.monotonic() - began
+    fine, shown = run(sim, "rk4", 0.000125, 80, SWAY), ""
+    for method in METHODS:
+        shown += f"{speed(sim, method):20.1f}{off(run(sim, method, 0.001, 10, SWAY), fine):9.0e}"
+    print(f"{name:18}{tyres:16}{derived:12.1f}{compiled:13.1f}{shown}", flush=True)
 
 
 def run(sim: bc.Simulation, method: str, step: float, every: int, steer: Any) -> bc.Run:
