@@ -68,7 +68,8 @@ def test_fmu_is_the_run(eom, inputs, run, tmp_path, monkeypatch):
     unit.close()
     found = dict(zip((*names, *states), np.array(rows).T, strict=True))
     assert worst({x.name: run[x.name] for x in eom.interface.signals} | found, run) < SAME
-    listed = [x for x in names if x in unit.outputs and not x.endswith(".gamma")]  # one of all tyres of a solid axle
+    alike = (".gamma", ".held")  # inclinations of a solid axle and brake torques of a trailer may agree
+    listed = [x for x in names if x in unit.outputs and not x.endswith(alike)]
     ports = [found[x] for x in listed if np.ptp(found[x]) > 0]
     assert len({x.tobytes() for x in ports}) == len(ports)
 
