@@ -133,7 +133,8 @@ def marks(name):
 
 
 @pytest.mark.parametrize("name", [pytest.param(x, marks=marks(x)) for x in EXAMPLES])
-def test_examples_print_what_they_say(name):
+def test_examples_print_what_they_say(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(EXAMPLES[name]), {}, name, None, 0)
     report = []
     assert doctest.DocTestRunner(verbose=False).run(test, out=report.append).failed == 0, "".join(report)
