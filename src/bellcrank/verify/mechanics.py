@@ -36,6 +36,7 @@ class Formulas(Scalars):
         self.forces = {f.name: f for f in self.description.forces}
         self._magnitudes: dict[str, Value] = {}
         self._own: dict[str, Value] = {}
+        self._leaves_open = False  # are rates of states of the user's own left as they are?
 
     # ---- names
 
@@ -72,7 +73,7 @@ class Formulas(Scalars):
     def own_state(self, name: str) -> Value:
         """A state of the user's own; rates that are left open follow from its formula, one order lower."""
         z = self.motion.q[self.machine.q_names.index(name)]
-        if not isinstance(z, Jet) or len(z) == 1 or not np.isnan(z.c[1]):
+        if not isinstance(z, Jet) or len(z) == 1 or self._leaves_open or not np.isnan(z.c[1]):
             return z
         if name not in self._own:
             rate = jets.coefficients(self._own_rate(name), len(z) - 1)
@@ -87,7 +88,12 @@ class Formulas(Scalars):
                 return self.values(self.motion).evaluate(self.states[name].rate)
             except jets.NoDerivative:
                 pass
-        return self._shorter.evaluate(self.states[name].rate)
+        try:
+            return self._shorter.evaluate(self.states[name].rate)
+        except jets.NoDerivative:  # a rate of coordinates is needed: those of such states stay open, which is seen
+            whole = Formulas(self.motion, self.values, **self.given)
+            whole._leaves_open = True
+            return whole.evaluate(self.states[name].rate)
 
     @cached_property
     def _shorter(self) -> Formulas:
