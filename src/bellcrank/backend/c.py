@@ -128,22 +128,22 @@ class CModel:
     def notes(self) -> list[str]:
         """How it was compiled, in messages."""
         libraries = self._compiled.builds.now
-        told = [f"compiled by {self.compiler.name}"] if self.compiler is not None else []
+        notes = [f"compiled by {self.compiler.name}"] if self.compiler is not None else []
         if libraries.problem:
-            told.append(
+            notes.append(
                 f"stays with the library that was soon ready, since the fast one is not made: {libraries.problem}"
             )
         elif libraries.now.speed == "linked":
-            told.append(
+            notes.append(
                 "linked to the solver kernel in the cache; once runs have taken more than a second, a faster library "
                 "is compiled in the background for later runs, whose last digits may differ"
             )
         elif not libraries.settled.is_set():
-            told.append(
+            notes.append(
                 "runs with a library that was soon ready; once runs have taken more than a second, the fast one is "
                 "compiled in the background and takes over, with the same results"
             )
-        return told
+        return notes
 
     def calls(self, functions: Functions | None = None) -> CCalls:
         """The functions of the program for one run or evaluation."""

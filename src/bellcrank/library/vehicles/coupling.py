@@ -1,4 +1,4 @@
-"""Friction clutch or torque converter between the gears and a motor that has a speed of its own.
+"""Friction clutch or torque converter between the gears and a motor whose speed is independent of the wheels.
 
 The speed w of the motor is a state, J w' = T - T_in. Its torque T is what is asked for, between drag and full load of
 the maps; a governor keeps the idle speed. A clutch transmits a friction torque that sticks. It closes as the motor

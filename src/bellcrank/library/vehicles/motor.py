@@ -43,7 +43,7 @@ def shifts_low(given: Drive) -> float:
 
 
 def is_coupled(given: Drive) -> bool:
-    """Whether the motor has a speed of its own, behind a friction clutch or a torque converter."""
+    """Whether the motor speed is independent of the wheels, behind a friction clutch or a torque converter."""
     return given.clutch is not None or given.converter is not None
 
 
