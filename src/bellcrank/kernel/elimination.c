@@ -137,9 +137,12 @@ static real eliminate(Pivots *P, int rank, real usual, real least)
     }
     while (P->used < rank) {
         int best = P->used;
+        real above = TIED*P->size[P->row[best]];
         for (int k = best + 1; k < P->m; k++)
-            if (P->size[P->row[k]] > TIED*P->size[P->row[best]])
+            if (P->size[P->row[k]] > above) {
                 best = k;
+                above = TIED*P->size[P->row[k]];
+            }
         const int i = P->row[best], j = best_column(P, i);
         if (P->used == 0)
             first = P->size[i];
