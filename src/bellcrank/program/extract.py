@@ -14,7 +14,7 @@ from typing import Any
 from bellcrank.program.network import Factors, Network
 
 Place = tuple[int, int]  # numbers of two terms
-LONG, NEAR = 200, 20  # in a sum of more terms, one is compared with that many of those it shares a factor with; in a
+LONG, NEAR = 60, 20  # in a sum of more terms, one is compared with that many of those it shares a factor with; in a
 # product of more factors, one is paired with that many of the next
 
 
