@@ -183,6 +183,105 @@ def test_front_wheels_on_a_solid_axle_cannot_be_steered():
         bc.vehicles.Car.read("passenger").changed(front={"suspension": {"shipped": "watt_axle"}})
 
 
+# ---- de Dion axle
+
+
+@pytest.fixture(scope="module")
+def de_dion():
+    tube = {"mass": "38 kg", "inertia": ["6 kg-m2", "0.6 kg-m2", "6 kg-m2"]}
+    return car_with("de_dion", carrier=tube, links=None).changed(drive={"driven": "rear", "reaction": "body"})
+
+
+def side_view_centre(linkage):
+    """x and z where the lines of lower and upper rods meet in side view."""
+    lines = [(at(linkage, f"{n}_base")[::2], at(linkage, f"{n}_axle")[::2]) for n in ("lower_left", "upper")]
+    rows = [[-(b - a)[1], (b - a)[0]] for a, b in lines]
+    return np.linalg.solve(rows, [row @ a for row, (a, _) in zip(np.array(rows), lines, strict=True)])
+
+
+def slope_to(linkage, place):
+    """Slope of the line from a point of the wheel's plane to the side-view centre."""
+    x, z = side_view_centre(linkage)
+    return (z - place[2]) / (x - place[0])
+
+
+def test_a_de_dion_axle_stays_upright_in_heave_and_follows_its_tube_in_roll(de_dion):
+    """Camber in roll is the inclination of the line through the wheel centres; the Watt linkage steers by 0.0001 deg."""
+    z = np.array([-0.06, -0.03, 0.0, 0.03, 0.06])
+    heave, roll = (de_dion.kinematics("rear", z, mode=mode) for mode in ("parallel", "opposite"))
+    for name in ("toe", "camber"):
+        assert heave[name] == pytest.approx(np.zeros(5), abs=2e-4)
+    assert roll["camber"] == pytest.approx(-np.degrees(np.arcsin(z / 0.74)), rel=1e-4, abs=1e-9)
+    h = 1e-3
+    toe = np.diff(de_dion.kinematics("rear", [-h, h], mode="opposite")["toe"])[0] / (2 * h)
+    lower, pivot = de_dion.data.rear.linkage, at(de_dion.data.rear.linkage, "lever_pivot")
+    a, b = at(lower, "lower_left_base"), at(lower, "lower_left_axle")
+    far = b + (b - a) * b[1] / (a[1] - b[1])  # where the lower rods meet in the middle plane
+    slope = (far[2] - pivot[2]) / (far[0] - pivot[0])
+    assert toe == pytest.approx(-np.degrees(slope) / 0.74, rel=1e-3)
+
+
+def test_anti_squat_of_a_de_dion_axle_is_that_of_its_wheel_centres(de_dion):
+    """Torque on the body: the line from the wheel centre to the side-view instant centre; on the axle: from the
+    contact. Lift while braking by the same rule, with brakes inboard or outboard."""
+    linkage = de_dion.data.rear.linkage
+    centre = at(linkage, "wheel_left")
+    ground = centre - [0, 0, de_dion.stand.height + centre[2] + de_dion.data.rear.record.at[2]]
+    scale = 100 * de_dion.metrics["wheelbase"] / de_dion.metrics["cg_height"]
+    body, carrier = (scale * slope_to(linkage, place) for place in (centre, ground))
+    assert carrier > 2 * body
+    share = 1 - de_dion.data.sections.brakes.front_share
+    live = de_dion.changed(drive={"reaction": "carrier"}, brakes={"inboard": "rear"})
+    for car, drives, brakes in ((de_dion, body, carrier), (live, carrier, body)):
+        found = car.kinematics("rear", 0.0)
+        assert found["anti_squat"][0] == pytest.approx(drives, rel=1e-6)
+        assert found["anti_lift_braking"][0] == pytest.approx(share * brakes, rel=1e-6)
+
+
+def test_springs_of_a_de_dion_axle_feel_drive_by_the_path_of_its_wheel_centres(de_dion):
+    """Virtual work at a given travel: a driving force relieves the springs by its slope, as torque acts on the body or
+    on the axle."""
+    linkage = de_dion.data.rear.linkage
+    push, found = 1500.0, {}
+    for torque in ("body", "carrier"):
+        cases = {name: {"fx": f"{fx} N", "fz": "3000 N", "torque": torque, "travel": "0 m"}
+                 for name, fx in (("rolls", 0.0), ("drives", push))}  # fmt: skip
+        table = de_dion.loads("rear", cases)
+        found[torque] = table["rolls"]["spring_left"].size - table["drives"]["spring_left"].size
+    rise = -np.diff(linkage.solve(np.array([-1e-4, 1e-4])).point("spring_left").position, axis=0)[0] / 2e-4
+    line = at(linkage, "spring_left_base") - at(linkage, "spring_left")
+    ratio = -rise @ line / np.linalg.norm(line)
+    contact = de_dion.stand.contact[2] - de_dion.data.rear.record.at
+    for torque, place in (("body", at(linkage, "wheel_left")), ("carrier", contact)):
+        slope = slope_to(linkage, place) - np.tan(de_dion.stand.pitch)  # forces act along the road
+        assert found[torque] * ratio == pytest.approx(push * slope, rel=2e-3)
+
+
+def test_inboard_brakes_do_not_twist_the_carrier(de_dion):
+    with pytest.raises(ModelError, match=r"rear.compliance.toe_by_brake_torque: inboard brakes"):
+        de_dion.changed(brakes={"inboard": "rear"}, rear={"compliance": {"toe_by_brake_torque": "1e-5 rad/N-m"}})
+    with pytest.raises(ModelError, match=r"brakes.inboard"):
+        de_dion.changed(brakes={"inboard": "back"})
+
+
+@pytest.mark.campaign
+def test_a_de_dion_axle_drives_and_brakes_as_by_hand(de_dion):
+    """The compiled car in steady acceleration and braking: springs carry load less unsprung weight, less the
+    longitudinal force times the slope of the wheel centres' path."""
+    car = de_dion.changed(brakes={"inboard": "rear"}, rear={"bump_stop": None, "rebound_stop": None})
+    sim = car.system(speed=20.0).equations().compile()
+    rear = car.data.rear
+    own = (rear.record.carrier.mass + 2 * rear.record.wheel.mass) * GRAVITY
+    for inputs in ({"drive": 1500.0}, {"brake": 1500.0}):
+        run = sim.simulate(t_end=3.0, step=1e-3, inputs=inputs)
+        z = run["rl.travel"][-1]
+        m = car.kinematics("rear", z)
+        slope = m["anti_squat"][0] / 100 * car.metrics["cg_height"] / car.metrics["wheelbase"]
+        load, along = (sum(run[f"{w}.{k}"][-1] for w in ("rl", "rr")) for k in ("tyre_load", "tyre.fx"))
+        springs = sum(run[f"{w}.spring_force"][-1] for w in ("rl", "rr")) * m["spring_ratio"][0]
+        assert springs == pytest.approx(load - own - along * slope, rel=0.01)
+
+
 # ---- models
 
 

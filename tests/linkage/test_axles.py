@@ -6,7 +6,7 @@ import pytest
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import measure
 
-SOLID = ("solid_axle", "panhard_axle", "watt_axle", "leaf_axle", "a_arm_axle")
+SOLID = ("solid_axle", "panhard_axle", "watt_axle", "leaf_axle", "a_arm_axle", "de_dion")
 H = 1e-4  # m
 
 

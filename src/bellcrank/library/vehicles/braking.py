@@ -54,7 +54,7 @@ def add_brakes(
         add_brake(s, name, f"u({name}.wheel)", f"{asked}{through}", f"k_brake_{which}")
         s.add_moment(
             f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name],
-            against=carriers[name],
+            against="chassis" if given.react_on_body(which) else carriers[name],
             label=f"brake of {name}",
         )  # fmt: skip
 

@@ -58,7 +58,8 @@ def coefficients(car: CarData, axle: FittedAxle, found: Give, arm: Array) -> Com
     drive = car.sections.drive
     hub = drive.reaction == "carrier" and drive.driven in ("all", axle.name)
     along = found.under(x, arm if hub else 0 * arm)
-    brake = 0.0 if hub else float(found.compliance[5, 4])
+    on_carrier = not car.sections.brakes.react_on_body(axle.name)
+    brake = (on_carrier - hub) * float(found.compliance[5, 4])
     return Compliance(
         steer_by_lateral_force=float(by_side[5]), steer_by_aligning_moment=float(found.compliance[5, 5]),
         toe_by_longitudinal_force=float(-along[5]), toe_by_brake_torque=-brake,

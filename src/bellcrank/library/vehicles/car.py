@@ -539,8 +539,8 @@ class Car:
         vehicle = {
             "axle": axle, "wheelbase": f["wheelbase"], "cg_height": f["cg_height"], "tyre_radius": height,
             "brake_front": given.brakes.front_share, "drive_front": drive_share(given.drive),
-            "inboard_drive": given.drive.reaction == "body", "toe": math.degrees(fitted.record.toe),
-            "camber": math.degrees(fitted.record.camber),
+            "inboard_drive": given.drive.reaction == "body", "inboard_brake": given.brakes.react_on_body(axle),
+            "toe": math.degrees(fitted.record.toe), "camber": math.degrees(fitted.record.camber),
         }  # fmt: skip
         struts = (Strut("spring", fitted.spring, fitted.record.spring.stiffness),)
         return Linkage(replace(fitted.linkage.chain, vehicle=vehicle, struts=struts))

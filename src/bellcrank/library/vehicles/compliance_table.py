@@ -78,10 +78,11 @@ def _load(car: CarData, axle: FittedAxle, load: str, arm: Array) -> tuple[Array,
         return 0 * up, up
     if load == "lateral":
         return y, np.cross(arm, y)
+    if load == "braking":
+        return -x, 0 * up if car.sections.brakes.react_on_body(axle.name) else np.cross(arm, -x)
     drive = car.sections.drive
     hub = drive.reaction == "carrier" and drive.driven in ("all", axle.name)
-    force = -x if load == "braking" else x
-    return force, np.cross(arm, force) if load == "braking" or hub else 0 * up
+    return x, np.cross(arm, x) if hub else 0 * up
 
 
 def _suspension(car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel, i: int, arm: Array) -> dict[str, Array]:

@@ -81,6 +81,9 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
         problems.append(f"body.inertia = {inertia.tolist()} must be three positive moments.")
     if not 0 <= sections.brakes.front_share <= 1:
         problems.append(f"brakes.front_share = {sections.brakes.front_share:g} must lie between 0 and 1.")
+    for name, axle in (("front", sections.front), ("rear", sections.rear)):
+        if sections.brakes.react_on_body(name) and axle.compliance is not None and axle.compliance.toe_by_brake_torque:
+            problems.append(f"{name}.compliance.toe_by_brake_torque: inboard brakes do not twist the wheel carrier.")
     if sections.setup is not None and any(a.spring.air is not None for a in (sections.front, sections.rear)):
         across = [k for k, v in vars(sections.setup).items() if v is not None and k.startswith(("load_", "cross_"))]
         problems.extend(f"setup.{k}: cross weights need spring perches, which air springs do not have." for k in across)

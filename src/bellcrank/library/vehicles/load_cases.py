@@ -200,7 +200,8 @@ def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: Loa
     share = car.sections.brakes.front_share if ahead < 0 else drive_share(car.sections.drive)
     others = sum(a.own.brake_ratio if ahead < 0 else a.own.drive_ratio for a in car.added)
     along = weight * ahead * (share if front else (1 - share) / (1 + others))
-    torque = "carrier" if ahead <= 0 else car.sections.drive.reaction
+    braked = "body" if car.sections.brakes.react_on_body(axle.name) else "carrier"
+    torque = braked if ahead <= 0 else car.sections.drive.reaction
     total = max(sum(loads), 1e-9)
     found = []
     for fz, out in zip(loads, (1.0, -1.0), strict=True):

@@ -277,11 +277,17 @@ class Antilock:
 
 @dataclass(frozen=True)
 class Brakes:
-    """Brakes of all wheels, on the carriers."""
+    """Brakes of all wheels."""
 
     front_share: float = key("fraction of the brake torque on the front axle", sign=0, usual=(0.5, 0.85))
     torque: float | None = key("largest brake torque, sum of all wheels", "F*L", None, sign=1, usual=(1e3, 4e4))
     abs: Antilock | None = key("ABS, switched by the parameter abs_on", default=None, kind="section", record=Antilock)
+    inboard: str = key("axles whose brakes are on the body, at the final drive; the others are on the carriers",
+                       default="none", kind="text", choices=("none", "front", "rear", "all"))  # fmt: skip
+
+    def react_on_body(self, axle: str) -> bool:
+        """Whether the brake torque of an axle acts on the body, by drive shafts."""
+        return self.inboard in ("all", axle)
 
 
 @dataclass(frozen=True)
