@@ -312,6 +312,27 @@ def test_errors_of_the_user_are_told_without_traceback(arguments, message, capsy
 
 
 @pytest.mark.parametrize(
+    ("arguments", "ending"),
+    [
+        (["identify", QUARTER_CAR, "--log", "log.csv", "--fit", "k", "--report", "fit.pdf"], ".html or .htm"),
+        (["drive", "van", "iso4138", "--report", "van.pdf"], ".html or .htm"),
+        (["report", QUARTER_CAR, "--out", "report.pdf"], ".html or .htm"),
+        (["page", QUARTER_CAR, "--out", "page.pdf"], ".html"),
+        (["fmu", QUARTER_CAR, "--out", "car.zip"], ".fmu"),
+        (["kinematics", "macpherson", "--csv", "toe.xlsx"], ".csv"),
+        (["kinematics", "macpherson", "--table", "toe.csv"], ".json"),
+        (["tyre", "tyres/book_205_60R15.tir", "--table", "forces.txt"], ".csv"),
+        (["motorcycle", "modes", "sport", "--out", "modes.json"], ".csv"),
+    ],
+)
+def test_files_of_one_format_have_its_ending(arguments, ending, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert bellcrank(*arguments) in (1, 2)
+    assert f"must end in {ending}" in capsys.readouterr().err.replace("\n", " ")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("import bellcrank as bc\n\ndef model():\n    return bc.Sytem('x')\n", "line 4: AttributeError"),

@@ -26,6 +26,19 @@ def test_models_are_found_by_name(elsewhere, name):
     assert bc.load(name).name == bc.System.read(name).name == "four-bar linkage"
 
 
+@pytest.mark.parametrize(("name", "title"), [("bicycle", "benchmark bicycle"), ("bicycle.toml", "benchmark bicycle")])
+def test_vehicles_are_models_too(elsewhere, name, title):
+    assert bc.System.read(name).name == title
+
+
+def test_names_of_vehicles_and_of_examples_that_are_the_same(elsewhere):
+    with pytest.raises(bc.ModelError, match=r"give formula_student\.py or formula_student\.toml"):
+        bc.System.read("formula_student")
+    assert bc.System.read("formula_student.py").name == "Formula Student corner"
+    with pytest.raises(bc.ModelError, match=r"no file semi_trailr\. Did you mean 'semi_trailer'"):
+        bc.System.read("semi_trailr")
+
+
 def test_a_file_of_ones_own_comes_first(elsewhere):
     Path("four_bar.py").write_text("import bellcrank as bc\ndef model():\n    return bc.System('mine')\n")
     assert bc.load("four_bar.py").name == "mine" and existing("four_bar.py") == Path("four_bar.py")

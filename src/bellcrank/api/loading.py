@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.neighbours import neighbours
-from bellcrank.files.shipped import existing
+from bellcrank.files.shipped import model_path, vehicle_files
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -29,11 +29,11 @@ def read_model(path: str | Path, arguments: dict[str, Any]) -> Any:
     """The model of a file, for `System.read`: a System, or a hand-led derivation."""
     if not isinstance(path, str | Path):
         raise ModelError(f"System.read({path!r:.60}): give the path of a model file")
-    path = existing(path)
+    path = model_path(path)
     if not path.exists():
         endings = {".py", *READERS}
         near = [p.name for p in path.parent.iterdir() if p.suffix in endings] if path.parent.is_dir() else []
-        raise ModelError(f"no file {path}.{did_you_mean(path.name, near)}")
+        raise ModelError(f"no file {path}.{did_you_mean(path.name, [*near, *vehicle_files()])}")
     if path.suffix.lower() in READERS:
         return _data_model(path, *READERS[path.suffix.lower()], arguments)
     if path.suffix != ".py":

@@ -66,8 +66,9 @@ class System(Builder):
         Parameters
         ----------
         path : str or Path
-            A Python file with a function `model()` that returns a System, a car file (.toml) or an AUTOSIM deck (.lsp).
-            Python files are executed: read those you trust.
+            A Python file with a function `model()` that returns a System, a car or motorcycle file (.toml) or an
+            AUTOSIM deck (.lsp). Also the name of an example, car or motorcycle that comes with Bellcrank: "four_bar",
+            "van". Python files are executed: read those you trust.
         **arguments : Any
             Arguments of `model()`; of a car file `speed` (m/s), `exact` and `terrain`; of a deck `external`.
 

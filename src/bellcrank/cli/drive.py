@@ -12,12 +12,13 @@ from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.experiment import show_experiment, varied
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MANY, SPELLED, argument, given, positive, real, shared
+from bellcrank.cli.options import MANY, SPELLED, argument, ends_in, given, positive, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError, RunError
+from bellcrank.files.html import PAGES
 from bellcrank.library.manoeuvres import every, known, run, targets_of, write_page
 from bellcrank.library.manoeuvres.ready import METHOD
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
@@ -52,7 +53,8 @@ def options(parser: CommandParser) -> None:
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
     add("--animate", metavar="FILE", help="animate the manoeuvre with its path and cones (.gif, .mp4, .html)")
-    add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots (.html)")
+    add("--report", type=ends_in(*PAGES), metavar="FILE", help="write one page: cars, kinematics, metrics and plots "
+        "(.html)")  # fmt: skip
     add("--targets", metavar="FILE", help="limits of metrics in the report (.toml: sections are manoeuvres)")
     add("--author", metavar="NAME", help="author of the report")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")

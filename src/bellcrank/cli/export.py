@@ -101,6 +101,8 @@ def export(args: Namespace, name: str) -> None:
     one_file, stem = name in ENDINGS, Path(args.model).stem
     path: Any = args.out or (stem + ENDINGS[name] if one_file else f"{stem}_{name}")
     if one_file:
+        if Path(path).suffix.lower() != ENDINGS[name]:
+            raise bc.ModelError(f"--out {path}: what is written must end in {ENDINGS[name]}")
         in_folder(path)
     equations = derive(args)
     if "sliders" in chosen:

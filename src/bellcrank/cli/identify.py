@@ -9,10 +9,11 @@ from typing import Any
 import bellcrank as bc
 from bellcrank.cli.files import in_folder, is_script
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, NAMED, OF_MODEL, given, number_of, positive, real, shared, start_values
+from bellcrank.cli.options import MANY, NAMED, OF_MODEL, ends_in, given, number_of, positive, real, shared, start_values
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.suspension import is_car
+from bellcrank.files.html import PAGES
 from bellcrank.library.vehicles.files import is_motorcycle
 from bellcrank.optimize import Fit, Recording
 
@@ -39,7 +40,8 @@ def options(parser: CommandParser) -> None:
     add("--method", metavar="NAME", help=f"method of integration {OF_MODEL}")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="overlay of measurement, run before and run after (.png, .svg, .pdf)")
-    add("--report", metavar="FILE", help="write a page: values, intervals, correlation, errors and overlays (.html)")
+    add("--report", type=ends_in(*PAGES), metavar="FILE", help="write a page: values, intervals, correlation, errors "
+        "and overlays (.html)")  # fmt: skip
     shared(parser, "json")
 
 

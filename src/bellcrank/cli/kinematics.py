@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MOST_VALUES, real, shared
+from bellcrank.cli.options import MOST_VALUES, ends_in, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.suspension import AXLES, each_axle, is_car
@@ -50,11 +50,11 @@ def options(parser: CommandParser) -> None:
     add("--map", metavar="FILE.toml", help="columns of --measured by measure, with unit, scale and offset")
     add = parser.group("output")
     add("--columns", metavar="NAMES", help="measures to print, separated by commas, or all (default: the main ones)")
-    add("--csv", metavar="FILE", help="write all measures; of --fit the curves")
+    add("--csv", type=ends_in(".csv"), metavar="FILE", help="write all measures; of --fit the curves (.csv)")
     add("--write", metavar="FILE.toml", help="write the hard points found by --fit, as sections for `drive --setup` "
         "or for a file of hard points")  # fmt: skip
     add("--plot", metavar="FILE", help="plot the measures (.png, .svg, .pdf)")
-    add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
+    add("--table", type=ends_in(".json"), metavar="FILE", help="write the poses as a linkage table (.json)")
     accuracy = "accuracy of --table in m and rad (default: %(default)g)"
     add("--accuracy", type=real, default=1e-6, metavar="E", help=accuracy)
     shared(parser, "json")

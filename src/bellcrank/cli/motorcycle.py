@@ -15,7 +15,7 @@ import numpy as np
 
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import real, shared
+from bellcrank.cli.options import ends_in, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
@@ -49,7 +49,8 @@ def options(parser: CommandParser) -> None:
     add("--length", type=real, default=50.0, metavar="M", help="length of the lane change (default: %(default)g)")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot modes, turns or lane change (.png, .svg, .pdf)")
-    add("--out", metavar="FILE", help="write the table of modes or turns, or the channels of a lane change (.csv)")
+    add("--out", type=ends_in(".csv"), metavar="FILE", help="write the table of modes or turns, or the channels of a "
+        "lane change (.csv)")  # fmt: skip
     add("--overwrite", action="store_true", help="let new replace a file")
     shared(parser, "json")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from bellcrank.choices import DaeMethod, choices_of
@@ -122,6 +123,17 @@ def real(text: str) -> float:
         raise ArgumentTypeError(f"{text!r} is not a number") from None
 
 
+def ends_in(*endings: str) -> Callable[[str], str]:
+    """The type of an option that names a file to write; another ending is an error before anything is computed."""
+
+    def path(text: str) -> str:
+        if Path(text).suffix.lower() not in endings:
+            raise ArgumentTypeError(f"{text!r} must end in {' or '.join(endings)}")
+        return text
+
+    return path
+
+
 def condition(text: str) -> tuple[str, Any]:
     """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is the name.
 
@@ -147,7 +159,8 @@ def condition(text: str) -> tuple[str, Any]:
 SHARED: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "model": ("model", {
         "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
-                  " AUTOSIM deck (.lsp), car file (.toml) or AUTOLEV script (.al)"},
+                  " AUTOSIM deck (.lsp), car or motorcycle file (.toml) or AUTOLEV script (.al); or the name of an"
+                  " example or vehicle that comes with Bellcrank"},
         "--arg": {**SPELLED, "type": argument, "metavar": "NAME=VALUE",
                   "help": "argument of model(), such as n=32 (may be repeated)"},
         "--external": {"metavar": "FILE", "help": "file with the user functions of a deck (.py, .c, .f90) (default:"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.model import load
-from bellcrank.cli.options import given, positive, run_options, run_settings, shared
+from bellcrank.cli.options import ends_in, given, positive, run_options, run_settings, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
+from bellcrank.files.html import PAGES
 from bellcrank.verify.page import write_report
 
 
@@ -21,7 +22,8 @@ def options(parser: CommandParser) -> None:
     add("--no-run", action="store_true", help="omit the run")
     shared(parser, "backend")
     run_options(parser)
-    parser.group("output")("--out", metavar="FILE", help="file to write (default: named after the model, .html)")
+    out = "file to write (default: named after the model, .html)"
+    parser.group("output")("--out", type=ends_in(*PAGES), metavar="FILE", help=out)
 
 
 def command(args: Namespace) -> None:

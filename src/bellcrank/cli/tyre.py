@@ -8,7 +8,7 @@ from argparse import Namespace
 import numpy as np
 
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import real, shared
+from bellcrank.cli.options import ends_in, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.text import number, table
 from bellcrank.files.choose import write_table
@@ -33,7 +33,8 @@ def options(parser: CommandParser) -> None:
     add("--speed", type=real, metavar="M/S", help="speed of the wheel in m/s (default: that of the measurements)")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot its curves (.png, .svg, .pdf)")
-    add("--table", metavar="FILE", help="write forces and moments over slip, angle, camber and load (.csv)")
+    table = "write forces and moments over slip, angle, camber and load (.csv)"
+    add("--table", type=ends_in(".csv"), metavar="FILE", help=table)
     shared(parser, "json")
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
+from bellcrank.errors import RunError
+from bellcrank.files.record import guarded
 from bellcrank.files.text import one_line
+from bellcrank.files.whole import write_text
+
+PAGES = (".html", ".htm")
 
 
 class Raw(str):
@@ -58,3 +64,17 @@ def verbatim(text: str) -> Raw:
 
 def heading(text: str) -> Raw:
     return Raw(f"<p><strong>{shown(text)}</strong></p>")
+
+
+def page_path(path: str | Path) -> Path:
+    """The path of a page to write, which ends as pages do."""
+    if Path(path).suffix.lower() not in PAGES:
+        raise RunError(f"cannot write {path}: a page ends in {' or '.join(PAGES)}")
+    return Path(path)
+
+
+def save_page(path: str | Path, text: str) -> Path:
+    """Writes a page."""
+    found = page_path(path)
+    guarded("write", found, lambda: write_text(found, text))
+    return found

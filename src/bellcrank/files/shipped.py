@@ -13,6 +13,7 @@ from bellcrank.files.text import read_toml
 
 ENDINGS = (".py", ".toml", ".tir", ".lsp", ".al")  # in the order in which a name without ending means one
 PREFIX = "examples"
+VEHICLES = ("bellcrank.library.vehicles", "bellcrank.library.vehicles.motorcycles")  # packages with a folder `data`
 
 
 @dataclass(frozen=True)
@@ -93,3 +94,21 @@ def existing(path: str | Path) -> Path:
     """A path as it is, if it exists; else the example that it means, if there is one."""
     asked = Path(path)
     return asked if asked.exists() else example_path(asked) or asked
+
+
+def vehicle_files() -> dict[str, Path]:
+    """The files of cars and motorcycles, by name."""
+    return {p.stem: p for package in VEHICLES for p in sorted(Path(str(files(package) / "data")).glob("*.toml"))}
+
+
+def model_path(path: str | Path) -> Path:
+    """A path as it is, if it exists; else the file of the example, car or motorcycle that it means, if there is one."""
+    asked = Path(path)
+    if asked.exists():
+        return asked
+    name = asked.name.removesuffix(".toml") if asked == Path(asked.name) else ""
+    found = [p for p in (example_path(asked), vehicle_files().get(name)) if p is not None]
+    if len(found) > 1:
+        endings = " or ".join(f"{asked}{p.suffix}" for p in found)
+        raise ModelError(f"'{path}' is both an example and a vehicle that come with Bellcrank: give {endings}")
+    return found[0] if found else asked

@@ -15,10 +15,9 @@ import numpy as np
 
 from bellcrank.analysis.tables import Cells, Tabulated
 from bellcrank.errors import NoChannel, RunError, did_you_mean
-from bellcrank.files.html import paragraph
+from bellcrank.files.html import paragraph, save_page
 from bellcrank.files.picture import finished, new_figure, plain
-from bellcrank.files.record import Channel, guarded
-from bellcrank.files.whole import write_text
+from bellcrank.files.record import Channel
 from bellcrank.measured.log import READ, in_unit
 from bellcrank.metrics.values import peak, rms, std
 from bellcrank.names import find_name
@@ -178,8 +177,7 @@ class Correlation(Tabulated):
         sections += [Section("channels", "Channels", charts(lines, list(self.errors)))]
         sections += [Section("differences", "Simulated minus measured", charts([self._difference], list(self.errors)))]
         text = document(title or self._title, paragraph(_summary(self)), sections)
-        guarded("write", Path(path), lambda: write_text(path, text))
-        return Path(path)
+        return save_page(path, text)
 
     @property
     def _difference(self) -> Line:

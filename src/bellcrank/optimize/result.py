@@ -12,9 +12,7 @@ import numpy as np
 
 from bellcrank.analysis.tables import Cells, Tabulated
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.html import Raw, paragraph, table
-from bellcrank.files.record import guarded
-from bellcrank.files.whole import write_text
+from bellcrank.files.html import Raw, paragraph, save_page, table
 from bellcrank.measured.correlation import HEADS, Correlation, charts, overlay
 from bellcrank.names import find_name
 from bellcrank.numeric.real import displayed, real
@@ -231,8 +229,7 @@ class Fit(Tabulated):
             f"{len(names)} values from {len(self.after)} recordings by least squares; intervals of {100 * LEVEL:g} %."
         )
         text = document(title or f"{self.name}: fit", paragraph(words), sections)
-        guarded("write", Path(path), lambda: write_text(path, text))
-        return Path(path)
+        return save_page(path, text)
 
 
 HEAD = ("name", "before", "after", "standard error", f"{100 * LEVEL:g} % interval", "unit")

@@ -9,8 +9,7 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.choices import Backend, Solve
-from bellcrank.files.record import guarded
-from bellcrank.files.whole import write_text
+from bellcrank.files.html import page_path, save_page
 from bellcrank.interface.interface import DECLARED
 from bellcrank.verify.check import check
 from bellcrank.verify.report import Report
@@ -29,6 +28,7 @@ def write_report(
     **settings: Any,
 ) -> Path:
     """Writes the page; `states=0` omits the check, `run=False` the run. `settings` go to the run."""
+    page_path(path)
     equations, given, checked = system.equations(solve=solve), dict(parameters or {}), None
     if states:
         with warnings.catch_warnings():
@@ -38,9 +38,7 @@ def write_report(
     result = equations.compile(backend=backend).simulate(parameters=given, **settings) if run else None
     values = equations.interface.keyed(given, DECLARED, "parameters")
     text = report_page(Subject(equations.derived, equations.operation_count(), values, result, checked))
-    path = Path(path)
-    guarded("write", path, lambda: write_text(path, text))
-    return path
+    return save_page(path, text)
 
 
 def _checked(report: Report) -> Checked:

@@ -17,8 +17,7 @@ from typing import Any
 
 from bellcrank.choices import ManoeuvreName, Method
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.record import guarded
-from bellcrank.files.whole import write_text
+from bellcrank.files.html import page_path, save_page
 from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
 from bellcrank.library.manoeuvres.combinations import AMPLIFICATION, OFF_TRACKING, SWAY
@@ -346,6 +345,7 @@ def report(
     [['braking']]
     """
     method = method_name(method)
+    page_path(path)
     limits = targets_of(targets)
     driven = labelled(cars if isinstance(cars, list | tuple) else [cars])
     for _ in drive_all(driven, every() if manoeuvres is None else manoeuvres, partial(run, method=method), progress):
@@ -369,8 +369,7 @@ def write_page(path: str | FilePath, driven: list[Driven], targets: Any = None, 
     """Writes the page about cars that were driven."""
     from bellcrank.library.report.page import car_page
 
-    text = car_page(driven, _LISTED, targets, author)
-    guarded("write", FilePath(path), lambda: write_text(FilePath(path), text))
+    save_page(path, car_page(driven, _LISTED, targets, author))
 
 
 def __dir__() -> list[str]:

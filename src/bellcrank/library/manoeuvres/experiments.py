@@ -22,7 +22,7 @@ import numpy as np
 from bellcrank.derive.content import content_of, data_of, digest_of
 from bellcrank.derive.portable import NotPortable
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
-from bellcrank.files.html import Raw, paragraph, section, table
+from bellcrank.files.html import Raw, paragraph, save_page, section, table
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres.ready import USUAL, system_of
@@ -251,7 +251,7 @@ class Experiment:
         Parameters
         ----------
         path : str or Path
-            The file.
+            The .html file.
 
         Returns
         -------
@@ -271,8 +271,7 @@ class Experiment:
         ]  # fmt: skip
         title = Raw(table(["car", "manoeuvre", "set-ups"], [(self.car, self.manoeuvre, str(len(self.setups)))]))
         text = PAGE.replace("CONTENT", "\n".join([title, *parts]))
-        guarded("write", Path(path), lambda: write_text(path, text))
-        return Path(path)
+        return save_page(path, text)
 
 
 PAGE = """<!DOCTYPE html>
