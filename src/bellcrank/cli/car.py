@@ -6,17 +6,14 @@ The file is a model: `bellcrank run car.toml`, `write`, `describe`, `analyse` an
 from __future__ import annotations
 
 import json
-import tomllib
 from argparse import Namespace
-from pathlib import Path
 
 from bellcrank.cli.codes import FINE
-from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import shared
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.text import number, table
+from bellcrank.cli.text import table
+from bellcrank.cli.vehicle_files import begin_file, list_files, show_check
 from bellcrank.errors import ModelError, RunError
-from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres import handling as handling_of_car
 from bellcrank.library.vehicles.car import Car, cars, template
 from bellcrank.library.vehicles.checking import unusual
@@ -48,12 +45,7 @@ def command(args: Namespace) -> int:
 
 
 def _new(args: Namespace) -> int:
-    text = template(args.like)
-    if Path(args.file).exists() and not args.overwrite:
-        raise ModelError(f"{args.file} is there already; --overwrite lets the new file take its place")
-    write_text(in_folder(args.file), text)
-    print(f"wrote {args.file}\nnext: bellcrank car check {args.file}")
-    return FINE
+    return begin_file(args, "car", template(args.like))
 
 
 def _check(args: Namespace) -> int:
@@ -65,24 +57,11 @@ def _check(args: Namespace) -> int:
             found, figures = [*found, *unusual(handling)], {**figures, **handling.details}
         except RunError as error:
             found.append(f"handling figures are missing: {error}.")
-    if args.json:
-        values = {name: {"value": number(f.value), "unit": f.unit, "label": f.label} for name, f in figures.items()}
-        print(json.dumps({"name": car.name, "metrics": values, "unusual": found}, indent=2))
-        return FINE
-    print(f"{car.name}: all keys are known, the suspensions close, the springs hold the car")
-    print(table([[n, f"{f.value:.5g}", f.unit, f.label] for n, f in figures.items()], None, "<><<"))
-    for sentence in found:
-        print(f"unusual: {sentence}")
-    return FINE
+    return show_check(args, car.name, "the suspensions close, the springs hold the car", figures, found)
 
 
 def _list(args: Namespace) -> int:
-    listed = {name: tomllib.loads(template(name))["name"] for name in cars()}
-    if args.json:
-        print(json.dumps(listed, indent=2))
-        return FINE
-    print(table([[name, words] for name, words in listed.items()], None, "<<"))
-    return FINE
+    return list_files(args, cars(), template)
 
 
 def _keys(args: Namespace) -> int:

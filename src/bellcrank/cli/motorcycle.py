@@ -6,10 +6,7 @@ The file is a model: `bellcrank run motorcycle.toml`, `write`, `describe`, `anal
 from __future__ import annotations
 
 import json
-import tomllib
 from argparse import ArgumentTypeError, Namespace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +15,8 @@ from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import ends_in, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.text import number, table
+from bellcrank.cli.vehicle_files import begin_file, list_files, metric_values, show_check
 from bellcrank.errors import ModelError
-from bellcrank.files.whole import write_text
-from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.key_list import HEAD, keys
 from bellcrank.library.vehicles.motorcycles.cornering import Cornering
 from bellcrank.library.vehicles.motorcycles.modes import SpeedModes
@@ -78,36 +74,16 @@ def command(args: Namespace) -> int:
 
 
 def _new(args: Namespace) -> int:
-    text = motorcycle_text(args.like)
-    if Path(args.file).exists() and not args.overwrite:
-        raise ModelError(f"{args.file} is there already; --overwrite lets the new file take its place")
-    write_text(in_folder(args.file), text)
-    print(f"wrote {args.file}\nnext: bellcrank motorcycle check {args.file}")
-    return FINE
+    return begin_file(args, "motorcycle", motorcycle_text(args.like))
 
 
 def _check(args: Namespace) -> int:
-    motorcycle = Motorcycle.read(args.file)
-    found, figures = motorcycle.check(), motorcycle.metrics.details
-    if args.json:
-        values = _values(motorcycle.metrics)
-        print(json.dumps({"name": motorcycle.name, "metrics": values, "unusual": found}, indent=2))
-        return FINE
-    print(f"{motorcycle.name}: all keys are known, the springs hold the motorcycle")
-    print(table([[n, f"{f.value:.5g}", f.unit, f.label] for n, f in figures.items()], None, "<><<"))
-    for sentence in found:
-        print(f"unusual: {sentence}")
-    return FINE
-
-
-def _values(metrics: Figures) -> dict[str, dict[str, Any]]:
-    return {n: {"value": number(f.value), "unit": f.unit, "label": f.label} for n, f in metrics.details.items()}
+    found = Motorcycle.read(args.file)
+    return show_check(args, found.name, "the springs hold the motorcycle", found.metrics.details, found.check())
 
 
 def _list(args: Namespace) -> int:
-    listed = {name: tomllib.loads(motorcycle_text(name))["name"] for name in motorcycles()}
-    print(json.dumps(listed, indent=2) if args.json else table([[n, words] for n, words in listed.items()], None, "<<"))
-    return FINE
+    return list_files(args, motorcycles(), motorcycle_text)
 
 
 def _keys(args: Namespace) -> int:
@@ -146,7 +122,9 @@ def _show(args: Namespace, found: SpeedModes | Cornering) -> None:
 def _change(args: Namespace) -> int:
     ride = Motorcycle.read(args.file).lane_change(speed=args.speed, offset=args.offset, length=args.length)
     if args.json:
-        print(json.dumps({"name": ride.name, "fell": ride.fell, "metrics": _values(ride.metrics)}, indent=2))
+        print(
+            json.dumps({"name": ride.name, "fell": ride.fell, "metrics": metric_values(ride.metrics.details)}, indent=2)
+        )
     else:
         print(ride)
     if args.plot:
