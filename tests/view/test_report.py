@@ -146,21 +146,11 @@ def test_names_and_labels_are_made_plain(tmp_path):
 
 def test_reports_that_cannot_be_written(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert (
-        cli.main(
-            [
-                "report",
-                str(FOLDER / "quarter_car.py"),
-                "--no-run",
-                "--no-check",
-                "--out",
-                str(tmp_path / "file" / "a.html"),
-            ]
-        )
-        == 1
-    )
-    assert cli.main(["report", str(FOLDER / "quarter_car.py"), "--no-run", "--no-check", "--out", str(tmp_path)]) == 1
-    assert "cannot write" in capsys.readouterr().err
+    (tmp_path / "folder.html").mkdir()
+    for target in (tmp_path / "file" / "a.html", tmp_path / "folder.html"):
+        words = ["report", str(FOLDER / "quarter_car.py"), "--no-run", "--no-check", "--out", str(target)]
+        assert cli.main(words) == 1
+        assert f"cannot write {target}" in capsys.readouterr().err
 
 
 # ---- formulas
