@@ -166,7 +166,7 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
     whole = eom.compile(backend="python").linearize(at=(q, u))
     monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
     columns = slopes.columns_of(eom.interface, None)
-    directed = slopes.derive_slopes(eom.program, eom.derived.results, ["rates"], columns)
+    directed = slopes.derive_jacobian(eom.program, eom.derived.results, ["rates"], columns)
     assert [s.name for s in directed.rates] == [f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)]
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bellcrank.analysis import begin, spectra
-from bellcrank.analysis.external_slopes import difference
+from bellcrank.analysis.external_derivatives import difference
 from bellcrank.analysis.random import line_density
 
 

@@ -60,7 +60,7 @@ def test_compiled_and_interpreted_slopes_agree(monkeypatch):
     plain = sim.sensitivity("ca1", "Ay")
     monkeypatch.setattr("bellcrank.analysis.run_sensitivity.OFTEN", 0)
     compiled = example("passenger_car").compile().sensitivity("ca1", "Ay")
-    assert compiled.slopes == pytest.approx(plain.slopes, rel=1e-9, abs=1e-15)
+    assert compiled.derivatives == pytest.approx(plain.derivatives, rel=1e-9, abs=1e-15)
 
 
 def test_what_cannot_be_is_said():
@@ -117,7 +117,9 @@ def test_loops_cost_a_handful_of_runs(monkeypatch):
     monkeypatch.setattr(run_differences, "_finished", lambda run: runs.append(run) or run)
     found = sim.sensitivity(["r", "c"], ["x"], t_end=0.5)
     assert len(runs) == 13 and found.time == pytest.approx(forward.time)
-    assert found.slopes == pytest.approx(forward.slopes, rel=1e-6, abs=1e-8 * np.abs(forward.slopes).max())
+    assert found.derivatives == pytest.approx(
+        forward.derivatives, rel=1e-6, abs=1e-8 * np.abs(forward.derivatives).max()
+    )
     assert found.channels["x"] == pytest.approx(forward.channels["x"], rel=1e-9)
 
 

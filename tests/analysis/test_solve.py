@@ -39,7 +39,7 @@ def test_slopes_serve_as_long_as_nine_tenths_vanish_in_a_step(start):
     n = min(len(asked), len(expected))
     assert n > 3 and asked[:n] == pytest.approx(expected[:n], rel=1e-9)
     assert sloped[: len(renewed)] == pytest.approx(renewed, rel=1e-9)
-    assert found.slopes[0, 0] == pytest.approx(10, rel=1e-9)  # those of the result
+    assert found.derivatives[0, 0] == pytest.approx(10, rel=1e-9)  # those of the result
     assert found.moved == pytest.approx([abs(start - found.x[0])]) and found.steps == len(asked)
 
 

@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.program.slopes import with_slopes
 from bellcrank.program.statements import Assign, count_section
-from bellcrank.run.slopes import known_slopes
+from bellcrank.run.jacobian import known_jacobian
 from tests.analysis.complex_step import jacobian
 from tests.models import EXAMPLES, example, needs_compiler, pendulum, random_state, relative, system
 from tests.verify.test_random_models import machine
@@ -50,7 +50,7 @@ def with_rates(sim, states):
 def slopes(sim, t, x):
     p, c, w = given(sim)
     n = sim.loaded.n_q
-    return known_slopes(sim.loaded.context().stiff, (t, x[:n].tolist(), x[n:].tolist(), p, c, w))
+    return known_jacobian(sim.loaded.context().stiff, (t, x[:n].tolist(), x[n:].tolist(), p, c, w))
 
 
 @pytest.mark.parametrize(

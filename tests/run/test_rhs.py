@@ -11,7 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.run.slopes import difference_slopes
+from bellcrank.run.jacobian import difference_jacobian
 from tests.emit.test_c_externals import machine
 from tests.late import Late
 from tests.models import example, needs_compiler, pendulum, rarely, relative
@@ -278,5 +278,5 @@ def test_exact_slopes_are_those_of_differences(name):
     sim = example(name).compile(backend="c")
     f, x = sim.rhs(), state(sim)
     exact = f.jacobian(0.2, x)
-    differences = difference_slopes(f._all, np.array([0.2]), x[None, :])[0]
+    differences = difference_jacobian(f._all, np.array([0.2]), x[None, :])[0]
     assert 0 < np.abs(exact - differences).max() < 1e-7 * np.abs(exact).max()

@@ -5,7 +5,7 @@ import pytest
 
 from bellcrank.numeric.methods import METHODS
 from bellcrank.run import stability, step_limit
-from bellcrank.run.slopes import PUSH, difference_slopes
+from bellcrank.run.jacobian import PUSH, difference_jacobian
 from bellcrank.run.stability import growths, step_matrix, surely_stable
 from tests.models import example, needs_compiler
 
@@ -79,9 +79,9 @@ def test_slopes_of_many_states_are_those_of_each():
     def rates(t, y):
         return np.stack([np.sin(y[:, 0]) * y[:, 1] + t, y[:, 2] ** 2, y[:, 0] - 3 * y[:, 2]], axis=1)
 
-    found = difference_slopes(rates, t, y)
+    found = difference_jacobian(rates, t, y)
     for i in range(5):
-        np.testing.assert_array_equal(found[i], difference_slopes(rates, t[i : i + 1], y[i : i + 1])[0])
+        np.testing.assert_array_equal(found[i], difference_jacobian(rates, t[i : i + 1], y[i : i + 1])[0])
         a, b, c = y[i]
         exact = [[np.cos(a) * b, np.sin(a), 0], [0, 0, 2 * c], [1, 0, -3]]
         np.testing.assert_allclose(found[i], exact, rtol=1e-7, atol=1e-7 * abs(c))
@@ -96,7 +96,7 @@ def test_what_c_calls_calm_is_what_the_slopes_say(name):
     q, u = sim.assemble()
     states = np.concatenate([q, u]) + 0.01 * np.random.default_rng(0).normal(size=(3, len(q) + len(u)))
     times, h = np.array([0.0, 0.1, 0.2]), 0.01
-    power = h * difference_slopes(lambda t, y: bound.rates_of_all(t, y, afresh=False), times, states)
+    power = h * difference_jacobian(lambda t, y: bound.rates_of_all(t, y, afresh=False), times, states)
     for _ in range(stability.SQUARINGS):
         power = power @ power
     worst = float((power**2).sum(axis=(1, 2)).max())
@@ -148,12 +148,12 @@ def test_slopes_to_one_side_of_the_states_that_rates_depend_on():
     y = np.asarray(sim.assemble())[None, :]
     t = np.zeros(1)
     rates = lambda t, y: f._bound.rates_of_all(t, y, afresh=False)  # noqa: E731
-    whole = difference_slopes(rates, t, y)[0]
+    whole = difference_jacobian(rates, t, y)[0]
     idle = np.setdiff1d(np.arange(loaded.n_states), loaded.felt)
     assert 0 < len(idle) < loaded.n_states
     assert not whole[:, idle].any()
-    np.testing.assert_array_equal(difference_slopes(rates, t, y, places=loaded.felt)[0], whole)
-    one = difference_slopes(rates, t, y, places=loaded.felt, both=False)[0]
+    np.testing.assert_array_equal(difference_jacobian(rates, t, y, places=loaded.felt)[0], whole)
+    one = difference_jacobian(rates, t, y, places=loaded.felt, both=False)[0]
     np.testing.assert_allclose(one, whole, rtol=1e-3, atol=1e-5 * np.abs(whole).max())
 
 
@@ -210,5 +210,5 @@ def test_jumps_are_taken_out_of_slopes():
         return np.column_stack([3 * x + 50 * np.sign(x), 2 * x + 40 * (x > push / 2), 7 * x])
 
     y = np.array([0.0, 0.0, 0.0])
-    coarse = difference_slopes(rates, np.zeros(1), y[None, :], push)[0]
+    coarse = difference_jacobian(rates, np.zeros(1), y[None, :], push)[0]
     assert stability.without_jumps(rates, 0.0, y, coarse)[:, 0] == pytest.approx([3, 2, 7], rel=1e-3)

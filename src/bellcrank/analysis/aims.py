@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.jacobian_runner import Groups, channel_at
 from bellcrank.analysis.plant import CHANNELS, Plant
-from bellcrank.analysis.slope_runner import Groups, channel_at
 from bellcrank.errors import ModelError
 from bellcrank.expr import PI, Expr, Number, Symbol, evaluate, mul, neg, partial, sub
 from bellcrank.expr.function_table import OPERATORS
@@ -37,9 +37,9 @@ class Aim:
     def symbols(self) -> tuple[Symbol, ...]:
         return tuple(_symbol(q) for q in self.channels)
 
-    def at(self, x: np.ndarray, values: Groups, slopes: Groups) -> tuple[float, np.ndarray]:
-        """What is left to the value, and its slopes by all columns."""
-        found = [channel_at(q, x, values, slopes) for q in self.channels]
+    def at(self, x: np.ndarray, values: Groups, derivatives: Groups) -> tuple[float, np.ndarray]:
+        """What is left to the value, and its derivatives by all columns."""
+        found = [channel_at(q, x, values, derivatives) for q in self.channels]
         known = self._known(x, values)
         (left, *by) = evaluate([self.left, *(partial(self.left, s) for s in self.symbols)], known)
         rows = [b * row / q.unit.factor for b, q, (_, row) in zip(by, self.channels, found, strict=True)]

@@ -21,7 +21,7 @@ SHIFTS = (0.37, -0.83)  # of a coordinate, in equation units
 NEAR = 1e-3  # distance of the states that are tried from the start, against their size
 PROBES = 3
 STEP = 1e-5  # of differences, in equation units
-FLAT = 1e-6  # slope along a direction below this fraction of the steepest: none
+FLAT = 1e-6  # derivative along a direction below this fraction of the steepest: none
 SAME = 1e-9  # difference of rates below this fraction of their size: rounding
 
 
@@ -165,5 +165,5 @@ def _numbers(plant: Plant, at: Point, q: np.ndarray, u: np.ndarray) -> np.ndarra
         flat = loaded.python.calls().values("closure", *here) if loops is not None else []
     except NO_VALUE:
         return np.full(loaded.n_states + sum(rows), np.nan)
-    after = rows[0] * (1 + loaded.n_q)  # g, its slopes, then v
+    after = rows[0] * (1 + loaded.n_q)  # g, its derivatives, then v
     return np.array([*qdot, *udot, *flat[: rows[0]], *flat[after : after + rows[1]]])

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from bellcrank.analysis.jacobian_runner import Find
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.analysis.slope_runner import Find
 from bellcrank.errors import RunError
 from bellcrank.expr import Symbol
 

@@ -1,4 +1,4 @@
-"""Exact values and slopes of a model at any point, from programs that are derived once."""
+"""Exact values and derivatives of a model at any point, from programs that are derived once."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.jacobian import WRITTEN_OUT, derive_slopes
+from bellcrank.analysis.jacobian import WRITTEN_OUT, derive_jacobian
+from bellcrank.analysis.jacobian_runner import Find, Groups, Runner, grouped, rows_of
 from bellcrank.analysis.loop_evaluator import LoopEvaluator
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.analysis.slope_runner import Find, Groups, Runner, grouped, rows_of
 from bellcrank.derive.results import GROUPS
 from bellcrank.errors import RunError
 from bellcrank.expr import Symbol
@@ -21,14 +21,14 @@ Columns = tuple[Symbol, ...]
 
 
 class Evaluator:
-    """Values and slopes from the equations of motion as they are printed."""
+    """Values and derivatives from the equations of motion as they are printed."""
 
     def __init__(self, plant: Plant, groups: Sequence[str], columns: Sequence[Symbol], often: bool = False) -> None:
         program, results = plant.loaded.program, plant.derived.results
         mode = "cheapest" if often else "forward"
-        self.runner = Runner(plant.loaded, derive_slopes(program, results, groups, columns, mode, often), often)
+        self.runner = Runner(plant.loaded, derive_jacobian(program, results, groups, columns, mode, often), often)
         self.sizes = {g: len(results.rows(g)) for g in groups}
-        self.columns, self.notes = tuple(columns), self.runner.slopes.notes
+        self.columns, self.notes = tuple(columns), self.runner.jacobian.notes
 
     def __call__(self, at: Point) -> tuple[Groups, Groups]:
         values, matrix = self.runner(at, loose=rows_of("outputs", self.sizes))
@@ -36,7 +36,7 @@ class Evaluator:
 
     def values(self, at: Point) -> Groups:
         if self.sizes.get("positions") or self.sizes.get("speeds"):
-            return grouped(self.runner(at, loose=rows_of("outputs", self.sizes), sloped=False)[0], self.sizes)
+            return grouped(self.runner(at, loose=rows_of("outputs", self.sizes), with_derivatives=False)[0], self.sizes)
         loaded, p, empty = self.runner.loaded, list(at.p), np.zeros(0)
         here = at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w)
         calls = loaded.model.calls()
@@ -57,15 +57,15 @@ class Part:
         self._chosen = [place[s] for s in columns]
 
     def __call__(self, at: Point) -> tuple[Groups, Groups]:
-        values, slopes = self.whole(at)
-        return values, {g: m[:, self._chosen] for g, m in slopes.items()}
+        values, derivatives = self.whole(at)
+        return values, {g: m[:, self._chosen] for g, m in derivatives.items()}
 
     def values(self, at: Point) -> Groups:
         return self.whole.values(at)
 
 
 def evaluator(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> Find:
-    """What finds values and slopes, made once per model. Loops are taken without a choice of independent speeds."""
+    """The evaluator of values and derivatives, made once per model. Loops need no choice of independent speeds."""
     # with small variables the program itself counts: what is dropped depends on the way of derivation
     whole = plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
     made: type[LoopEvaluator] | type[Evaluator] = LoopEvaluator if whole else Evaluator

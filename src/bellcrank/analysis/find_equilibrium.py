@@ -24,10 +24,10 @@ from bellcrank.analysis.cyclic import ignorable, onward, together
 from bellcrank.analysis.damped import DampedMotion
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, neutral_names
 from bellcrank.analysis.evaluate import evaluator
+from bellcrank.analysis.jacobian_runner import Find, Remembered, groups_for
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.problem import Problem
-from bellcrank.analysis.slope_runner import Find, Remembered, groups_for
 from bellcrank.analysis.solve import STEPS, Root
 from bellcrank.analysis.spin import despun
 from bellcrank.analysis.steady import carrier, going, in_proportion, left_behind, motion_words, rates_at, value_words
@@ -89,7 +89,7 @@ class Asked:
 
     @cached_property
     def find(self) -> Find:
-        """Values and slopes by all states, inputs, and what is free besides."""
+        """Values and derivatives by all states, inputs, and what is free besides."""
         interface = self.plant.interface
         columns = [*interface.states, *self.candidates, *self.free]
         symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
@@ -341,8 +341,8 @@ def _neutral(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, 
     names = [q.name for q in problem.unknowns]
     if asked.carried is not None and not freed and not asked.free:
         by = [*problem.unknowns, asked.carried]
-        _, J = problem.sloped(root.x, by)
-        root = replace(root, x=np.append(root.x, problem.start.of(asked.carried)), slopes=J)
+        _, J = problem.derivatives_at(root.x, by)
+        root = replace(root, x=np.append(root.x, problem.start.of(asked.carried)), derivatives=J)
         names.append(asked.carried.name)
     loose = neutral_names(root.null_space, names)
     going_on = [s.name for s in asked.plant.interface.states if s.name in asked.cyclic and s.name not in names]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.external_slopes import ExternalSlopes
+from bellcrank.analysis.external_derivatives import ExternalDerivatives
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import parameters_of
@@ -35,7 +35,7 @@ TOLERANCE = 1e-7  # of accelerations that constraints determine, and of degrees 
 
 @dataclass(frozen=True)
 class Inverse:
-    """A program of M u' - f of independent speeds, residuals of dependent accelerations, and slopes by the forces."""
+    """M u' - f of independent speeds, residuals of dependent accelerations, and their derivatives by the forces."""
 
     program: Program
     independent: tuple[Symbol, ...]
@@ -70,13 +70,13 @@ def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
         tied = _tied(changed, rate, system.work)
     independent = tuple(speeds[i] for i in index)
     forces = tuple(unknown[n] for n in loads)
-    slopes = total_slopes(residuals, forces, external=ExternalSlopes()) if forces else [{} for _ in residuals]
-    entries = tuple((i, j) for i, row in enumerate(slopes) for j in sorted(row))
-    roots = [*residuals, *tied.values(), *(slopes[i][j] for i, j in entries)]
+    derivatives = total_slopes(residuals, forces, external=ExternalDerivatives()) if forces else [{} for _ in residuals]
+    entries = tuple((i, j) for i, row in enumerate(derivatives) for j in sorted(row))
+    roots = [*residuals, *tied.values(), *(derivatives[i][j] for i, j in entries)]
     with small_threshold(10**9):
         roots = drop_idle_parameters(roots)
         names = [f"M u' - f, {u.name}" for u in independent] + [f"residual {u.name}'" for u in tied]
-        names += [f"slope {i + 1}, {j + 1}" for i, j in entries]
+        names += [f"derivative {i + 1}, {j + 1}" for i, j in entries]
         inputs = [*(s for s in base.inputs if s.kind != "rate"), *rate.values(), *forces]
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
         title, outputs = f"{base.name}: inverse dynamics", list(zip(names, roots, strict=True))
@@ -204,11 +204,11 @@ def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np
         )
     if not inverse.forces:
         return missing
-    slopes = np.zeros((n, len(inverse.forces)))
+    derivatives = np.zeros((n, len(inverse.forces)))
     for (i, j), x in zip(inverse.entries, out[n + m :], strict=True):
-        slopes[i, j] = x
-    found = np.linalg.lstsq(slopes, -missing, rcond=1e-12)[0]
-    left = missing + slopes @ found
+        derivatives[i, j] = x
+    found = np.linalg.lstsq(derivatives, -missing, rcond=1e-12)[0]
+    left = missing + derivatives @ found
     size = float(np.abs(missing).max(initial=0.0)) or 1.0
     if np.abs(left).max(initial=0.0) > TOLERANCE * size:
         worst = int(np.argmax(np.abs(left)))

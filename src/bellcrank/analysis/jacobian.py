@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.external_slopes import ExternalSlopes
+from bellcrank.analysis.external_derivatives import ExternalDerivatives
 from bellcrank.choices import DerivativeFormat
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.results import GROUPS, Results
@@ -174,7 +174,7 @@ def jacobian_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | 
             "sim.rhs().jacobian().",
             derived.name,
         )
-    return derive_slopes(derived.program, derived.results, groups, columns, mode)
+    return derive_jacobian(derived.program, derived.results, groups, columns, mode)
 
 
 def gradient_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None) -> Jacobian:
@@ -212,7 +212,7 @@ def written_out_size(results: Results, groups: Sequence[str], columns: Sequence[
     return count([e for _, e in results.rows(*groups)]).total * len(columns)
 
 
-def derive_slopes(
+def derive_jacobian(
     model: Program,
     results: Results,
     groups: Sequence[str],
@@ -229,7 +229,7 @@ def derive_slopes(
     if mode not in MODES:
         raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", model.name)
     with no_collection():
-        rows, external = results.rows(*groups), ExternalSlopes()
+        rows, external = results.rows(*groups), ExternalDerivatives()
         values, seeds = [e for _, e in rows], []
         if written_out_size(results, groups, columns) > WRITTEN_OUT:
             seeds = [seed(s) for s in columns]
@@ -243,7 +243,7 @@ def derive_slopes(
             best = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
             found = {(i, j): row[j] for i, row in enumerate(best) for j in sorted(row)}
             names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in found]
-        return _slopes(model, results, rows, columns, found, names, seeds, external, inputs, extracted)
+        return _derivatives(model, results, rows, columns, found, names, seeds, external, inputs, extracted)
 
 
 def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
@@ -263,15 +263,15 @@ def seed(column: Symbol) -> Symbol:
 
 def derive_gradient(model: Program, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Jacobian:
     """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
-    rows, external = results.rows(*groups), ExternalSlopes()
+    rows, external = results.rows(*groups), ExternalDerivatives()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
-    slopes = adjoint([e for _, e in rows], weights, columns, results.linear, external)
+    derivatives = adjoint([e for _, e in rows], weights, columns, results.linear, external)
     names = [f"derivative by {s.name}" for s in columns]
-    found = {(0, j): e for j, e in enumerate(slopes)}
-    return _slopes(model, results, (), columns, found, names, weights, external)
+    found = {(0, j): e for j, e in enumerate(derivatives)}
+    return _derivatives(model, results, (), columns, found, names, weights, external)
 
 
-def _slopes(
+def _derivatives(
     model: Program,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
@@ -279,7 +279,7 @@ def _slopes(
     found: Mapping[tuple[int, int], Expr],
     names: Sequence[str],
     seeds: Sequence[Symbol],
-    external: ExternalSlopes,
+    external: ExternalDerivatives,
     inputs: Sequence[Symbol] = (),
     extracted: bool = True,
 ) -> Jacobian:

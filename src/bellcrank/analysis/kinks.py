@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from bellcrank.analysis.jacobian_runner import Find, Groups
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.analysis.slope_runner import Find, Groups
 from bellcrank.errors import RunError
 from bellcrank.expr import Func, postorder
 from bellcrank.expr.function_table import FUNCTIONS

@@ -150,7 +150,10 @@ class LinearModel(Shown):
         LinearModel
             Another model.
         """
-        A, C = self.A, np.where(np.isfinite(self.C), self.C, 1.0)  # an output without slopes may depend on anything
+        A, C = (
+            self.A,
+            np.where(np.isfinite(self.C), self.C, 1.0),
+        )  # an output without derivatives may depend on anything
         small, small_out = (1e-13 * (np.abs(M).max(initial=0.0) or 1.0) for M in (A, C))
         kept = list(range(len(self.states)))
         own = {s.name for s in self.states if s.coordinate}

@@ -11,12 +11,12 @@ from bellcrank.analysis.cyclic import onward
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.find_equilibrium import find_equilibrium
+from bellcrank.analysis.jacobian_runner import Groups, channel_at, groups_for
 from bellcrank.analysis.kinks import may_have_kinks, mean_of_sides
 from bellcrank.analysis.linear import LinearModel, Signal
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, STATES, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
-from bellcrank.analysis.slope_runner import Groups, channel_at, groups_for
 from bellcrank.analysis.spin import despun
 from bellcrank.analysis.steady import carrier, motion_words, value_words
 from bellcrank.analysis.where import Place, place_at, with_guesses, word_of
@@ -27,7 +27,7 @@ from bellcrank.run.evaluate import Inputs, Parameters
 
 CLOSED = 1e-8  # residual of constraints at a point given by its states
 DRIVING = ("input", *PARAMETERS)
-REST = 1e-7  # rates below this fraction of their slopes are rest
+REST = 1e-7  # rates below this fraction of their derivatives are rest
 
 
 def linear_model(
@@ -61,11 +61,13 @@ def linear_model(
     here = place.point
     columns = [q.symbol for q in (*interface.states, *chosen_in) if q.symbol is not None]
     find = despun(evaluator(plant, groups_for(chosen_out), columns), plant, here)
-    values, slopes = find(here)
-    slopes, kinks = mean_of_sides(find, here, slopes) if may_have_kinks(plant) else (slopes, [])
+    values, derivatives = find(here)
+    derivatives, kinks = mean_of_sides(find, here, derivatives) if may_have_kinks(plant) else (derivatives, [])
     chosen = None if states is None else {x.name for x in plant.find_all(states, STATES, "state")}
-    reduction = _reduction(plant, values, slopes, chosen)
-    return _assembled(plant, place, chosen_in, chosen_out, [*find.notes, *_kinks(kinks)], values, slopes, reduction)
+    reduction = _reduction(plant, values, derivatives, chosen)
+    return _assembled(
+        plant, place, chosen_in, chosen_out, [*find.notes, *_kinks(kinks)], values, derivatives, reduction
+    )
 
 
 def operating_point(plant: Plant, **asked: Any) -> Equilibrium:
@@ -96,11 +98,11 @@ def _with_rates(chosen: Sequence[Quantity], interface: Interface) -> list[Quanti
     return found
 
 
-def _reduction(plant: Plant, values: Groups, slopes: Groups, chosen: set[str] | None) -> Reduction:
+def _reduction(plant: Plant, values: Groups, derivatives: Groups, chosen: set[str] | None) -> Reduction:
     """Independent states and how the others follow."""
     states = plant.interface.states
     n_q, n = plant.loaded.n_q, len(states)
-    g, v = slopes["positions"], slopes["speeds"]
+    g, v = derivatives["positions"], derivatives["speeds"]
     results, loops = plant.derived.results, plant.loaded.program.loops
     rows = [name for name, _ in results.positions], [name for name, _ in results.speeds]
     ranks = (loops.scales.rank_g, loops.scales.rank_v) if loops else (len(rows[0]), len(rows[1]))  # where regular
@@ -137,22 +139,22 @@ def _assembled(
     chosen_out: Sequence[Quantity],
     notes: list[str],
     values: Groups,
-    slopes: Groups,
+    derivatives: Groups,
     r: Reduction,
 ) -> LinearModel:
     every, here = plant.interface.states, place.point
     n = len(every)
-    x_rates, w_rates = slopes["rates"][:, :n], slopes["rates"][:, n:]
+    x_rates, w_rates = derivatives["rates"][:, :n], derivatives["rates"][:, n:]
     A = (x_rates @ r.N)[r.independent]
     B = (x_rates @ r.N_w + w_rates)[r.independent]
-    seen = [channel_at(q, here.x, values, slopes) for q in chosen_out]
+    seen = [channel_at(q, here.x, values, derivatives) for q in chosen_out]
     C = np.array([row[:n] @ r.N for _, row in seen]).reshape(len(seen), r.N.shape[1])
     D = np.array([row[:n] @ r.N_w + row[n:] for _, row in seen]).reshape(len(seen), r.N_w.shape[1])
     states = [every[i] for i in r.independent]
     f_x, f_w, f_y = (np.array([q.unit.factor for q in g]) for g in (states, chosen_in, chosen_out))
     lost = [q.name for q, row in zip(chosen_out, np.hstack([C, D]), strict=True) if not np.all(np.isfinite(row))]
     if lost:
-        notes.append(f"slopes of the outputs {', '.join(lost)} do not exist here")
+        notes.append(f"derivatives of the outputs {', '.join(lost)} do not exist here")
     cyclic = onward(plant, here)
     moving = _moving(every, values["rates"], x_rates, here, cyclic)
     notes += [moving] if moving else []
@@ -194,9 +196,9 @@ def _signal(q: Quantity, value: float) -> Signal:
     return Signal(q.name, q.unit.text, q.label, user, q.unit.factor, q.kind == "coordinate")
 
 
-def _moving(states: Sequence[Quantity], rates: np.ndarray, slopes: np.ndarray, here: Point, gone: set[str]) -> str:
+def _moving(states: Sequence[Quantity], rates: np.ndarray, derivatives: np.ndarray, here: Point, gone: set[str]) -> str:
     """Why the point is no equilibrium or steady motion: the fastest rates in words; "" if it is one."""
-    size = np.abs(slopes * np.maximum(np.abs(here.x), 1.0)).max(axis=1, initial=0.0)
+    size = np.abs(derivatives * np.maximum(np.abs(here.x), 1.0)).max(axis=1, initial=0.0)
     fast = np.abs(rates) > REST * (size + 1e-3)
     moving = [(q, rate) for q, rate, f in zip(states, rates, fast, strict=True) if f and q.name not in gone]
     if not moving:

@@ -1,7 +1,7 @@
-"""Values and slopes of models with closed loops, without a choice of independent speeds.
+"""Values and derivatives of models with closed loops, without a choice of independent speeds.
 
-With M u' = f + J' lambda and J u' = gamma, slopes of u' follow from those of M u' - f - J' lambda and J u' - gamma at
-fixed u' and lambda, on the null space of J. M, f, J and gamma are those of the tree; nothing is eliminated in
+With M u' = f + J' lambda and J u' = gamma, derivatives of u' follow from those of M u' - f - J' lambda and
+J u' - gamma at fixed u' and lambda, on the null space of J. M, f, J and gamma are those of the tree; nothing is eliminated in
 symbols, so the result holds in every regular position, also where speeds eliminated at derivation are not determined
 by the others.
 """
@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.analysis.jacobian import derive_slopes
+from bellcrank.analysis.jacobian import derive_jacobian
+from bellcrank.analysis.jacobian_runner import Groups, Runner, grouped, rows_of
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.analysis.slope_runner import Groups, Runner, grouped, rows_of
 from bellcrank.derive.results import GROUPS
 from bellcrank.errors import RunError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, substitute
@@ -26,7 +26,7 @@ REGULAR = 1e-8  # last singular value of J against the first
 
 
 class LoopEvaluator:
-    """Values and slopes of a model with loops; `columns` may be any symbols."""
+    """Values and derivatives of a model with loops; `columns` may be any symbols."""
 
     def __init__(self, plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> None:
         program, whole = plant.loaded.program, plant.derived.results
@@ -45,12 +45,12 @@ class LoopEvaluator:
         still = [(name, ZERO) for name, _ in whole.rates[self.n_q :]]
         results = replace(whole, rates=(*whole.rates[: self.n_q], *still), outputs=(*rows, *outputs), linear=NOTHING)
         given = [*self.accelerations, *self.multipliers]
-        slopes = derive_slopes(
+        jacobian = derive_jacobian(
             program, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
         )
-        self.runner = Runner(plant.loaded, slopes)
+        self.runner = Runner(plant.loaded, jacobian)
         self.sizes = {g: len(results.rows(g)) for g in GROUPS}
-        self.columns, self.notes = tuple(columns), slopes.notes
+        self.columns, self.notes = tuple(columns), jacobian.notes
 
     def _rows(
         self, M: Sequence[Sequence[Expr]], f: Sequence[Expr], J: Sequence[Sequence[Expr]], gamma: Sequence[Expr]
@@ -68,17 +68,17 @@ class LoopEvaluator:
 
     def __call__(self, at: Point) -> tuple[Groups, Groups]:
         n, m, columns = self.n_u, self.m, len(self.columns)
-        values, slopes = self._numbers(at, np.zeros(n), np.zeros(m))
-        M, J = slopes["outputs"][:n, columns:], slopes["outputs"][n : n + m, columns:]
+        values, derivatives = self._numbers(at, np.zeros(n), np.zeros(m))
+        M, J = derivatives["outputs"][:n, columns:], derivatives["outputs"][n : n + m, columns:]
         solved = self._solver(at, M, J)
         force, right = values["outputs"][:n], values["outputs"][n : n + m]
         udot = solved(force, right)
         multipliers = np.linalg.lstsq(J.T, M @ udot + force, rcond=1e-12)[0]
-        values, slopes = self._numbers(at, udot, multipliers)
-        table = slopes["outputs"]
+        values, derivatives = self._numbers(at, udot, multipliers)
+        table = derivatives["outputs"]
         by_column = solved(table[:n, :columns], table[n : n + m, :columns])
-        found = {g: x[:, :columns] for g, x in slopes.items()}
-        found["rates"] = np.vstack([slopes["rates"][: self.n_q, :columns], by_column])
+        found = {g: x[:, :columns] for g, x in derivatives.items()}
+        found["rates"] = np.vstack([derivatives["rates"][: self.n_q, :columns], by_column])
         found["outputs"] = table[n + m :, :columns] + table[n + m :, columns:] @ by_column
         values["rates"] = np.concatenate([values["rates"][: self.n_q], udot])
         values["outputs"] = values["outputs"][n + m :]

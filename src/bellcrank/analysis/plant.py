@@ -41,7 +41,7 @@ class Plant:
         return self.loaded.interface
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """A program of slopes or of inverse dynamics, made when it is first asked for."""
+        """A program of derivatives or of inverse dynamics, made when it is first asked for."""
         with self._making:
             if key not in self._made:
                 self._made[key] = make()

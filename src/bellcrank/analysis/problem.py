@@ -10,9 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from bellcrank.analysis.aims import Aim
+from bellcrank.analysis.jacobian_runner import Find
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.analysis.slope_runner import Find
 from bellcrank.analysis.solve import STEPS, Root, newton, solve
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Quantity
@@ -57,15 +57,15 @@ class Problem:
         aimed = [a.left_at(here.x, values) for a in self.aims]
         return np.concatenate([self.wanted @ values["rates"], values["positions"], values["speeds"], aimed])
 
-    def sloped(self, x: np.ndarray, by: Sequence[Quantity] | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """What is left of all equations, and its slopes by the unknowns or by others."""
+    def derivatives_at(self, x: np.ndarray, by: Sequence[Quantity] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """What is left of all equations, and its derivatives by the unknowns or by others."""
         here = self.at(x)
-        values, slopes = self._found(lambda: self.find(here))
+        values, derivatives = self._found(lambda: self.find(here))
         place = {s: j for j, s in enumerate(self.find.columns)}
         columns = [place[q.symbol] for q in (self.unknowns if by is None else by) if q.symbol is not None]
-        r, J = ([self.wanted @ g["rates"], g["positions"], g["speeds"]] for g in (values, slopes))
+        r, J = ([self.wanted @ g["rates"], g["positions"], g["speeds"]] for g in (values, derivatives))
         for aim in self.aims:
-            now, row = aim.at(here.x, values, slopes)
+            now, row = aim.at(here.x, values, derivatives)
             r.append(np.array([now]))
             J.append(row[None, :])
         return np.concatenate(r), np.vstack(J)[:, columns]
@@ -85,7 +85,7 @@ class Problem:
 
     def nearest(self) -> Root | None:
         """The root whose region of convergence (Newton's) the start is in, angles within half a turn."""
-        return newton(self.sloped, self.x, self._limits(math.pi))
+        return newton(self.derivatives_at, self.x, self._limits(math.pi))
 
     def solve(self, most: int = STEPS) -> Root:
         """A root near the start; a RunError if the model cannot be evaluated there."""
@@ -93,14 +93,14 @@ class Problem:
         if found is not None:
             return found
         try:
-            return solve(self.sloped, self.left, self.x, self._limits(LONGEST), most)
+            return solve(self.derivatives_at, self.left, self.x, self._limits(LONGEST), most)
         except NoValue as error:
             raise RunError(str(error)) from None
 
     def acting(self, x: np.ndarray, candidates: Sequence[Quantity]) -> list[tuple[Quantity, float]]:
         """Which of the candidates act on what the unknowns cannot balance, the strongest first."""
-        _, J = self.sloped(x)
-        _, B = self.sloped(x, candidates)
+        _, J = self.derivatives_at(x)
+        _, B = self.derivatives_at(x, candidates)
         scale = np.maximum(np.abs(x), 1.0)
         rows = np.abs(J * scale).max(axis=1, initial=0.0)
         rows[rows == 0] = 1.0

@@ -27,7 +27,7 @@ class Singular(Exception):
 
 @dataclass(frozen=True)
 class Constraints:
-    """Slopes of position rows by q and inputs, of speed rows by q, u and inputs; names of the rows."""
+    """Derivatives of position rows by q and inputs, of speed rows by q, u and inputs; names of the rows."""
 
     G: np.ndarray
     G_w: np.ndarray

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.evaluate import Evaluator
+from bellcrank.analysis.jacobian_runner import Remembered, channel_at
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.run_differences import differences
 from bellcrank.analysis.sensitivity import Sensitivity, integrate
-from bellcrank.analysis.slope_runner import Remembered, channel_at
 from bellcrank.derive.results import GROUPS
 from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.expr import evaluate, partial
@@ -28,7 +28,7 @@ from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import known_symbols, run_spec
 
 DIFFERENCE = 1e-3  # of a parameter, where an assembly is differentiated by differences
-OFTEN = 4000  # evaluations above which compiling the slopes pays
+OFTEN = 4000  # evaluations above which compiling the derivatives pays
 
 
 class _Sensitive:
@@ -65,8 +65,8 @@ class _Sensitive:
         return Point(t, x[: self.n_q], x[self.n_q :], self.p, w)
 
     def rates(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        values, slopes = self.find(self.at(t, x))
-        return values["rates"], slopes["rates"][:, : self.n], slopes["rates"][:, self.n :]
+        values, derivatives = self.find(self.at(t, x))
+        return values["rates"], derivatives["rates"][:, : self.n], derivatives["rates"][:, self.n :]
 
     def admit(self, t: float, x: np.ndarray, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """State and derivatives brought onto the constraints, both by the least movement."""
@@ -78,11 +78,11 @@ class _Sensitive:
 
     def tangent(self, t: float, x: np.ndarray, S: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
         """Derivatives corrected so that the constraints hold for changed parameters too; what is not `free` is kept."""
-        _, slopes = self.find(self.at(t, x))
+        _, derivatives = self.find(self.at(t, x))
         S = S.copy()
         free = np.ones(self.n, dtype=bool) if free is None else free
         for group, part in (("positions", slice(0, self.n_q)), ("speeds", slice(self.n_q, self.n))):
-            K, K_p = slopes[group][:, : self.n], slopes[group][:, self.n :]
+            K, K_p = derivatives[group][:, : self.n], derivatives[group][:, self.n :]
             if not len(K):
                 continue
             columns = np.arange(self.n)[part][free[part]]
@@ -93,14 +93,14 @@ class _Sensitive:
 
     def is_determined(self, t: float, x: np.ndarray, free: np.ndarray) -> bool:
         """Do the constraints determine all states that are `free`?"""
-        _, slopes = self.find(self.at(t, x))
+        _, derivatives = self.find(self.at(t, x))
         parts = ("positions", slice(0, self.n_q)), ("speeds", slice(self.n_q, self.n))
-        moved = [slopes[group][:, np.arange(self.n)[part][free[part]]] for group, part in parts]
+        moved = [derivatives[group][:, np.arange(self.n)[part][free[part]]] for group, part in parts]
         return all(np.linalg.matrix_rank(K, rtol=1e-10) == K.shape[1] for K in moved)
 
     def record(self, t: float, x: np.ndarray, S: np.ndarray) -> None:
-        values, slopes = self.find(self.at(t, x))
-        seen = [channel_at(q, x, values, slopes) for q in self.outputs]
+        values, derivatives = self.find(self.at(t, x))
+        seen = [channel_at(q, x, values, derivatives) for q in self.outputs]
         y, dy = [value for value, _ in seen], [row[: self.n] @ S + row[self.n :] for _, row in seen]
         self.rows.append((t, np.array(y), np.array(dy)))
 
@@ -151,7 +151,7 @@ def sensitivity(
         S = _removed_speeds(loaded, chosen, told, run.at(0.0, x), S)
     if run.closure is not None:
         if not run.is_determined(0.0, x, free):  # the assembly chooses among many, and another with other parameters
-            S = _assembly_slopes(loaded, given, chosen, p, signals)
+            S = _assembly_derivatives(loaded, given, chosen, p, signals)
         S = run.tangent(0.0, x, S, free)
         run.start(x)
     try:
@@ -181,7 +181,7 @@ def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: 
     return S
 
 
-def _assembly_slopes(
+def _assembly_derivatives(
     loaded: Loaded, given: Mapping[Any, float | str], chosen: list[Quantity], p: list[float], signals: Any
 ) -> np.ndarray:
     """Derivatives of an assembled state by parameters, by differences of fourth order."""
@@ -212,14 +212,14 @@ def _result(name: str, run: _Sensitive, chosen: list[Quantity], channels: Sequen
     f_y = np.array([q.unit.factor for q in channels])
     f_p = np.array([q.unit.factor for q in chosen])
     y = np.array([row[1] for row in run.rows]) / f_y
-    slopes = np.array([row[2] for row in run.rows]) / f_y[:, None] * f_p[None, :]
+    derivatives = np.array([row[2] for row in run.rows]) / f_y[:, None] * f_p[None, :]
     values = [float(q.unit.from_equation(run.p[q.place])) for q in chosen]
     times, histories = np.array([row[0] for row in run.rows]), {q.name: y[:, i] for i, q in enumerate(channels)}
     (names, units), (outputs, output_units) = (
         (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (chosen, channels)
     )
     parts = names, units, tuple(values), outputs, output_units
-    return Sensitivity(name, times, *parts, slopes, histories, notes=run.find.notes)
+    return Sensitivity(name, times, *parts, derivatives, histories, notes=run.find.notes)
 
 
 def _checked(
@@ -233,8 +233,8 @@ def _checked(
             k: plant.simulate(parameters={**(values or {}), q.name: value + k * d}, **settings) for k in (-2, -1, 1, 2)
         }
         for o in result.outputs:
-            slope = (8 * (runs[1][o] - runs[-1][o]) - (runs[2][o] - runs[-2][o])) / (12 * d)
+            derivative = (8 * (runs[1][o] - runs[-1][o]) - (runs[2][o] - runs[-2][o])) / (12 * d)
             exact = result[o, q.name]
             size = float(np.abs(exact).max()) or 1.0
-            found[o, q.name] = float(np.abs(slope[: len(exact)] - exact).max()) / size
+            found[o, q.name] = float(np.abs(derivative[: len(exact)] - exact).max()) / size
     return found

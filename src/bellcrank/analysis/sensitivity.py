@@ -92,7 +92,7 @@ class Sensitivity(ResultTable):
         Names, units and values of the parameters.
     outputs, output_units : tuple of str
         Names and units of the channels.
-    slopes : ndarray
+    derivatives : ndarray
         Times by channels by parameters, in user units.
     channels : dict
         The channels of the run itself.
@@ -120,7 +120,7 @@ class Sensitivity(ResultTable):
     parameter_values: tuple[float, ...]
     outputs: tuple[str, ...]
     output_units: tuple[str, ...]
-    slopes: np.ndarray  # (times, outputs, parameters)
+    derivatives: np.ndarray  # (times, outputs, parameters)
     channels: dict[str, np.ndarray]
     checked: dict[tuple[str, str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ class Sensitivity(ResultTable):
 
     def __getitem__(self, which: tuple[Any, Any]) -> np.ndarray:
         i, j = self._places(*which)
-        return np.asarray(self.slopes[:, i, j])
+        return np.asarray(self.derivatives[:, i, j])
 
     def unit(self, output: Any, parameter: Any) -> str:
         """Give the unit of a derivative.

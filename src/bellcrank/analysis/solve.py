@@ -11,23 +11,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x -> residuals and their slopes
+Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x -> residuals and their derivatives
 Values = Callable[[np.ndarray], np.ndarray]  # x -> residuals
-TOLERANCE = 1e-10  # of a residual, against its slopes times the size of the unknowns
+TOLERANCE = 1e-10  # of a residual, against its derivatives times the size of the unknowns
 NEGLIGIBLE = 1e-10  # singular values below this fraction of the largest say nothing
 STEPS = 200
-QUICK = 0.1  # fraction of what is left after a step, below which slopes serve for another one
+QUICK = 0.1  # fraction of what is left after a step, below which derivatives serve for another one
 CONTRACTS = 0.5  # a Newton step against the one before: within the region of convergence
 STALLED = 25, 0.9  # steps in which what is left must fall below this share, or the search has ended
 
 
 @dataclass(frozen=True)
 class Root:
-    """Where the iteration ended: unknowns, residuals with their slopes, and whether that is a root."""
+    """Where the iteration ended: unknowns, residuals with their derivatives, and whether that is a root."""
 
     x: np.ndarray
     residuals: np.ndarray
-    slopes: np.ndarray
+    derivatives: np.ndarray
     found: bool
     steps: int
     moved: np.ndarray  # how far each unknown went
@@ -37,14 +37,14 @@ class Root:
         """Directions of the unknowns that no equation determines, as columns."""
         if not self.x.size:
             return np.zeros((0, 0))
-        scaled, scale = _scaled(self.x, self.slopes)
+        scaled, scale = _scaled(self.x, self.derivatives)
         _, s, vt = np.linalg.svd(scaled)
         rank = int(np.sum(s > NEGLIGIBLE * s[0])) if s.size and s[0] > 0 else 0
         return np.asarray((vt[rank:] * scale).T)
 
 
 def _scaled(x: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes with rows of unit size and columns by the size of the unknowns."""
+    """Derivatives with rows of unit size and columns by the size of the unknowns."""
     scale = np.maximum(np.abs(x), 1.0)
     rows = np.abs(J * scale).max(axis=1, initial=0.0)
     return J * scale / np.where(rows > 0, rows, 1.0)[:, None], scale
@@ -58,7 +58,7 @@ def newton(function: Function, start: np.ndarray, limit: np.ndarray) -> Root | N
     x, before, steps = np.array(start, dtype=float), np.inf, 0
     size = np.maximum(np.abs(x), 1.0)
     while True:
-        found = _sloped(function, x)
+        found = _with_derivatives(function, x)
         if found is None:
             return None
         r, J = found
@@ -70,7 +70,7 @@ def newton(function: Function, start: np.ndarray, limit: np.ndarray) -> Root | N
         ended = _is_root(x, r, J, 1e-5) or length <= 1e-15
         if steps and length > CONTRACTS * before and root and not ended:
             # rounding, or a soft direction next to stiff ones, in which little that is left is a long way
-            nearer = None if far else _sloped(function, x + dx)
+            nearer = None if far else _with_derivatives(function, x + dx)
             more = np.inf if nearer is None else float(np.abs(step(nearer[0], 0.0) / size).max(initial=0.0))
             ended = more > CONTRACTS * length or steps >= STEPS
         elif length > CONTRACTS * before or far:
@@ -116,7 +116,7 @@ def solve(function: Function, values: Values, start: np.ndarray, limit: np.ndarr
         damping = damping / 30 if damping > 1e-8 else 0.0
         sizes.append(float(np.linalg.norm(r * weight)))
         if sizes[-1] > QUICK * sizes[-2]:
-            found = _sloped(function, x)
+            found = _with_derivatives(function, x)
             if found is None:
                 break
             (r, J), old = found, False
@@ -124,12 +124,12 @@ def solve(function: Function, values: Values, start: np.ndarray, limit: np.ndarr
         if small or (steps > STALLED[0] and sizes[-1] > STALLED[1] * sizes[-1 - STALLED[0]]):
             break
     if old:
-        r, J = _sloped(function, x) or (r, J)
+        r, J = _with_derivatives(function, x) or (r, J)
     return Root(x, r, J, _is_root(x, r, J), steps, np.abs(x - start))
 
 
 class _Step:
-    """Steps from a point with its slopes, of least norm in scaled unknowns."""
+    """Steps from a point with its derivatives, of least norm in scaled unknowns."""
 
     def __init__(self, x: np.ndarray, J: np.ndarray, weight: np.ndarray) -> None:
         self.scale, self.weight = np.maximum(np.abs(x), 1.0), weight
@@ -150,7 +150,7 @@ def _evaluated(values: Values, x: np.ndarray) -> np.ndarray | None:
     return r if np.all(np.isfinite(r)) else None
 
 
-def _sloped(function: Function, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def _with_derivatives(function: Function, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     try:
         r, J = function(x)
     except ArithmeticError:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bellcrank.analysis.jacobian_runner import Find, Groups
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.analysis.slope_runner import Find, Groups
 from bellcrank.run.stepping import NO_VALUE
 
 PROBES, NEAR, SHIFT, SAME = 3, 0.1, 0.7, 1e-9
@@ -100,14 +100,14 @@ class Despun:
         )
 
     def __call__(self, at: Point) -> tuple[Groups, Groups]:
-        values, slopes = self.find(at)
-        rates, S, n = values["rates"].copy(), slopes["rates"].copy(), len(at.q)
+        values, derivatives = self.find(at)
+        rates, S, n = values["rates"].copy(), derivatives["rates"].copy(), len(at.q)
         for s in self.spins:
             S[n:] -= np.outer(s.G @ at.u, S[s.coordinate])
             S[n:, self.by_u] -= rates[s.coordinate] * s.G
             rates[n:] -= rates[s.coordinate] * (s.G @ at.u)
         S[:, [self.by_q[s.coordinate] for s in self.spins]] = 0.0
-        return {**values, "rates": rates}, {**slopes, "rates": S}
+        return {**values, "rates": rates}, {**derivatives, "rates": S}
 
     def values(self, at: Point) -> Groups:
         values = self.find.values(at)

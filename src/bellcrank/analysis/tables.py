@@ -61,7 +61,7 @@ def column_of(name: Any, listed: Sequence[str], what: str) -> int:
 
 
 def per(unit: str, other: str) -> str:
-    """The unit of a slope."""
+    """The unit of a derivative."""
     if other in ("", "1", "-"):
         return unit
     below = f"({other})" if any(c in other for c in "*/- ") else other

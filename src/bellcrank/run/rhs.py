@@ -16,8 +16,8 @@ from bellcrank.backend.protocol import Bound
 from bellcrank.errors import ModelError, counted
 from bellcrank.numeric.run_spec import At
 from bellcrank.run.closure import rates_near_singular
+from bellcrank.run.jacobian import difference_jacobian, known_jacobian
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.slopes import difference_slopes, known_slopes
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.values import finite, number
 from bellcrank.units import unit_system
@@ -106,10 +106,10 @@ class Rhs:
         here, context = self._at(time, state), self._loaded.context()
         found = np.full((len(state), len(state)), np.nan)
         if rates_near_singular(self._evaluation.model, here) is None:
-            found = known_slopes(context.stiff, here)
+            found = known_jacobian(context.stiff, here)
         unknown = ~np.isfinite(found).all(axis=0)
         if unknown.any():
-            found[:, unknown] = difference_slopes(self._all, np.array([time]), state[None, :])[0][:, unknown]
+            found[:, unknown] = difference_jacobian(self._all, np.array([time]), state[None, :])[0][:, unknown]
         return found
 
     @property

@@ -18,7 +18,7 @@ import numpy as np
 
 from bellcrank.numeric.integrate import advance_by
 from bellcrank.numeric.methods import METHODS, Sum
-from bellcrank.run.slopes import PUSH, AllRates, difference_slopes
+from bellcrank.run.jacobian import PUSH, AllRates, difference_jacobian
 
 JUMP = 3.0  # times by which finer differences are larger or smaller where a formula jumps
 GROWTH = 10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
@@ -49,7 +49,7 @@ def without_jumps(rates: AllRates, t: float, y: np.ndarray, coarse: np.ndarray) 
     Differences across a jump grow as they become finer: ten times as large with a tenth of the push where the jump is
     at the state, nothing where it is just next to it.
     """
-    fine = difference_slopes(rates, np.array([t]), y[None, :], PUSH / 10)[0]
+    fine = difference_jacobian(rates, np.array([t]), y[None, :], PUSH / 10)[0]
     beside = np.where(np.abs(fine) < np.abs(coarse) / JUMP, fine, coarse)
     return np.where(np.abs(fine) > JUMP * np.abs(coarse), (10 * coarse - fine) / 9, beside)
 
@@ -270,11 +270,11 @@ def too_large(
         for sides in (True, False):
             some = both == sides
             if some.any():
-                slopes[some] = difference_slopes(rates, times[some], states[some], places=felt, both=sides)
+                slopes[some] = difference_jacobian(rates, times[some], states[some], places=felt, both=sides)
         doubtful = np.flatnonzero(~surely_stable(slopes, h, steps, method, n_q))
     for i in doubtful.tolist():
         t, y = float(times[i]), states[i]
-        A = slopes[i] if both[i] else difference_slopes(rates, times[i : i + 1], states[i : i + 1], places=felt)[0]
+        A = slopes[i] if both[i] else difference_jacobian(rates, times[i : i + 1], states[i : i + 1], places=felt)[0]
         found = alarm_at(rates, t, y, A, h, steps, method, n_q)
         if found is not None and is_confirmed(rates, found, y, h, method, n_q):
             return found, y

@@ -10,8 +10,8 @@ from bellcrank.numeric.run_spec import RunSpec
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.dae_methods import DaeEvaluation
 from bellcrank.run.diagnose import changes_of_loads
+from bellcrank.run.jacobian import PUSH
 from bellcrank.run.outcome import moment
-from bellcrank.run.slopes import PUSH
 from bellcrank.run.stability import LARGE, SQUARINGS, alarm_of, calm_below, sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 

@@ -18,8 +18,8 @@ from bellcrank.numeric.tuning import DIFFERENCES
 
 
 @dataclass(frozen=True, eq=False)
-class SlopeOf(External):
-    """The slope of a user function by one argument, from central differences of the routine itself.
+class DerivativeOf(External):
+    """The derivative of a user function by one argument, from central differences of the routine itself.
 
     Where that is known in C, its text calls it there."""
 
@@ -31,15 +31,15 @@ class SlopeOf(External):
         return self.base
 
 
-class ExternalSlopes:
+class ExternalDerivatives:
     """Derivatives of tables and user functions, and what had to be assumed on the way."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self._made: dict[tuple[External, int], SlopeOf] = {}
+        self._made: dict[tuple[External, int], DerivativeOf] = {}
 
     def __call__(self, node: Func, index: int) -> Expr:
-        try:  # tables and linkages know their own slopes, these to the second order
+        try:  # tables and linkages know their own derivatives, these to the second order
             known: Expr = node.function.partial(index, node.args)
             return known
         except ModelError:
@@ -49,21 +49,21 @@ class ExternalSlopes:
         if base.memory:
             self._note(f"the user function '{base.name}' has a memory: its values are held constant")
             return ZERO
-        what = "slopes of the user function" if base.rule is None else "higher slopes of the routine"
+        what = "derivatives of the user function" if base.rule is None else "higher derivatives of the routine"
         self._note(f"{what} '{base.name}' are taken by differences")
         key = (base, index)
         if key not in self._made:
             name = f"{base.name}_by_{index + 1}"
             text = c_difference(base, name, index) if base.known_in("c") else None
-            self._made[key] = SlopeOf(
+            self._made[key] = DerivativeOf(
                 name, base.arguments, base.returns, None, base.when, c=text, base=base, argument=index
             )
-        slope = self._made[key]
+        derivative = self._made[key]
         if node.function is base:
-            return Func(slope.name, node.args, slope)
+            return Func(derivative.name, node.args, derivative)
         # every value of a routine has a name of its own: equal names of equal arguments are one function
-        name = f"{slope.name}.{node.function.index}"
-        return Func(name, node.args, ExternalValue(slope, node.function.index))
+        name = f"{derivative.name}.{node.function.index}"
+        return Func(name, node.args, ExternalValue(derivative, node.function.index))
 
     def _note(self, text: str) -> None:
         if text not in self.notes:
@@ -73,7 +73,7 @@ class ExternalSlopes:
 def difference(function: Callable[..., Any], argument: int) -> Callable[..., Any]:
     """Central differences of fourth order of a routine by one of its arguments."""
 
-    def slope(*args: float) -> Any:
+    def derivative(*args: float) -> Any:
         h = DIFFERENCES.step * max(1.0, abs(args[argument]))
 
         def at(shift: float) -> np.ndarray:
@@ -83,4 +83,4 @@ def difference(function: Callable[..., Any], argument: int) -> Callable[..., Any
         value = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
         return float(value) if value.ndim == 0 else tuple(value.tolist())
 
-    return slope
+    return derivative

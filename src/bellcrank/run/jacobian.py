@@ -17,7 +17,7 @@ AllRates = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rates of states, on
 PUSH = 1e-6  # of a state, against its size or 1
 
 
-def difference_slopes(
+def difference_jacobian(
     rates: AllRates,
     t: np.ndarray,
     y: np.ndarray,
@@ -26,7 +26,7 @@ def difference_slopes(
     both: bool = True,
 ) -> np.ndarray:
     """d(rates)/d(state) by differences, a matrix for each time and row of states: to `both` sides of a state, or to one
-    at half the cost. `places`: of the states that are pushed, if not all; slopes by others are zero."""
+    at half the cost. `places`: of the states that are pushed, if not all; columns of others are zero."""
     count, n = y.shape
     moved = _all(n) if places is None else places
     size, k = push * np.maximum(1.0, np.abs(y[:, moved])), len(moved)
@@ -38,13 +38,13 @@ def difference_slopes(
     found = rates(t.repeat(states.shape[1]), states.reshape(-1, n)).reshape(states.shape)
     apart = (up + size) - (up - size if both else up)
     by_state = (found[:, :k] - found[:, k:]) / apart[:, :, None]
-    slopes = np.zeros((count, n, n))
-    slopes[:, :, moved] = by_state.swapaxes(1, 2)
-    return slopes
+    matrices = np.zeros((count, n, n))
+    matrices[:, :, moved] = by_state.swapaxes(1, 2)
+    return matrices
 
 
-def known_slopes(calls: Calls, at: At) -> np.ndarray:
-    """d(rates)/d(state) by a program with slopes; columns that it does not know are not a number."""
+def known_jacobian(calls: Calls, at: At) -> np.ndarray:
+    """d(rates)/d(state) by a program with derivatives; columns that it does not know are not a number."""
     program = calls.program
     n = len(program.coordinates) + len(program.speeds)
     try:
@@ -55,7 +55,7 @@ def known_slopes(calls: Calls, at: At) -> np.ndarray:
 
 
 def in_places(values: Sequence[float], places: Sequence[tuple[int, int]], columns: Sequence[int], n: int) -> np.ndarray:
-    """Slopes of n rates by n states: values at their places, zero elsewhere in columns that are known, others not."""
+    """Derivatives of n rates by n states: values at their places, zero elsewhere in columns that are known, others not."""
     found = np.full((n, n), math.nan)
     found[:, list(columns)] = 0.0
     if len(places):

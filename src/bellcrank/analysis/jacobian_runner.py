@@ -1,4 +1,4 @@
-"""A program of slopes as a function of a point."""
+"""The program of a Jacobian as a function of a point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.analysis.external_slopes import SlopeOf, difference
+from bellcrank.analysis.external_derivatives import DerivativeOf, difference
 from bellcrank.analysis.jacobian import Jacobian, seed
 from bellcrank.analysis.point import Point, parameters_of
 from bellcrank.errors import ModelError, RunError
@@ -24,7 +24,7 @@ NOWHERE = slice(0, 0)
 
 
 class Find(Protocol):
-    """Values by group (rates, outputs, positions, speeds) and slopes (rows by columns) at a point, equation units."""
+    """Values by group (rates, outputs, positions, speeds) and Jacobians (rows by columns) at a point, equation units."""
 
     columns: tuple[Symbol, ...]
     notes: tuple[str, ...]
@@ -37,7 +37,7 @@ class Find(Protocol):
 
 
 class Remembered:
-    """What finds values and slopes, and gives those of the last point again without asking: for one search."""
+    """What finds values and derivatives, and gives those of the last point again without asking: for one search."""
 
     def __init__(self, find: Find) -> None:
         self.find, self.columns, self.notes = find, find.columns, find.notes
@@ -54,14 +54,14 @@ class Remembered:
 
 
 class Runner:
-    """A program of slopes, loaded, with the parameters and inputs it needs put in their places."""
+    """A program of derivatives, loaded, with the parameters and inputs it needs put in their places."""
 
-    def __init__(self, loaded: Loaded, slopes: Jacobian, often: bool = False) -> None:
-        self.loaded, self.slopes = loaded, slopes
-        program = slopes.program
+    def __init__(self, loaded: Loaded, jacobian: Jacobian, often: bool = False) -> None:
+        self.loaded, self.jacobian = loaded, jacobian
+        program = jacobian.program
         functions = [self._function(r) for r in program.routines]
         # along a direction a large program is evaluated once for each column
-        compiled = often or bool(slopes.rates)
+        compiled = often or bool(jacobian.rates)
         self.model = (loaded.model if compiled else loaded.python).like(program, functions, once=not often)
         place = {s: i for i, s in enumerate(loaded.program.parameters)}
         self._p = [place.get(s) for s in program.parameters]
@@ -72,61 +72,65 @@ class Runner:
     def _function(self, routine: Any) -> Any:
         if isinstance(routine, Table):
             return routine.value
-        if isinstance(routine, SlopeOf):
+        if isinstance(routine, DerivativeOf):
             return difference(self._function(routine.base), routine.argument)
         by_name = {r.name: f for r, f in zip(self.loaded.program.routines, self.loaded.functions, strict=True)}
         function = by_name.get(routine.name, routine.python)
         if function is None:
             raise ModelError(
-                f"external '{routine.name}' is given in C alone: its slopes need python= or external= as well",
+                f"external '{routine.name}' is given in C alone: its derivatives need python= or external= as well",
                 self.loaded.name,
             )
         return function
 
     def __call__(
-        self, at: Point, given: Mapping[Symbol, float] | None = None, loose: slice = NOWHERE, sloped: bool = True
+        self,
+        at: Point,
+        given: Mapping[Symbol, float] | None = None,
+        loose: slice = NOWHERE,
+        with_derivatives: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values of all rows and their slopes by all columns; `given` are inputs besides those of the model.
+        """Values of all rows and their derivatives by all columns; `given` are inputs besides those of the model.
 
-        Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
-        Jacobian that cost more than the values may be omitted (`sloped`).
+        Rows in `loose` may have no finite values: an angle between directions has no derivative where they coincide.
+        Derivatives that cost more than the values may be omitted (`with_derivatives`).
         """
-        symbols = self.slopes.program.parameters
+        symbols = self.jacobian.program.parameters
         p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
         known = {**dict(zip(self.loaded.program.inputs, at.w, strict=True)), **(given or {})}
         try:
-            values, matrix = self._evaluated(at, p, known, sloped)
+            values, matrix = self._evaluated(at, p, known, with_derivatives)
         except NO_VALUE as error:
             raise RunError(self.singular(at, str(error))) from None
         bad = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
         bad[loose] = False
         if np.any(bad):
-            names = [r for r, b in zip(self.slopes.rows, bad, strict=True) if b]
+            names = [r for r, b in zip(self.jacobian.rows, bad, strict=True) if b]
             more = " and others" if len(names) > 4 else ""
             raise RunError(self.singular(at, f"{', '.join(names[:4])}{more} not finite"))
         return values, matrix
 
     def _evaluated(
-        self, at: Point, p: list[float], known: Mapping[Symbol, float], sloped: bool
+        self, at: Point, p: list[float], known: Mapping[Symbol, float], with_derivatives: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         model, c = self.model.calls(), self._constants(tuple(p))
-        q, u, inputs = at.q.tolist(), at.u.tolist(), self.slopes.program.inputs
+        q, u, inputs = at.q.tolist(), at.u.tolist(), self.jacobian.program.inputs
 
         def run(given: Mapping[Symbol, float]) -> tuple[np.ndarray, np.ndarray]:
             w = [given.get(s, 0.0) for s in inputs]
-            return self.slopes.dense(model.outputs(at.t, q, u, p, c, w))
+            return self.jacobian.dense(model.outputs(at.t, q, u, p, c, w))
 
-        if not self.slopes.rates or not sloped:
+        if not self.jacobian.rates or not with_derivatives:
             return run(known)
-        values = np.zeros(len(self.slopes.rows))
-        matrix = np.zeros((len(self.slopes.rows), len(self.slopes.columns)))
-        for j, column in enumerate(self.slopes.columns):
+        values = np.zeros(len(self.jacobian.rows))
+        matrix = np.zeros((len(self.jacobian.rows), len(self.jacobian.columns)))
+        for j, column in enumerate(self.jacobian.columns):
             values, found = run({**known, seed(column): 1.0})
             matrix[:, j] = found[:, 0]
         return values, matrix
 
     def singular(self, at: Point, why: str) -> str:
-        """What is said of a point without slopes."""
+        """What is said of a point without derivatives."""
         states = self.loaded.interface.coordinates
         shown = ", ".join(f"{s.name} = {v:.4g}" for s, v in zip(states[:6], at.q, strict=False))
         return (
@@ -135,11 +139,11 @@ class Runner:
         )
 
 
-def channel_at(q: Quantity, x: np.ndarray, values: Groups, slopes: Groups) -> tuple[float, np.ndarray]:
-    """An output or state at a point with the states x: its value, and its slopes by all columns."""
+def channel_at(q: Quantity, x: np.ndarray, values: Groups, derivatives: Groups) -> tuple[float, np.ndarray]:
+    """An output or state at a point with the states x: its value, and its derivatives by all columns."""
     if q.kind == "output":
-        return float(values["outputs"][q.place]), slopes["outputs"][q.place]
-    row = np.zeros(slopes["rates"].shape[1])
+        return float(values["outputs"][q.place]), derivatives["outputs"][q.place]
+    row = np.zeros(derivatives["rates"].shape[1])
     row[q.column - 1] = 1.0
     return float(x[q.column - 1]), row
 
