@@ -1,4 +1,4 @@
-"""A program evaluated with complex numbers: slopes without subtraction, exact to round-off.
+"""A program evaluated with complex numbers: derivatives without subtraction, exact to round-off.
 
 Squire & Trapp (1998), Using complex variables to estimate derivatives of real functions, SIAM Review 40, 110-112.
 """
@@ -55,7 +55,7 @@ def rates(program, p, q, u, w=(), t=0.0):
 
 
 def jacobian(program, p, q, u, w=(), by="qu", t=0.0):
-    """Slopes of all rates and outputs by states (q, u), inputs (w) or parameters (p)."""
+    """Derivatives of all rates and outputs by states (q, u), inputs (w) or parameters (p)."""
     groups = {"p": list(p), "q": list(q), "u": list(u), "w": list(w)}
     columns = []
     for letter in by:

@@ -147,14 +147,14 @@ def test_every_value_of_a_routine_has_its_own_slope():
     assert model.A[1, 0] == pytest.approx((-3.0 + 2 * math.cos(0.3)) / 2.1, rel=1e-9)
 
 
-def test_an_output_without_slopes_does_not_hinder_the_rest():
+def test_an_output_without_derivatives_does_not_hinder_the_rest():
     def prepare(s):
         s.add_output("root", "sqrt(q(rod)**2*q(rod)**2)**0.25")
 
     sim = pendulum(prepare=prepare).equations().compile(backend="python")
     model = sim.linearize(at={"q(rod)": 0.0})
     assert model.A[1] == pytest.approx([-3 / 2.1, -0.5 / 2.1])
-    assert any("slopes of the outputs root do not exist" in n for n in model.notes)
+    assert any("derivatives of the outputs root do not exist" in n for n in model.notes)
 
 
 def test_a_matrix_that_cannot_be_written_out_is_an_error(monkeypatch):

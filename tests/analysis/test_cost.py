@@ -1,4 +1,4 @@
-"""What exact derivatives cost: operations of all slopes by the states, against those of the right-hand side."""
+"""What exact derivatives cost: operations of all derivatives by the states, against those of the right-hand side."""
 
 import re
 from pathlib import Path

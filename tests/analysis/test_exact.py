@@ -1,4 +1,4 @@
-"""Slopes of programs and matrices of linear models against complex steps and high-order differences."""
+"""Derivatives of programs and matrices of linear models against complex steps and high-order differences."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_matrices_agree_with_complex_steps(name):
         assert relative(model.C, expected[n:, :n]) < 1e-10
 
 
-def test_slopes_by_parameters_agree_with_complex_steps():
+def test_derivatives_by_parameters_agree_with_complex_steps():
     eom = example("passenger_car")
     sim, p = numbers(eom)
     q, u = random_state(eom, 5)
@@ -41,8 +41,8 @@ def test_slopes_by_parameters_agree_with_complex_steps():
     from bellcrank.analysis.where import place_at
 
     find = evaluator(sim.plant, ("rates", "outputs"), eom.program.parameters)
-    _, slopes = find(place_at(sim.plant, (q, u)).point)
-    found = np.vstack([slopes["rates"], slopes["outputs"]])
+    _, derivatives = find(place_at(sim.plant, (q, u)).point)
+    found = np.vstack([derivatives["rates"], derivatives["outputs"]])
     expected = jacobian(eom.program, p, q, u, by="p")
     for row, other in zip(found, expected, strict=True):
         assert relative(row, other) < 1e-10
@@ -79,7 +79,7 @@ def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
 @pytest.mark.parametrize(
     "name", rarely(["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"], ["andrews_squeezer"])
 )
-def test_loops_have_the_same_slopes_by_elimination_and_on_the_null_space(name):
+def test_loops_have_the_same_derivatives_by_elimination_and_on_the_null_space(name):
     """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
     from bellcrank.analysis.evaluate import Evaluator
     from bellcrank.analysis.loop_evaluator import LoopEvaluator
@@ -120,8 +120,10 @@ def test_dependent_states_follow_as_the_closed_mechanism_does():
     def closed(x):
         return sim.assemble({"q(a)": x})[0]
 
-    slopes = central(closed, -0.3)
-    assert [model.dependent["q(b)"]["q(a)"], model.dependent["q(c)"]["q(a)"]] == pytest.approx(slopes[1:], rel=1e-9)
+    derivatives = central(closed, -0.3)
+    assert [model.dependent["q(b)"]["q(a)"], model.dependent["q(c)"]["q(a)"]] == pytest.approx(
+        derivatives[1:], rel=1e-9
+    )
 
 
 def test_euler_parameters_are_reduced_to_independent_ones():
@@ -159,14 +161,14 @@ def test_small_variables_are_differentiated_as_the_program_has_them():
 
 def test_large_models_take_one_direction_at_a_time(monkeypatch):
     """The matrix is the same, column by column, as where it is written out."""
-    from bellcrank.analysis import jacobian as slopes
+    from bellcrank.analysis import jacobian as jacobians
 
     eom = system("n_link_chain", n=4).equations()
     q, u = random_state(eom, 1)
     whole = eom.compile(backend="python").linearize(at=(q, u))
-    monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
-    columns = slopes.columns_of(eom.interface, None)
-    directed = slopes.derive_jacobian(eom.program, eom.derived.results, ["rates"], columns)
+    monkeypatch.setattr(jacobians, "WRITTEN_OUT", 0)
+    columns = jacobians.columns_of(eom.interface, None)
+    directed = jacobians.derive_jacobian(eom.program, eom.derived.results, ["rates"], columns)
     assert [s.name for s in directed.rates] == [f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)]
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
 
@@ -174,9 +176,9 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
 @pytest.mark.campaign
 def test_along_a_direction_linkages_and_routines_are_differentiated_in_c(monkeypatch):
     """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in Python."""
-    from bellcrank.analysis import jacobian as slopes
+    from bellcrank.analysis import jacobian as jacobians
 
-    monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
+    monkeypatch.setattr(jacobians, "WRITTEN_OUT", 0)
     s = madymo_five_link.model(exact=True)
     text = "double damper(double v)\n{\n    return 30.0*v + 4.0*v*v*v;\n}"
     s.add_external("damper", arguments=("v",), c=text, python=lambda v: -v)
@@ -225,7 +227,7 @@ def test_gradient_in_reverse_is_the_weighted_jacobian():
 
 @pytest.mark.parametrize("name", ["kane_double_pendulum", "kane_rolling_disc"])
 def test_equations_derived_by_hand_are_differentiated_too(name):
-    """Taken from the program itself; solved in symbols or in numbers, the slopes are the same."""
+    """Taken from the program itself; solved in symbols or in numbers, the derivatives are the same."""
     eom = example(name)
     sim, p = numbers(eom)
     q, u = random_state(eom, 3)
@@ -257,7 +259,7 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
     assert model.frequency_response("z", "place", f).values == pytest.approx(expected, rel=1e-12)
 
 
-def test_at_a_corner_slopes_are_the_mean_of_both_sides():
+def test_at_a_corner_derivatives_are_the_mean_of_both_sides():
     """A damper with two coefficients and play; steep friction next to it is smooth, and exact."""
     s = bc.System("corner", units="mks")
     for name in ("a", "b"):

@@ -128,6 +128,6 @@ def test_mass_matrix_of_a_loop_is_that_of_its_energy():
     q, u = sim.assemble({"q(a)": -0.3, "u(a)": 1.3})
     _, udot = sim.derivatives(0.0, q, u)
     free = list(sim.loaded.program.speeds).index(sim.derived.analysis.independent_speeds[0])
-    slopes = u / u[free]  # the mechanism has one degree of freedom, its speeds are proportional
-    M = sim.inverse(q, u, udot + slopes).array[0] - sim.inverse(q, u, udot).array[0]
+    derivatives = u / u[free]  # the mechanism has one degree of freedom, its speeds are proportional
+    M = sim.inverse(q, u, udot + derivatives).array[0] - sim.inverse(q, u, udot).array[0]
     assert 0.5 * M * u[free] ** 2 == pytest.approx(sim.outputs(0.0, q, u)["kinetic"], rel=1e-10)

@@ -1,4 +1,4 @@
-"""Small parts of analyses by closed forms: slopes of routines, densities, how long to wait, aims that are speeds."""
+"""Small parts of analyses by closed forms: derivatives of routines, densities, how long to wait, aims that are speeds."""
 
 import math
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from bellcrank.analysis.external_derivatives import difference
 from bellcrank.analysis.random import line_density
 
 
-def test_slopes_of_routines():
+def test_derivatives_of_routines():
     """By each argument, near zero and far from it; of several results."""
     for x, y in ((0.3, -0.7), (2000.0, 0.5)):
         assert difference(lambda x, y: x * x * y**3, 0)(x, y) == pytest.approx(2 * x * y**3, rel=1e-8)

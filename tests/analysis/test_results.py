@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_written_is_named(car, tmp_path):
 
 
 @needs_compiler
-def test_printed_slopes_agree_in_c_and_python(tmp_path):
+def test_printed_derivatives_agree_in_c_and_python(tmp_path):
     """The Jacobian of the arm as C source and as Python source, and by the interpreter of programs."""
     from bellcrank.backend.c import CModel
     from bellcrank.backend.python import PythonModel
@@ -106,22 +106,22 @@ def test_printed_slopes_agree_in_c_and_python(tmp_path):
     from tests.models import random_state
 
     eom = example("double_pendulum")
-    slopes = eom.jacobian(of=["rates", "outputs"], wrt=[*eom.coordinates, *eom.speeds, "la", "massb"])
+    derivatives = eom.jacobian(of=["rates", "outputs"], wrt=[*eom.coordinates, *eom.speeds, "la", "massb"])
     sim = eom.compile(backend="python")
     known = dict(zip(eom.program.parameters, sim.parameter_values(), strict=True))
-    p = [known[s] for s in slopes.program.parameters]
+    p = [known[s] for s in derivatives.program.parameters]
     q, u = random_state(eom, 9)
     found = []
-    for made in (CModel(slopes.program, []), PythonModel(slopes.program, [])):
+    for made in (CModel(derivatives.program, []), PythonModel(derivatives.program, [])):
         model = made.calls()
         found.append(model.outputs(0.0, q.tolist(), u.tolist(), p, model.constants(p), []))
-    _, values = interpret.derivatives(slopes.program, interpret.constants(slopes.program, p), 0.0, q, u)
-    expected = interpret.outputs(slopes.program, values)
+    _, values = interpret.derivatives(derivatives.program, interpret.constants(derivatives.program, p), 0.0, q, u)
+    expected = interpret.outputs(derivatives.program, values)
     assert found[0] == pytest.approx(expected, rel=1e-12, abs=1e-14)
     assert found[1] == pytest.approx(expected, rel=1e-12, abs=1e-14)
-    text = slopes.export("c", tmp_path).read_text(encoding="utf-8")
+    text = derivatives.export("c", tmp_path).read_text(encoding="utf-8")
     assert "d u(a)' / d q(b)" in text
-    assert "def outputs" in slopes.export("python", tmp_path).read_text(encoding="utf-8")
+    assert "def outputs" in derivatives.export("python", tmp_path).read_text(encoding="utf-8")
 
 
 @pytest.mark.campaign

@@ -55,7 +55,7 @@ def test_given_speeds_that_constraints_remove():
 
 
 @pytest.mark.campaign
-def test_compiled_and_interpreted_slopes_agree(monkeypatch):
+def test_compiled_and_interpreted_derivatives_agree(monkeypatch):
     sim = example("passenger_car").compile()
     plain = sim.sensitivity("ca1", "Ay")
     monkeypatch.setattr("bellcrank.analysis.run_sensitivity.OFTEN", 0)

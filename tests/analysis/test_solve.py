@@ -24,7 +24,7 @@ def counted(f, slope):
 
 
 @pytest.mark.parametrize("start", [2.5, 3.0, 9.0])
-def test_slopes_serve_as_long_as_nine_tenths_vanish_in_a_step(start):
+def test_derivatives_serve_as_long_as_nine_tenths_vanish_in_a_step(start):
     function, values, asked, sloped = counted(lambda x: x**3 - 2 * x - 4, lambda x: 3 * x * x - 2)
     found = solve(function, values, np.array([start]), FAR)
     x, J, expected, renewed = start, 3 * start**2 - 2, [], [start]

@@ -302,8 +302,8 @@ def test_gains_of_cars_are_those_of_long_runs(which):
     gradients = []
     for gains in (np.array(linear), np.array(simulated)):
         ratio = wheelbase * gains[0] / speeds[0]  # steer at the wheels per steer given, at small speeds
-        slopes = np.polyfit(speeds**2, speeds / gains, 1)  # v/gain = (l + K v^2)/ratio
-        gradients.append(slopes[0] * ratio)
+        derivatives = np.polyfit(speeds**2, speeds / gains, 1)  # v/gain = (l + K v^2)/ratio
+        gradients.append(derivatives[0] * ratio)
     assert gradients[0] == pytest.approx(gradients[1], rel=5e-3)
 
 

@@ -24,7 +24,7 @@ NOWHERE = slice(0, 0)
 
 
 class Find(Protocol):
-    """Values by group (rates, outputs, positions, speeds) and Jacobians (rows by columns) at a point, equation units."""
+    """Values by group (rates, outputs, positions, speeds) and their Jacobians at a point, in equation units."""
 
     columns: tuple[Symbol, ...]
     notes: tuple[str, ...]

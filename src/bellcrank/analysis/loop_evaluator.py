@@ -1,9 +1,9 @@
 """Values and derivatives of models with closed loops, without a choice of independent speeds.
 
-With M u' = f + J' lambda and J u' = gamma, derivatives of u' follow from those of M u' - f - J' lambda and
-J u' - gamma at fixed u' and lambda, on the null space of J. M, f, J and gamma are those of the tree; nothing is eliminated in
-symbols, so the result holds in every regular position, also where speeds eliminated at derivation are not determined
-by the others.
+With M u' = f + J' lambda and J u' = gamma, derivatives of u' follow from those of M u' - f - J' lambda and J u' -
+gamma at fixed u' and lambda, on the null space of J. M, f, J and gamma are those of the tree; nothing is eliminated
+in symbols, so the result holds in every regular position, also where speeds eliminated at derivation are not
+determined by the others.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def known_jacobian(calls: Calls, at: At) -> np.ndarray:
 
 
 def in_places(values: Sequence[float], places: Sequence[tuple[int, int]], columns: Sequence[int], n: int) -> np.ndarray:
-    """Derivatives of n rates by n states: values at their places, zero elsewhere in columns that are known, others not."""
+    """Derivatives of n rates by n states: values at their places, zero elsewhere in known columns, NaN in others."""
     found = np.full((n, n), math.nan)
     found[:, list(columns)] = 0.0
     if len(places):
