@@ -7,6 +7,7 @@ import bellcrank as bc
 from bellcrank.export.fmu import binaries
 from bellcrank.verify.check import check
 from tests.fmus import Opened, validate_fmu
+from tests.library.test_driveline import CLUTCH, CONVERTER, DRIVE
 from tests.node import needs_node, page_runs, unpacked
 from tests.view.test_page import worst
 from tests.view.test_report import well_formed
@@ -20,8 +21,13 @@ STEERED = {"steer": 40.0, "drive": 150.0, "brake": 60.0, "wind": 3.0}  # deg, N 
 PUSHED = {"steer_torque": 0.4, "drive": 5.0, "brake": 1.0}  # N m
 
 
-@pytest.fixture(scope="module", params=[*CARS, *MOTORCYCLES])
+DRIVELINES = {"a clutch": {"clutch": {"torque": f"{CLUTCH} N-m"}}, "a converter": {"converter": CONVERTER}}
+
+
+@pytest.fixture(scope="module", params=[*CARS, *MOTORCYCLES, *DRIVELINES])
 def vehicle(request):
+    if request.param in DRIVELINES:
+        return bc.vehicles.Car.read("passenger").changed(drive=DRIVE | DRIVELINES[request.param])
     kind = bc.vehicles.Car if request.param in CARS else bc.vehicles.Motorcycle
     return kind.read(request.param)
 

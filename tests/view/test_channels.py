@@ -104,10 +104,23 @@ def test_rounding_is_measured_by_the_dimension_whatever_the_unit():
     t = np.linspace(0, 1, 50)
     values = {"u(wheel)": 60 + t, "yaw_rate": 1e-14 * np.sin(9 * t), "speed": 20 - t, "odd": 1e-14 * t}
     units = {"u(wheel)": "rad/s", "yaw_rate": "deg/s", "speed": "m/s", "odd": "furlong/?"}
-    least = dict(zip(values, least_ranges([*values.values()], [*units.values()]), strict=True))
-    assert 1e-7 < least["yaw_rate"] < 1e-5 and least["odd"] < 1e-16
+    least = dict(zip(values, least_ranges([*values.values()], [*units.values()], 1.0), strict=True))
+    assert least["yaw_rate"] == pytest.approx(1e3 * 1e-9 * np.degrees(61)) and least["odd"] < 1e-16
     run = bc.Run("car", t, values, units, {}, "finished")
     assert default_channels(run) == ["speed", "odd"]
+
+
+def test_rounding_of_slips_and_accelerations_next_to_nothing_of_their_dimension():
+    """A bicycle that rolls at constant speed: only its position goes anywhere."""
+    t = np.linspace(0, 5, 50)
+    values = {"ax": 2e-13 * np.sin(9 * t), "slip": 1e-15 * np.cos(9 * t), "speed": 5 + 0 * t, "x": 5 * t}
+    units = {"ax": "m/s2", "slip": "1", "speed": "m/s", "x": "m"}
+    least = dict(zip(values, least_ranges([*values.values()], [*units.values()], 5.0), strict=True))
+    assert least["ax"] == pytest.approx(1e-6) and least["slip"] == pytest.approx(1e-6)  # thousands of times rounding
+    assert least["speed"] == pytest.approx(0.005)
+    assert default_channels(bc.Run("bicycle", t, values, units, {}, "finished")) == ["x"]
+    still = least_ranges([values["ax"]], ["m/s2"], 5.0)
+    assert 0 < still[0] < 1e-15  # where nothing else is known, it may be a signal
 
 
 def test_a_curve_is_not_drawn_flat_next_to_one_that_goes_far():

@@ -121,8 +121,10 @@ class Task:
         )  # fmt: skip
 
         def observe(rows: np.ndarray) -> np.ndarray:
-            found = [np.broadcast_to(f(rows), (len(rows),)) for f in functions]
-            return np.stack(found, axis=1).astype(np.float32)
+            found = np.empty((len(rows), len(functions)), dtype=np.float32)
+            for k, f in enumerate(functions):
+                found[:, k] = f(rows)
+            return found
 
         return cls(
             inputs, bounds, choices, tuple(observed), _bounds(list(observed.items())), observe,

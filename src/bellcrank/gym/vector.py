@@ -68,7 +68,8 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
         over = task.is_over(rows)
         over[list(problems)] = True
         late = rows[:, 0] >= task.late_from
-        reward = np.array(np.broadcast_to(task.reward(rows), (self.num_envs,)), dtype=float)
+        reward = np.empty(self.num_envs)
+        reward[:] = task.reward(rows)
         reward[before], over[before], late[before] = 0.0, False, False
         self._over = over | late
         info: dict[str, Any] = {"t": rows[:, 0].copy()}

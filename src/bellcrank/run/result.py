@@ -460,7 +460,7 @@ class Run(Listed, Shown):
 
         m = self.motion
         if Path(path).suffix.lower() == ".html":
-            from bellcrank.run.shown import default_channels, least_ranges, outputs_first, panels
+            from bellcrank.run.shown import default_channels, least_ranges, outputs_first, panels, seconds_of
             from bellcrank.scene.recorded import recorded_page
 
             words = {n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")} for n in self.channels}
@@ -468,7 +468,8 @@ class Run(Listed, Shown):
             listed = [({"name": n, **words[n]}, self.channels[n]) for n in names]
             shown = panels((n, words[n]["unit"]) for n in default_channels(self))
             plots = [[names.index(n) for n in panel] for panel in shown]
-            least = least_ranges([self.channels[n] for n in names], [words[n]["unit"] for n in names])
+            units = [words[n]["unit"] for n in names]
+            least = least_ranges([self.channels[n] for n in names], units, seconds_of(self))
             text = recorded_page(m.scene, m.poses, m.time, listed, plots, least, title)
             guarded("write", Path(path), lambda: write_text(path, text))
             return Path(path)

@@ -12,11 +12,12 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.run.interactive import History
-from bellcrank.units import UNIT_SYSTEMS
+from bellcrank.units import ONE, TIME, UNIT_SYSTEMS, Dimension
 
 MOST = 6  # curves that are drawn unasked
 FLAT = 50.0  # times the range of a curve, next to which it is a flat line
 SETTLED, ROUNDING = 1e-3, 1e-9  # least range of an axis over that of its channel in the run, over values of its unit
+AT_REST = 1e3  # times rounding, of an axis whose channel stays at zero
 
 
 def outputs(run: History) -> list[str]:
@@ -63,15 +64,24 @@ def panels(units: Iterable[tuple[str, str]]) -> list[list[str]]:
     return list(found.values())
 
 
-def least_ranges(values: Sequence[np.ndarray], units: Sequence[str]) -> list[float]:
+def least_ranges(values: Sequence[np.ndarray], units: Sequence[str], seconds: float) -> list[float]:
     """The least range of an axis for each channel: what is smaller is at rest, or rounding; 0 where that is unknown.
-    Rounding is measured by the largest value of its dimension, in whatever unit."""
-    sizes: dict[object, float] = {}
+    Rounding is measured by the largest value of its dimension, in whatever unit, by 1 for plain numbers, and by what
+    such a value would change in the seconds of the run: an acceleration by the speeds."""
+    sizes: dict[object, float] = {ONE: 1.0}
     kinds = [_kind(unit) for unit in units]
     for x, (kind, factor) in zip(values, kinds, strict=True):
         sizes[kind] = max(sizes.get(kind, 0.0), factor * float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
-    spans = [_range(x) for x in values]
-    return [max(SETTLED * span, ROUNDING * sizes[k] / factor) for span, (k, factor) in zip(spans, kinds, strict=True)]
+    known = [k for k in sizes if isinstance(k, Dimension) and seconds > 0]
+    for kind in sorted(known, key=lambda k: -k.time):
+        sizes[kind] = max(sizes[kind], sizes.get(kind * TIME, 0.0) / seconds)
+    return [_least(x, ROUNDING * sizes[kind] / factor) for x, (kind, factor) in zip(values, kinds, strict=True)]
+
+
+def _least(values: np.ndarray, rounding: float) -> float:
+    """The least range of an axis; what does not move in the run leaves room for what is too small to matter."""
+    span, size = _range(values), float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    return max(SETTLED * span, rounding) if span > rounding else max(SETTLED * size, AT_REST * rounding)
 
 
 @cache
@@ -88,8 +98,13 @@ def _varying(run: History) -> set[str]:
     """Channels whose range is more than rounding."""
     names = list(run)
     values = [np.asarray(run[c], dtype=float) for c in names]
-    least = least_ranges(values, [run.units.get(c, "") for c in names])
+    least = least_ranges(values, [run.units.get(c, "") for c in names], seconds_of(run))
     return {c for c, x, small in zip(names, values, least, strict=True) if _range(x) > small}
+
+
+def seconds_of(run: History) -> float:
+    """How long it lasts."""
+    return float(run.time[-1] - run.time[0]) if len(run.time) else 0.0
 
 
 def _is_state(run: History, name: str) -> bool:

@@ -40,7 +40,7 @@ from bellcrank.run.event_data import event_tables, value_names
 from bellcrank.run.jumps import following
 from bellcrank.run.loaded import Loaded, load
 from bellcrank.run.result import Run
-from bellcrank.run.shown import default_channels, least_ranges, panels, spread
+from bellcrank.run.shown import default_channels, least_ranges, panels, seconds_of, spread
 from bellcrank.scene.browser import PACES, few_digits, pace_of, shown_words
 from bellcrank.signals import KINDS, Signal
 
@@ -239,7 +239,8 @@ def _least(interface: Interface, run: Run | None) -> list[float]:
     channels = interface.channels
     if run is None:
         return []
-    return few_digits(least_ranges([run[c.name] for c in channels], [c.unit.text for c in channels]), 2)
+    values, units = [run[c.name] for c in channels], [c.unit.text for c in channels]
+    return few_digits(least_ranges(values, units, seconds_of(run)), 2)
 
 
 def _free(loaded: Loaded) -> list[list[int]]:

@@ -86,10 +86,11 @@ function scene(canvas, S, poses, marks) {
   };
   // Points within whose radii all is: [mark, from there along the axes of its body, radius].
   const outline = items.flatMap(({kind, marks: listed, size, axes: Q, own}) => {
-    const most = Math.min(S.reach, Math.max(...size)/(kind === "box" ? 2 : 1));
-    if (!own) return listed.map(k => [k, [0, 0, 0], most]);
-    const ends = [0, 1, 2].map(i => [Math.min, Math.max].map(f =>
-      own.points.reduce((found, x, j) => j % 3 === i ? f(found, x*size[0]) : found, 0)));
+    const [a, b] = size, most = Math.min(S.reach, Math.max(...size));
+    const half = kind === "box" ? size.map(x => x/2) : b && listed.length < 2 ? [a, a, b/2] : null;
+    if (!own && !half) return listed.map(k => [k, [0, 0, 0], most]);
+    const ends = half ? half.map(x => [-x, x]) : [0, 1, 2].map(i => [Math.min, Math.max].map(f =>
+      own.points.reduce((found, x, j) => j % 3 === i ? f(found, x*a) : found, 0)));
     return Array.from({length: 8}, (_, c) => ends.map((e, i) => e[c >> i & 1]))
       .map(v => [listed[0], Q ? times(Q, v) : v, 0]);
   });

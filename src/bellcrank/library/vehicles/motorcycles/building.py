@@ -26,6 +26,7 @@ from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.laws import stop, two_way
 from bellcrank.library.vehicles.motorcycles.data import MotorcycleData
 from bellcrank.library.vehicles.motorcycles.records import Part, Strut
+from bellcrank.library.vehicles.motorcycles.shapes import add_shapes
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import DIRECTIONS, Wheel
 from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, project, rot, vel
@@ -37,7 +38,7 @@ INPUTS = {
     "brake": ("F*L", "brake torque, sum of both wheels", (0.0, 1000.0)),
 }
 LEAN = ("F*L", "torque between rider and frame, to the right", (-100.0, 100.0))
-PAINT, LEATHER = "#b3392f", "#3c4a57"
+SHOWN = ("speed", "roll", "steer", "yaw_rate", "ay")  # by plots, unasked
 
 
 class MotorcycleSystem(System):
@@ -72,12 +73,13 @@ def build(data: MotorcycleData, speed: float, terrain: Ground | None = None, rid
         _add_wheel(s, data, end, carrier, ground, acting["brake"])
     _add_drive(s, data, frame, arm, acting["drive"])
     _add_air(s, data, frame)
-    _add_shapes(s, data, frame)
+    add_shapes(s, data)
     _add_channels(s, data, frame, steer, acting)
     for name, x in (given.events or {}).items():
         s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
     start = rolling(data, speed) | ({} if rider is None else rider.start(data))
     s.set_run(t_end=5, step=0.001, method="rk4", output_every=10, initial=start)
+    s.description.run.shown = SHOWN
     return s
 
 
@@ -259,7 +261,7 @@ def _add_channels(
         ("speed", dot(v, ahead), "forward speed", "L/T"),
         ("roll", call("asin", dot(e2, up)), "roll of the frame, positive to the right", "deg"),
         ("steer", "q(steer)", "steering angle about the steering axis, to the left", "deg"),
-        ("steering_torque", "steering", "torque of the rider on the handlebar, to the left", "F*L"),
+        ("steering_torque", "steering", "torque that acts on the handlebar, to the left", "F*L"),
         ("yaw_rate", dot(rot(frame), up), "yaw rate, to the left", "deg/s"),
         ("ay", dot(dxdt(v), left), "lateral acceleration, to the left", "L/T**2"),
         ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
@@ -267,22 +269,7 @@ def _add_channels(
         ("yaw", call("atan2", dot(e1, s.inertial[2]), dot(e1, s.inertial[1])), "yaw angle, to the left", "deg"),
         ("x", dot(pos(base), s.inertial[1]), "x of the rear contact", "L"),
         ("y", dot(pos(base), s.inertial[2]), "y of the rear contact", "L"),
-        ("drive_torque", "driving", "drive torque of the rear wheel", "F*L"),
+        ("drive_torque", "driving", "torque that drives the rear wheel", "F*L"),
     ):
         s.add_output(name, value, label=label, units=units, body=frame)
     s.add_outputs("energy")
-
-
-def _add_shapes(s: System, data: MotorcycleData, frame: BodyHandle) -> None:
-    """Frame, fork and rider as pictures show them."""
-    front, w, h2 = data.sections.front, data.wheelbase, data.heights[1]
-    up = 0.62 * w
-    x = w + data.trail - up * math.tan(front.rake)
-    pivot = (0.35 * w, 0.0, h2) if data.sections.rear.arm is None else data.sections.rear.arm.pivot
-    line = ((x, 0.0, up), (0.35 * w, 0.0, 0.58 * w), (-0.05 * w, 0.0, 0.62 * w), pivot, (x, 0.0, up))
-    s.add_shape(body=frame, kind="line", at=line, size=0.06, color=PAINT, label="frame")
-    s.add_shape(body=frame, kind="line", at=(pivot, (0.0, 0.0, h2)), size=0.04, color=PAINT)
-    rider = data.sections.rider
-    if rider is not None:
-        s.add_shape(body=frame, kind="sphere", size=0.14, at=(rider.cg[0], 0.0, rider.cg[2] + 0.3), color=LEATHER,
-                    label="rider")  # fmt: skip
