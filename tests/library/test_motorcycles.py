@@ -432,3 +432,18 @@ def test_modes_of_the_sports_motorcycle(sport):
     assert np.abs(capsize[1:]).max() < 3
     damped = sport.changed(front={"damper": "12 N-m-s/rad"}).modes([30.0])
     assert damped.named["wobble"][0].real < wobble[2].real  # a steering damper damps wobble
+
+
+@pytest.mark.parametrize(("name", "legs"), [("bicycle", "fork"), ("sport", "slider of the fork")])
+def test_legs_of_the_fork_hold_the_wheel_when_it_is_steered(name, legs):
+    """In pictures they end on both sides of the front wheel, on its axis, as far from its middle."""
+    s = bc.vehicles.Motorcycle.read(name).system(speed=5.0)
+    run = s.equations().compile(backend="python").simulate(t_end=1e-3, initial={"q(steer)": 20})
+    motion = run.motion
+    places = motion.scene.places(motion.poses[:1])[0]
+    marks, items = motion.scene.marks, motion.scene.items
+    hub = next(x.marks[0] for x in items if x.label == "front wheel")
+    axis = motion.poses[0, marks[hub].body, 3:].reshape(3, 3)[:, 1]
+    ends = [places[x.marks[-1]] - places[hub] for x in items if x.label == legs and x.kind == "line"]
+    aside = ends[0] @ axis
+    assert abs(aside) > 0.03 and np.array(ends) == pytest.approx(np.outer([aside, -aside], axis), abs=1e-9)

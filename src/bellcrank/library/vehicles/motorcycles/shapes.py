@@ -19,11 +19,12 @@ REACH, GRIPS, SHOULDERS = 0.12, 0.32, 0.2  # m: of a grip behind the head; half 
 def add_shapes(s: System, data: MotorcycleData) -> None:
     """Adds them to the model."""
     front, rear, w = data.sections.front, data.sections.rear, data.wheelbase
-    (h1, h2), sprung = data.heights, rear.arm is not None
+    (h1, h2), arm = data.heights, rear.arm if rear.spring is not None else None
+    sprung, forked = arm is not None, front.spring is not None and front.slider is not None
     sin, cos = math.sin(front.rake), math.cos(front.rake)
     top = max(0.62 * w, 2 * h1 + ABOVE)
     axle, hub, head = (w, 0.0, h1), (0.0, 0.0, h2), (w + data.trail - top * sin / cos, 0.0, top)
-    pivot = (0.35 * w, 0.0, h2) if rear.arm is None else rear.arm.pivot
+    pivot = (0.35 * w, 0.0, h2) if arm is None else arm.pivot
     origins = {"frame": (0.0, 0.0, 0.0), "steer": (w + data.trail, 0.0, 0.0), "fork": axle, "arm": pivot}
     rider = data.sections.rider
     hip = 0.0
@@ -55,7 +56,7 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
         draw(carrier, (_aside(pivot, end[1]), end) if sprung else (pivot, end, tail), 0.8 * thick, color, "swing arm")
         grip = (head[0] - REACH, y * GRIPS, head[2] + 0.1)
         draw("steer", (_aside(head, 0.0, 0.08), _aside(grip, grip[1] / 2), grip), 0.6 * thick, DARK, "handlebar")
-        if front.spring is not None:
+        if forked:
             long = (top - h1) / cos
             draw("steer", (along(long, leg), along(0.4 * long, leg)), 0.8 * thick, STEEL, "tube of the fork")
             draw("steer", (along(long, leg), head), thick, DARK, "clamp of the fork")
