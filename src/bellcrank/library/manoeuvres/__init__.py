@@ -159,9 +159,9 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     for key in manoeuvre.needs:
         if settings.get(key) in (None, ""):
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
-    given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
-    given["method"] = method_name(given["method"])
     driven = car_of(car)
+    given = {key: settings.get(key, s.usual(driven.data.sections.kind)) for key, s in manoeuvre.settings.items()}
+    given["method"] = method_name(given["method"])
     off = [name.strip() for name in given["without"].split(",") if name.strip()]
     result: Result = manoeuvre.drive(driven.switched(**dict.fromkeys(off, False)) if off else driven, given)
     return result

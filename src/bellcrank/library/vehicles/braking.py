@@ -16,7 +16,6 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Antilock
 from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
 
-LEAST = 1e-3  # N m of a controller: what is less is rounding and must not press pads on
 STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 
 
@@ -48,9 +47,7 @@ def add_brakes(
         share = "brake_front" if which == "front" else rear
         through = "" if given.abs is None else _add_valve(s, name)
         own = " + ".join([f"{name}.brake_torque", *controlled[name]])
-        s.define(f"{name}.brake_added", own)
-        added = f"where(abs({name}.brake_added) > {LEAST}, {name}.brake_added, 0)"
-        asked = f"max(0, braking*{share}/2 + {added})"
+        asked = f"max(0, braking*{share}/2 + {own})"
         add_brake(s, name, f"u({name}.wheel)", f"{asked}{through}", f"k_brake_{which}")
         s.add_moment(
             f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name],
