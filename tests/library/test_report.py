@@ -16,7 +16,8 @@ from bellcrank.library.manoeuvres.measuring import reached, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.manoeuvres.track import cones_of
-from bellcrank.library.report import picture, tables
+from bellcrank.library.report import picture as car_drawing
+from bellcrank.library.report import tables
 from bellcrank.library.report.charts import joined, turning_back
 from bellcrank.library.report.display import axis_shown, converted, figure_shown, number
 from bellcrank.library.report.elements import damper_force, spring_curves
@@ -212,10 +213,10 @@ def test_limits_of_laws_are_those_of_the_kind_of_vehicle():
 def test_the_picture_has_the_trailers(monkeypatch):
     """Body, drawbar and wheels of the caravan, its wheels on the ground and as far behind as the file says."""
     seen = []
-    monkeypatch.setattr(picture, "draw_scene", lambda scene, *_, **__: seen.append(scene))
+    monkeypatch.setattr(car_drawing, "draw_scene", lambda scene, *_, **__: seen.append(scene))
     for name in ("passenger", "caravan"):
         car = bc.vehicles.Car.read(name)
-        picture.car_picture(car.data, car.stand)
+        car_drawing.car_picture(car.data, car.stand)
     plain, towing = seen
     boxes = [i for i in towing.items if i.kind == "box"]
     assert not [i for i in plain.items if i.kind == "box"] and len(boxes) == 2
