@@ -49,6 +49,8 @@ def options(parser: CommandParser) -> None:
     add("--sort", metavar="METRIC", help="metric by which set-ups are sorted (default: the first of the manoeuvre)")
     add = parser.group("run")
     add("--cores", type=positive, metavar="N", help="processes of --vary (default: all cores)")
+    add("--cluster", metavar="ADDRESS", help="scheduler of a Dask cluster that drives --vary, such as "
+        "tcp://127.0.0.1:8786")  # fmt: skip
     add("--method", type=_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")

@@ -10,6 +10,7 @@ A new one is a `Manoeuvre` in a file here, and a line below.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
@@ -175,6 +176,7 @@ def experiment(
     samples: int | None = None,
     seed: int = 0,
     cores: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[float, str], None] | None = None,
     **settings: Any,
 ) -> Experiment:
@@ -195,6 +197,8 @@ def experiment(
         Seed of the Latin hypercube.
     cores : int, optional
         Number of processes. Default: all cores.
+    executor : concurrent.futures.Executor, optional
+        What drives the set-ups instead, such as `distributed.Client(address).get_executor()` of a Dask cluster.
     progress : callable, optional
         Called with the fraction that is done and a text.
     **settings : Any
@@ -213,7 +217,7 @@ def experiment(
     >>> len(found["clearance"])
     2
     """
-    return experiment_of(car_of(car), run, name, vary, settings, samples, seed, cores, progress)
+    return experiment_of(car_of(car), run, name, vary, settings, samples, seed, cores, progress, executor)
 
 
 def identify(
