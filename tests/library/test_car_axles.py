@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
@@ -313,6 +314,48 @@ def test_cars_stand_still_where_statics_found_them(kind):
     run = car.system(speed=0).equations().compile().simulate(t_end=0.3)
     for name, travel in zip(CORNERS, car.stand.travel, strict=True):
         assert run[f"{name}.travel"] == pytest.approx(np.full(run.time.size, travel), abs=1e-6)
+
+
+def test_wheel_hop_and_tramp_of_the_van_by_hand(van):
+    """Natural frequencies on tyres without lateral forces, without dampers and friction of the leaves. Hop: body in
+    heave and pitch, both axles. Tramp: the axle rolls about its roll centre under a body at rest; its wheels carry the
+    weight at the height of their centres, which takes stiffness away."""
+    tyre = {
+        "size": None, "model": "fiala", "units": ["N", "N/rad", "m", "N/mm", "N-s/m"], "c_slip": 10, "c_alpha": 10,
+        "umax": 0.9, "umin": 0.8, "width": 0.235, "radius": 0.356, "vertical_stiffness": 495, "vertical_damping": 0,
+        "rolling_resistance": 0,
+    }  # fmt: skip
+    plain = {"compliance": None, "tyre": tyre}
+    dry = {"friction": None, "friction_travel": None}
+    car = van.changed(loads={"driver": None}, front=plain, rear={**plain, "spring": dry})
+    sim = car.system(speed=20).equations().compile()
+    modes = sim.linearize(at="start", parameters={"c_front": 0.0, "c_rear": 0.0}).modes
+    hop, tramp = (max(modes, key=lambda m, i=i: m.participation[m.states.index(f"u(rear.axle, {i})")]) for i in (1, 2))
+    front, rear, body = car.data.sections.front, car.data.sections.rear, car.data.sprung
+    assert hop.damping == pytest.approx(0, abs=1e-4) and tramp.damping == pytest.approx(0, abs=1e-4)
+
+    # heave, pitch, front wheels, rear axle; a third of the lower arms moves with the front wheels
+    ahead, k_tyre, k_leaf = body.cg[0], 495e3, rear.spring.stiffness
+    corner = front.carrier.mass + front.wheel.mass + front.links["lower_arm"].mass / 3
+    axle = rear.carrier.mass + 2 * rear.wheel.mass
+    k_front = 1e3 * car.metrics["wheel_rate_front"]
+    K = np.zeros((4, 4))
+    for k, stretch in (
+        (k_front, [1, ahead, -1, 0]), (k_leaf, [1, ahead + car.metrics["wheelbase"], 0, -1]),
+        (k_tyre, [0, 0, 1, 0]), (k_tyre, [0, 0, 0, 1]),
+    ):  # fmt: skip
+        K += 2 * k * np.outer(stretch, stretch)
+    found = np.sqrt(eigh(K, np.diag([body.mass, body.inertia[1, 1], 2 * corner, axle]), eigvals_only=True))
+    assert hop.natural_frequency == pytest.approx(found[2] / (2 * np.pi), rel=2e-3)
+
+    points = car.data.rear.linkage.points
+    _, half, low = points["wheel_left"]
+    seat, high = points["spring_left"][1], points["leaf_centre"][2]
+    across = 2 * rear.wheel.mass * half**2 + rear.wheel.spin_inertia  # twice half of it, about a diameter
+    inertia = rear.carrier.inertia[0] + across + axle * (high - low) ** 2
+    weight = sum(car.stand.load[2:]) * low
+    stiffness = 2 * k_tyre * half**2 + 2 * k_leaf * seat**2 + rear.anti_roll_bar.stiffness - weight
+    assert tramp.natural_frequency == pytest.approx(np.sqrt(stiffness / inertia) / (2 * np.pi), rel=5e-3)
 
 
 @pytest.mark.campaign

@@ -81,6 +81,24 @@ def test_esc_turns_a_failed_sine_with_dwell_into_a_passed_one(stable):
     assert strong.any() and np.mean(np.sign(front[strong]) == np.sign(last["yaw_rate"][strong])) > 0.8
 
 
+@pytest.mark.campaign
+def test_abs_by_axle_follows_the_wheel_that_would_lock(plain):
+    """Braking on split friction with select-low at the rear: both rear wheels get the same torque, which the slippery
+    side can transmit; the front wheels are braked each on its own."""
+    car = plain.changed(brakes={"abs": {"select_low": "rear"}})
+    sim = car.system(speed=25, road_inputs=True).equations().compile()
+    inputs = {"fr.friction": 0.3, "rr.friction": 0.3, "brake": bc.signals.step(0.2, 9000.0)}
+    run = sim.simulate(t_end=2.0, inputs=inputs)
+    late = (run.time > 0.5) & (run.time < 1.0)  # then it turns to the side of the grip
+    assert run["rl.abs"] == pytest.approx(run["rr.abs"], abs=1e-12) and run["rr.abs"][late].max() < 0.9
+    assert run["rl.held"][late] == pytest.approx(run["rr.held"][late], rel=0.02)
+    assert run["fl.abs"][late].mean() > 2 * run["fr.abs"][late].mean()
+    assert run["rl.tyre.kappa"][late].min() > -0.06  # hardly used
+    assert -0.25 < run["rr.tyre.kappa"][late].mean() < -0.05
+    with pytest.raises(bc.ModelError, match="select_low"):
+        plain.changed(brakes={"abs": {"select_low": "left"}})
+
+
 def started(sim, friction, **parameters):
     """Full drive torque from standstill; friction of the left and right wheels."""
     inputs = {f"{c}.friction": friction[c[1] == "r"] for c in CORNERS} | {"drive": bc.signals.step(0.2, 3600.0)}

@@ -20,15 +20,17 @@ MOTORS = {
 }  # fmt: skip
 
 
-def bench(car):
-    """The drive of a car, with the mass of the car on wheels that roll without slip and a force `push` on it."""
+def bench(car, rolls=True):
+    """The drive of a car, with the mass of the car on wheels that roll without slip and a force `push` on it; or on
+    wheels that are off the ground."""
     s = bc.System("bench")
     s.add_parameter("mass", MASS, units="M")
     chassis = s.add_body("chassis", translate=1, mass="mass", inertia=0)
     wheels = {}
     for corner in CORNERS:
         wheels[corner] = s.add_body(f"{corner}.wheel", parent=chassis, rotate=2, mass=0, inertia=(SPIN, SPIN, SPIN))
-        s.add_constraint(f"{RADIUS}*u({corner}.wheel) - u(chassis)", eliminate=wheels[corner].u[1])
+        if rolls:
+            s.add_constraint(f"{RADIUS}*u({corner}.wheel) - u(chassis)", eliminate=wheels[corner].u[1])
         s.add_input(f"{corner}.drive_torque", units="F*L", default=0.0)
     for name, units in (("drive", "F*L"), ("braking", "F*L"), ("push", "F")):
         s.add_input(name, units=units, default=0.0)
@@ -262,6 +264,49 @@ def balanced(car, run, given):
     air = car.data.sections.aerodynamics
     drag = np.trapezoid(air.density / 2 * air.drag * air.area * run["speed"] ** 3, run.time)
     assert pushes == pytest.approx(gained(run["speed"], car.stand.mass) + drag, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("driven", "share", "centre"),
+    [
+        ("all", 0.4, {"kind": "open"}),
+        ("rear", 0.0, {"kind": "limited-slip", "preload": "150 N-m"}),
+        ("all", 0.4, {"kind": "limited-slip", "lock": 0.1}),
+        ("rear", 0.0, {"kind": "locked"}),
+    ],
+)
+def test_a_centre_differential_moves_torque_to_the_slower_axle(passenger, driven, share, centre):
+    """Wheels off the ground: each axle accelerates by its part of the torque; friction moves half of preload and of
+    lock times torque from the faster axle, a lock as much as keeps both together. Powers add up."""
+    torque, inertia = 600.0, 2 * SPIN
+    drive = {"torque": None, "power": None, "driven": driven, "front_share": share if share else None, "centre": centre}
+    sim = bench(passenger.changed(drive={k: v for k, v in drive.items() if v is not None or k in ("torque", "power")}),
+                rolls=False)  # fmt: skip
+    run = sim.simulate(t_end=2.0, inputs={"drive": torque})
+    front, rear = ((run[f"u({a}l.wheel)"] + run[f"u({a}r.wheel)"]) / 2 for a in "fr")
+    moved = {"open": 0.0, "locked": torque * (0.5 - share)}.get(
+        centre["kind"], (150.0 if "preload" in centre else 0.1 * torque) / 2
+    )
+    late = slice(500, None)
+    t = run.time[late] - run.time[500]
+    assert front[late] - front[500] == pytest.approx((torque * share + moved) / inertia * t, rel=1e-3, abs=1e-6)
+    assert rear[late] - rear[500] == pytest.approx((torque * (1 - share) - moved) / inertia * t, rel=1e-3, abs=1e-6)
+    if centre["kind"] != "open":
+        assert run["centre.locking"][-1] == pytest.approx(-2 * moved, rel=1e-3)
+    if centre["kind"] == "locked":
+        assert front[-1] == pytest.approx(rear[-1], rel=1e-3)
+
+
+def test_wrong_centre_differentials_are_named(passenger, electric):
+    for drive, words in (
+        ({"centre": {"kind": "open", "preload": "10 N-m"}}, r"drive.centre: preload and lock are those of kind"),
+        ({"centre": {"kind": "limited-slip", "lock": 1.4}}, r"drive.centre.lock = 1.4 must lie between 0 and 1"),
+        ({"centre": {"kind": "visco"}}, r"drive.centre.kind"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            passenger.changed(drive=drive)
+    with pytest.raises(ModelError, match=r"drive.centre and front.motor"):
+        electric.changed(drive={"centre": {"kind": "locked"}})
 
 
 @pytest.mark.campaign

@@ -113,7 +113,27 @@ def test_masses_need_cars_of_their_own():
     assert found["roll_max"][1] == pytest.approx(result["roll_max"], rel=1e-12)
 
 
+@pytest.mark.campaign
+@pytest.mark.filterwarnings("ignore")  # of Dask about ports
+def test_a_dask_cluster_gives_the_same(capsys):
+    distributed = pytest.importorskip("distributed")
+    vary = {"front.spring.stiffness": "45:60:2 N/mm"}
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as cluster:
+        words = ["drive", "passenger", "iso7401-step", "--vary", "front.spring.stiffness=45:60:2 N/mm", "--json"]
+        assert main([*words, "--cluster", cluster.scheduler_address]) == 0
+        there = json.loads(capsys.readouterr().out)
+    here = bc.manoeuvres.experiment("passenger", "iso7401-step", vary, cores=1)
+    np.testing.assert_array_equal(there["metrics"]["yaw_rate_response"], here["yaw_rate_response"])
+    with pytest.raises(bc.ModelError, match="executor: an extended car"):
+        car = bc.vehicles.Car.read("passenger").extended(lambda system, car: None)
+        bc.manoeuvres.experiment(car, "iso7401-step", vary, executor=object())
+
+
 def test_the_command_reports_what_it_cannot_do(capsys):
+    assert main(["drive", "passenger", "kerb", "--vary", "front.toe=0:1:2 deg", "--cluster", "tcp://127.0.0.1:1"]) != 0
+    assert "no Dask scheduler answers" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["drive", "passenger", "iso3888-1", "--vary", "stiffness=1:2"])
     assert "KEY=LOW:HIGH:N" in capsys.readouterr().err

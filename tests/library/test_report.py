@@ -10,18 +10,19 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres import known
+from bellcrank.library.manoeuvres import known, stability
 from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
 from bellcrank.library.manoeuvres.measuring import reached, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.manoeuvres.track import cones_of
+from bellcrank.library.report import picture as car_drawing
 from bellcrank.library.report import tables
 from bellcrank.library.report.charts import joined, turning_back
 from bellcrank.library.report.display import axis_shown, converted, figure_shown, number
 from bellcrank.library.report.elements import damper_force, spring_curves
 from bellcrank.library.report.handling import gg_diagram, steady_curves
-from bellcrank.library.report.key_figures import check_targets, read_targets
+from bellcrank.library.report.key_figures import check_targets, read_targets, standard_limits
 from bellcrank.library.report.lane_view import Outline, lane_picture
 from bellcrank.library.report.page import car_page
 from bellcrank.library.report.psd import ride_psd
@@ -197,6 +198,50 @@ def test_units_are_those_of_vehicle_engineers():
 def test_targets_that_cannot_be_are_reported(given, said):
     with pytest.raises(bc.ModelError, match=said):
         check_targets(read_targets(given), known())
+
+
+def test_limits_of_laws_are_those_of_the_kind_of_vehicle():
+    """UN R13-H: 0.1 v + 0.006 v2; UN R13 for trucks: 0.15 v + v2/130. FMVSS 126 is for up to 4,536 kg."""
+    assert standard_limits("braking", {"speed": 100.0}, 1500.0)["distance"].high == pytest.approx(70.0)
+    assert standard_limits("braking", {"speed": 60.0}, 35e3, "truck")["distance"].high == pytest.approx(36.69, abs=0.01)
+    assert standard_limits("sine-with-dwell", {}, 3600.0)["lateral_displacement"].low == 1.52
+    assert standard_limits("sine-with-dwell", {}, 35e3, "truck") == {}
+    braking = bc.manoeuvres.known()["braking"].settings["speed"]
+    assert (braking.usual("car"), braking.usual("truck")) == (100.0, 60.0)
+
+
+def test_the_picture_has_the_trailers(monkeypatch):
+    """Body, drawbar and wheels of the caravan, its wheels on the ground and as far behind as the file says."""
+    seen = []
+    monkeypatch.setattr(car_drawing, "draw_scene", lambda scene, *_, **__: seen.append(scene))
+    for name in ("passenger", "caravan"):
+        car = bc.vehicles.Car.read(name)
+        car_drawing.car_picture(car.data, car.stand)
+    plain, towing = seen
+    boxes = [i for i in towing.items if i.kind == "box"]
+    assert not [i for i in plain.items if i.kind == "box"] and len(boxes) == 2
+    tyres = [[(towing.marks[i.marks[0]].at, i.size[0]) for i in s.items if i.kind == "tyre"] for s in seen]
+    assert len(tyres[1]) == len(tyres[0]) + 2
+    trailer = car.data.trailers[0]
+    for (x, y, z), radius in tyres[1][-2:]:
+        assert x == pytest.approx(trailer.hitch[0] + trailer.axles[0].record.at[0])
+        assert abs(y) == pytest.approx(trailer.axles[0].record.at[1]) and z == pytest.approx(radius)
+
+
+def test_a_series_ends_where_the_steering_locks(monkeypatch):
+    """The runs before count, and a note says which do not."""
+
+    def dwelt(car, v, side, size, settings):
+        if size > 200:
+            raise bc.RunError("the linkage of body 'fl' leaves its range")
+        return size
+
+    monkeypatch.setattr(stability, "_dwelt", dwelt)
+    found, notes = stability._series(None, 20.0, [100.0, 200.0, 220.0, 240.0], {})
+    assert found == [100.0, 200.0] * 2
+    assert notes[0].startswith("no runs to the left from 220 deg on: the linkage") and len(notes) == 2
+    with pytest.raises(bc.RunError, match="from 220 deg on"):
+        stability._series(None, 20.0, [220.0], {})
 
 
 def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():

@@ -19,7 +19,7 @@ from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.html import PAGES
-from bellcrank.library.manoeuvres import every, known, run, targets_of, write_page
+from bellcrank.library.manoeuvres import Setting, every, known, run, targets_of, write_page
 from bellcrank.library.manoeuvres.ready import METHOD
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
 from bellcrank.run.values import METHODS, method_name
@@ -49,6 +49,8 @@ def options(parser: CommandParser) -> None:
     add("--sort", metavar="METRIC", help="metric by which set-ups are sorted (default: the first of the manoeuvre)")
     add = parser.group("run")
     add("--cores", type=positive, metavar="N", help="processes of --vary (default: all cores)")
+    add("--cluster", metavar="ADDRESS", help="scheduler of a Dask cluster that drives --vary, such as "
+        "tcp://127.0.0.1:8786")  # fmt: skip
     add("--method", type=_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
@@ -167,6 +169,12 @@ def _tell(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
     return failed
 
 
+def _usual(setting: Setting) -> str:
+    """The default of a setting, and that for trucks where it differs."""
+    texts = ["" if setting.default is None else str(setting.default)]
+    return ", ".join(texts if setting.truck is None else [*texts, f"trucks {setting.truck}"])
+
+
 def _list(args: Namespace) -> None:
     if args.json:
         listed = {
@@ -177,5 +185,5 @@ def _list(args: Namespace) -> None:
         return
     for name, m in known().items():
         print(f"{name}: {m.words}" + (f" ({m.source})" if m.source else ""))
-        rows = [[k, "" if s.default is None else str(s.default), s.unit, s.label] for k, s in m.settings.items()]
+        rows = [[k, _usual(s), s.unit, s.label] for k, s in m.settings.items()]
         print(table(rows, None, "<<<<"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentTypeError, Namespace
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres import Experiment, experiment, known
+from bellcrank.study.cluster import remote
 
 SHOWN = 20  # set-ups
 COLUMNS = 6  # metrics of a table
@@ -32,7 +34,8 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
         raise ModelError("--vary takes one car and one manoeuvre, without --setup")
     if args.plot or args.targets or args.author:
         raise ModelError("--vary has no --plot, --targets or --author; --report writes a page, --out a table (.csv)")
-    with Progress("driving") as progress:
+    with Progress("driving") as progress, ExitStack() as cluster:
+        executor = cluster.enter_context(remote(args.cluster)).get_executor() if args.cluster else None
 
         def tell(share: float, what: str) -> None:
             progress.what = f"driving {what}"
@@ -40,7 +43,7 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
 
         found = experiment(
             files[0], cast(ManoeuvreName, names[0]), dict(args.vary), samples=args.samples, cores=args.cores,
-            progress=tell, **settings,
+            executor=executor, progress=tell, **settings,
         )  # fmt: skip
     first = next((n for n in known()[names[0]].first if n in found.metrics), next(iter(found.metrics)))
     by = args.sort or first

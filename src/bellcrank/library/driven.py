@@ -19,6 +19,7 @@ from bellcrank.library.parts import is_number
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
 RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
 HELD = 0.004  # s, damping of that elasticity
+LEAST = 1e-3  # N m: what is less is rounding of a state, such as lagging brakes, and must not press pads on
 FACTORS = {
     "mu": "friction", "friction": "friction", "longitudinal": "longitudinal slip stiffness",
     "cornering": "cornering stiffness", "camber": "camber stiffness", "c_slip": "longitudinal slip stiffness",
@@ -92,7 +93,7 @@ def add_friction(s: System, name: str, spin: str, limit: str, k: str, words: str
     s.define(most, limit)
     s.define(hold, f"sqrt(({k}*{pad})**2 + {TINY**2})")
     slides = f"{spin} - max(0, {hold} - {most})/{hold}/{FLOW}*{pad}"
-    s.define(f"{pad}_rate", f"where({most} > 0, {slides}, -{pad}/{FLOW})")
+    s.define(f"{pad}_rate", f"where({most} > {LEAST}, {slides}, -{pad}/{FLOW})")
     s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the {words}")
     s.define(f"{name}.held", f"min({most}, max(-{most}, {k}*({pad} + {damping}*{pad}_rate)))")
 

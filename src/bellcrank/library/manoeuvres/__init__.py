@@ -10,6 +10,7 @@ A new one is a `Manoeuvre` in a file here, and a line below.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
@@ -159,9 +160,9 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     for key in manoeuvre.needs:
         if settings.get(key) in (None, ""):
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
-    given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
-    given["method"] = method_name(given["method"])
     driven = car_of(car)
+    given = {key: settings.get(key, s.usual(driven.data.sections.kind)) for key, s in manoeuvre.settings.items()}
+    given["method"] = method_name(given["method"])
     off = [name.strip() for name in given["without"].split(",") if name.strip()]
     result: Result = manoeuvre.drive(driven.switched(**dict.fromkeys(off, False)) if off else driven, given)
     return result
@@ -175,6 +176,7 @@ def experiment(
     samples: int | None = None,
     seed: int = 0,
     cores: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[float, str], None] | None = None,
     **settings: Any,
 ) -> Experiment:
@@ -195,6 +197,8 @@ def experiment(
         Seed of the Latin hypercube.
     cores : int, optional
         Number of processes. Default: all cores.
+    executor : concurrent.futures.Executor, optional
+        What drives the set-ups instead, such as `distributed.Client(address).get_executor()` of a Dask cluster.
     progress : callable, optional
         Called with the fraction that is done and a text.
     **settings : Any
@@ -213,7 +217,7 @@ def experiment(
     >>> len(found["clearance"])
     2
     """
-    return experiment_of(car_of(car), run, name, vary, settings, samples, seed, cores, progress)
+    return experiment_of(car_of(car), run, name, vary, settings, samples, seed, cores, progress, executor)
 
 
 def identify(

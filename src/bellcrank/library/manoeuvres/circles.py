@@ -193,7 +193,7 @@ RADIUS = Manoeuvre(
     {
         "radius": Setting(100.0, "m", "radius"),
         "acceleration": Setting(0.2, "m/s2", "how fast the speed grows"),
-        "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
+        "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken", truck=(1.0, 2.0)),
     },
     constant_radius,
     "ISO 4138, constant radius; text of the standard not at hand",
@@ -208,7 +208,7 @@ WHEEL = Manoeuvre(
         ),
         "acceleration": Setting(0.2, "m/s2", "how fast the speed grows"),
         "to": Setting(100.0, "km/h", "how much faster it becomes, at most"),
-        "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
+        "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken", truck=(1.0, 2.0)),
     },
     constant_wheel,
     "ISO 4138, constant steering-wheel angle; text of the standard not at hand",
@@ -216,7 +216,7 @@ WHEEL = Manoeuvre(
 )
 TURN = {
     "radius": Setting(100.0, "m", "radius of the steady circle"),
-    "ay": Setting(5.0, "m/s2", "lateral acceleration in it"),
+    "ay": Setting(5.0, "m/s2", "lateral acceleration in it", truck=2.5),
     "seen": Setting(1.0, "s", "after which values are taken"),
 }
 BRAKE_IN_TURN = Manoeuvre(

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations_with_replacement, product
 from pathlib import Path
+from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -408,6 +410,18 @@ def _begin(given: Mapping[str, Any], folder: Path, *rest: Any) -> None:
     _worker = _Driver(Car(folder=folder, **given), *rest)
 
 
+_token, _lock = "", Lock()  # which experiment `_worker` belongs to; workers may be threads of one process
+
+
+def _drive_sent(token: str, begun: tuple[Any, ...], setup: Array) -> Any:
+    global _token
+    with _lock:
+        if _token != token:
+            _begin(*begun)
+            _token = token
+        return _drive(setup)
+
+
 def _drive(setup: Array) -> Any:
     assert _worker is not None
     return _worker(setup)
@@ -438,6 +452,7 @@ def experiment_of(
     seed: int = 0,
     cores: int | None = None,
     tell: Tell | None = None,
+    executor: Executor | None = None,
 ) -> Experiment:
     """Drives all set-ups; see `bellcrank.manoeuvres.experiment`."""
     factors = tuple(Factor.read(key, given) for key, given in vary.items())
@@ -446,7 +461,12 @@ def experiment_of(
     setups = set_ups(factors, samples, seed)
     levels = _levels(car, factors, setups)
     driver = _Driver(car, drive, name, settings, factors, levels)
-    found = list(_results(driver, setups, cores, tell))
+    if executor is None:
+        found = list(_results(driver, setups, cores, tell))
+    elif car.is_extended:
+        raise ModelError("executor: an extended car cannot be sent to other processes; use cores=1", car.name)
+    else:
+        found = list(_sent(driver, setups, executor, tell))
     first = next((r for r in found if not isinstance(r, str)), None)
     if first is None:
         raise ModelError(f"{name} was driven with no set-up: {found[0]}")
@@ -467,6 +487,13 @@ def _results(driver: _Driver, setups: Array, cores: int | None, tell: Tell | Non
     rest = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
     with ProcessPoolExecutor(count, initializer=_begin, initargs=(driver.car.given, driver.car.folder, *rest)) as pool:
         yield from _told(pool.map(_drive, setups[1:]), len(setups), tell, 1)
+
+
+def _sent(driver: _Driver, setups: Array, executor: Executor, tell: Tell | None) -> Iterable[Any]:
+    """By the processes of an executor; each makes the car once."""
+    rest = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
+    drives = partial(_drive_sent, uuid4().hex, (driver.car.given, driver.car.folder, *rest))
+    yield from _told(executor.map(drives, list(setups)), len(setups), tell)
 
 
 def _told(found: Iterable[Any], count: int, tell: Tell | None, done: int = 0) -> Iterable[Any]:

@@ -238,9 +238,9 @@ def _better(
     return moved, room, run
 
 
-def _settings(speed: float, offset: float, words: str) -> dict[str, Setting]:
+def _settings(speed: float, truck: float, offset: float, words: str) -> dict[str, Setting]:
     return {
-        "speed": Setting(speed, "km/h", "entry speed"),
+        "speed": Setting(speed, "km/h", "entry speed", truck=truck),
         "offset": Setting(offset, "m", words),
         "driver": Setting("macadam", "", ", ".join(PREVIEW)),
         "preview": Setting(
@@ -256,7 +256,7 @@ def _settings(speed: float, offset: float, words: str) -> dict[str, Setting]:
 DOUBLE = Manoeuvre(
     "iso3888-1",
     "double lane change",
-    _settings(80.0, 3.5, "of lane 3 to the left, right edge to right edge"),
+    _settings(80.0, 50.0, 3.5, "of lane 3 to the left, right edge to right edge"),
     _change("iso3888-1", iso3888_1),
     "ISO 3888-1: lengths and widths by two sources; that the offset counts from edge to edge, from memory",
     first=("clearance", "ay_max", "clean_speed"),
@@ -264,7 +264,7 @@ DOUBLE = Manoeuvre(
 AVOIDANCE = Manoeuvre(
     "iso3888-2",
     "obstacle avoidance",
-    _settings(60.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge")
+    _settings(60.0, 35.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge")
     | {"engine": Setting(0.5, "m/s2", "deceleration by the engine when the throttle is released")},
     _change("iso3888-2", iso3888_2),
     "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and where "

@@ -71,6 +71,8 @@ class Setting:
         Unit and description.
     data : bool, default False
         Whether it is a file; what is read from it may be given in its place.
+    truck : object, optional
+        Default for files of kind "truck", where it differs.
 
     Examples
     --------
@@ -83,6 +85,11 @@ class Setting:
     unit: str
     label: str
     data: bool = False
+    truck: Any = None
+
+    def usual(self, kind: str) -> Any:
+        """The default for a file of some kind."""
+        return self.truck if kind == "truck" and self.truck is not None else self.default
 
 
 @dataclass(frozen=True)

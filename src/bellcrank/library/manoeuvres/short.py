@@ -75,7 +75,7 @@ SINE = Manoeuvre(
     "one period of a sine of the steering wheel",
     {
         "speed": SPEED,
-        "ay": Setting(4.0, "m/s2", "lateral acceleration that the amplitude makes in steady state"),
+        "ay": Setting(4.0, "m/s2", "lateral acceleration that the amplitude makes in steady state", truck=2.0),
         "frequency": Setting(0.5, "Hz", "frequency"),
     },
     sine_steer,
@@ -87,7 +87,7 @@ PULSE = Manoeuvre(
     "a short pulse of the steering wheel: frequency response",
     {
         "speed": SPEED,
-        "ay": Setting(4.0, "m/s2", "lateral acceleration that its height makes in steady state"),
+        "ay": Setting(4.0, "m/s2", "lateral acceleration that its height makes in steady state", truck=2.0),
         "width": Setting(0.4, "s", "width of the triangle"),
         "from": Setting(0.2, "Hz", "lowest frequency"),
         "to": Setting(3.0, "Hz", "highest frequency, at most 1.6 over the width"),

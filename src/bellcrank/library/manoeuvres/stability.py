@@ -21,7 +21,13 @@ from bellcrank.signals import sampled
 SHOWN = 6  # runs of a series that are kept to look at
 BEGUN = 5.0  # deg, at which steering counts as begun
 OVERTURNED = "abs(roll) > 60"
+HEAVY, HEAVIEST = 3500.0, 4536.0  # kg, above which FMVSS 126 asks for less, and for nothing
 SIDES = {"left": 1.0, "right": -1.0}
+
+
+def least_displacement(mass: float) -> float:
+    """Lateral displacement (m) that FMVSS 126 asks for of a vehicle with a mass (kg)."""
+    return 1.83 if mass <= HEAVY else 1.52
 
 
 def angle_at_03g(car: Ready, speed: float, rate: float) -> float:
@@ -74,27 +80,34 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
     most = min(max(6.5 * A, settings["least"]), settings["most"])
     sizes = [x * A for x in np.arange(1.5, most / A, 0.5)]
     sizes = [*(x for x in sizes if x < most - 1e-9), most]
-    found = [_dwelt(car, v, side, size, settings) for side in SIDES for size in sizes]
-    mass = car.at_rest.mass
-    needed = 1.83 if mass <= 3500 else 1.52
+    found, missing = _series(car, v, sizes, settings)
+    needed = least_displacement(car.at_rest.mass)
     early, late = (max(found, key=lambda x: getattr(x, key)) for key in ("early", "late"))
-    large = [x for x in found if x.amplitude >= 5 * A - 1e-9]
-    least = min(large, key=lambda x: x.aside)
-    criteria = [
-        Criterion(f"1.00 s after the end the yaw rate is at most 35 % of its peak: {100 * early.early:.3g} % "
-                  f"({early.side}, {early.amplitude:.0f} deg)", early.early <= 0.35),
-        Criterion(f"1.75 s after the end it is at most 20 %: {100 * late.late:.3g} % ({late.side}, "
-                  f"{late.amplitude:.0f} deg)", late.late <= 0.20),
-        Criterion(f"from 5 A on the lateral displacement after 1.07 s is at least {needed} m: {least.aside:.3g} m "
-                  f"({least.side}, {least.amplitude:.0f} deg)", least.aside >= needed),
-    ]  # fmt: skip
+    least = min((x for x in found if x.amplitude >= 5 * A - 1e-9), key=lambda x: x.aside, default=None)
+    aside = math.nan if least is None else least.aside
+    criteria = []
+    if car.at_rest.mass > HEAVIEST:
+        missing.append(f"no criteria: FMVSS 126 is for vehicles of up to {HEAVIEST:.0f} kg")
+    else:
+        criteria = [
+            Criterion(f"1.00 s after the end the yaw rate is at most 35 % of its peak: {100 * early.early:.3g} % "
+                      f"({early.side}, {early.amplitude:.0f} deg)", early.early <= 0.35),
+            Criterion(f"1.75 s after the end it is at most 20 %: {100 * late.late:.3g} % ({late.side}, "
+                      f"{late.amplitude:.0f} deg)", late.late <= 0.20),
+        ]  # fmt: skip
+        if least is None:
+            missing.append(f"no criterion of the lateral displacement: no run has 5 A = {5 * A:.0f} deg or more")
+        else:
+            criteria.append(
+                Criterion(f"from 5 A on the lateral displacement after 1.07 s is at least {needed} m: {aside:.3g} m "
+                          f"({least.side}, {least.amplitude:.0f} deg)", aside >= needed))  # fmt: skip
     metrics = Metrics()
     metrics.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
-    metrics.add("largest", most, "deg", "largest amplitude")
+    metrics.add("largest", max(x.amplitude for x in found), "deg", "largest amplitude")
     metrics.add("runs", len(found), "", "runs")
     metrics.add("yaw_early", 100 * early.early, "%", "largest yaw rate 1.00 s after the end over its peak")
     metrics.add("yaw_late", 100 * late.late, "%", "largest yaw rate 1.75 s after the end over its peak")
-    metrics.add("lateral_displacement", least.aside, "m", "smallest lateral displacement from 5 A on")
+    metrics.add("lateral_displacement", aside, "m", "smallest lateral displacement from 5 A on")
     bad = [x.amplitude for x in found if x.early > 0.35 or x.late > 0.20]
     metrics.add("unstable_from", min(bad, default=math.nan), "deg", "smallest amplitude that fails for its yaw rate")
     metrics.add("side_slip_max", max(np.abs(x.run["side_slip"]).max() for x in found), "deg", "largest side slip")
@@ -113,10 +126,26 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
     stable = vehicle.is_extended or vehicle.controllers.get("esc")
     return Result("sine-with-dwell", vehicle.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
                   metrics.done(), criteria,
-                  [*([] if stable else ["no stability control: a car without one usually fails"]),
+                  [*([] if stable else ["no stability control: a car without one usually fails"]), *missing,
                    "channels are not filtered; the lateral displacement is that of the mass centre of the body",
                    "plots show some runs to the left"],
                   ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), more)  # fmt: skip
+
+
+def _series(car: Ready, v: float, sizes: list[float], settings: dict[str, Any]) -> tuple[list[Dwelt], list[str]]:
+    """Runs to both sides, each until one cannot be driven to its end, such as past the lock of the steering."""
+    found: list[Dwelt] = []
+    notes = []
+    for side in SIDES:
+        for size in sizes:
+            try:
+                found.append(_dwelt(car, v, side, size, settings))
+            except RunError as error:
+                notes.append(f"no runs to the {side} from {size:.0f} deg on: {error}")
+                break
+    if not found:
+        raise RunError("; ".join(notes))
+    return found, notes
 
 
 def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any]) -> Dwelt:
@@ -125,6 +154,8 @@ def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any
     start = car.settled(v)
     inputs = {"steer": wheel, "drive": car.foot_off(start)}
     run = car.drive(end + 2.0, start, inputs, HELD, until=OVERTURNED)
+    if not run.ok:
+        raise RunError(run.ended)
     after = run.time > BEGINS + 0.5 / settings["frequency"]
     back = -sign * run["yaw_rate"][after]  # positive as the car is to turn back
     top = next((i for i in peaks(back) if back[i] > 0), int(np.argmax(back)))

@@ -116,7 +116,7 @@ BRAKING = Manoeuvre(
     "braking",
     "straight braking to standstill",
     {
-        "speed": Setting(100.0, "km/h", "speed at the start"),
+        "speed": Setting(100.0, "km/h", "speed at the start", truck=60.0),
         "torque": Setting(None, "N-m", "brake torque, sum of all wheels; the largest without locking if not given"),
     },
     brake,

@@ -13,6 +13,7 @@ from bellcrank.files.html import Raw, folded, shown, table
 from bellcrank.files.text import read_toml
 from bellcrank.library.manoeuvres.result import Manoeuvre
 from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.manoeuvres.stability import HEAVIEST, least_displacement
 from bellcrank.library.report.display import converted, number
 from bellcrank.library.report.tables import car_figures, cells, heads, link, mark, number_columns, whose
 from bellcrank.library.vehicles.figures import Figure
@@ -24,7 +25,6 @@ TOP = (CAR, "braking", "acceleration", "iso4138", "iso4138-radius", "iso7401-ste
        "iso3888-2", "sine-with-dwell", "ride")  # fmt: skip
 TARGET = "target"  # whose limit it is, if not that of a standard
 KEYS = ("min", "max", "target")
-HEAVY = 3500.0  # kg, above which FMVSS 126 asks for less
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,18 @@ def check_targets(targets: Targets, known: Mapping[str, Manoeuvre]) -> None:
             raise ModelError(f"targets: no manoeuvre is called '{name}'.{did_you_mean(name, [*known, CAR])}")
 
 
-def standard_limits(name: str, settings: Mapping[str, Any], mass: float) -> dict[str, Limit]:
+def standard_limits(name: str, settings: Mapping[str, Any], mass: float, kind: str = "car") -> dict[str, Limit]:
     """Limits that laws and standards set for the metrics of a manoeuvre."""
     if name == "braking":
         v = float(settings.get("speed", 100.0))
+        if kind == "truck":
+            return {"distance": Limit(high=0.15 * v + v**2 / 130, source="UN R13, type 0"),
+                    "mfdd": Limit(low=5.0, source="UN R13, type 0")}  # fmt: skip
         return {"distance": Limit(high=0.1 * v + 0.006 * v**2, source="UN R13-H, type 0"),
                 "mfdd": Limit(low=6.43, source="UN R13-H, type 0")}  # fmt: skip
-    if name == "sine-with-dwell":
+    if name == "sine-with-dwell" and mass <= HEAVIEST:
         return {"yaw_early": Limit(high=35.0, source="FMVSS 126"), "yaw_late": Limit(high=20.0, source="FMVSS 126"),
-                "lateral_displacement": Limit(low=1.83 if mass <= HEAVY else 1.52, source="FMVSS 126")}  # fmt: skip
+                "lateral_displacement": Limit(low=least_displacement(mass), source="FMVSS 126")}  # fmt: skip
     if name in ("iso3888-1", "iso3888-2"):
         return {"clearance": Limit(low=0.0, source="no cone touched")}
     return {}
@@ -105,7 +108,8 @@ def key_figures(
         results = [c.results.get(name) for c in cars]
         details[name] = [{} if r is None else r.metrics.details for r in results]
         settings = next((r.settings for r in results if r is not None), {})
-        limits[name] = standard_limits(name, settings, max(c.car.metrics["mass"] for c in cars))
+        kind = "truck" if any(c.car.data.sections.kind == "truck" for c in cars) else "car"
+        limits[name] = standard_limits(name, settings, max(c.car.metrics["mass"] for c in cars), kind)
         wanted[name] = (*known[name].first, *limits[name])
     rows: dict[bool, list[tuple[object, ...]]] = {True: [], False: []}
     for name, keys in wanted.items():

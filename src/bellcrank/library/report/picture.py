@@ -1,10 +1,11 @@
-"""The picture of a car at rest: shell, wheels, links and springs, without equations.
+"""The picture of a car at rest with its trailers: shell, wheels, links and springs, without equations.
 
 In:  the data of a car and how it stands. Out: a figure, drawn as pages and animations are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.building import PAINT, SHELL, shell_size, tyre_radius, tyre_width
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.rest import Stand
+from bellcrank.library.vehicles.trailer_building import PAINT as PALE
 from bellcrank.library.vehicles.trailer_building import WIDE
-from bellcrank.library.vehicles.trailers import SIDES
+from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
 from bellcrank.scene.build import car_items, wheel_items
 from bellcrank.scene.draft import STEEL, TYRE
 from bellcrank.scene.picture import draw_scene
@@ -48,13 +50,30 @@ def car_picture(car: CarData, at_rest: Stand) -> Any:
             items.append(add("coil", COIL, STEEL, "force", *wheel.spring))
             items += on_wheel(wheel.centre, axle.tyre_offsets, tyre)
             centres.append(wheel.centre)
-    for added in car.added:
-        radius = float(added.tyre.free_radius(ARRAYS, 0.0))
+
+    def on_axle(axle: TowedAxle, ahead: float, travel: Mapping[str, float] | None = None) -> list[Item]:
+        """Wheels of an axle `ahead` of its unit's origin; without travels they stand on the ground."""
+        radius, (x, y, z) = float(axle.tyre.free_radius(ARRAYS, 0.0)), axle.record.at
+        found = []
         for side, sign in SIDES.items():
-            assert at_rest.added is not None
-            x, y, z = added.record.at
-            centre = np.array([x, sign * y, z + at_rest.added.travel[added.wheel(side)] + at_rest.height])
-            items += on_wheel(centre, added.tyre_offsets, (radius, WIDE * radius))
+            up = radius if travel is None else z + travel[axle.wheel(side)] + at_rest.height
+            found += on_wheel(np.array([ahead + x, sign * y, up]), axle.tyre_offsets, (radius, WIDE * radius))
+        return found
+
+    for added in car.added:
+        assert at_rest.added is not None
+        items += on_axle(added, 0.0, at_rest.added.travel)
+    hitch = 0.0  # x of the last one
+    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+        hitch += float(trailer.hitch[0])
+        record, ahead = trailer.record, float(trailer.record.cg[0])
+        middle = np.array([hitch + ahead, 0.0, stands.hitch_height + record.height / 2])
+        box = (record.length, record.width, record.height)
+        items.append(add("box", box, PALE, "body", middle, opacity=SHELL, label=trailer.name))
+        bar = np.array([hitch + ahead / 2, 0.0, stands.hitch_height])
+        items.append(add("box", (-ahead, 0.1, 0.1), STEEL, "body", bar))
+        for towed in trailer.axles:
+            items += on_axle(towed, hitch)
     front, height = np.mean(centres[:2], axis=0), float(np.mean([c[2] for c in centres]))
     size = shell_size(car)
     shell = add(

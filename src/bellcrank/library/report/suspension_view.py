@@ -28,6 +28,7 @@ AROUND = np.linspace(0.0, 2 * math.pi, 49)
 MARK = 0.03  # m, half size of a cross
 OUT = 0.6  # m outside the wheels, to which a side view reaches
 HIGH, LOW = 0.7, 0.15  # m above and below the ground, to which lines to instant centres reach
+FAR = 100.0  # m, from which on the position of an instant centre says nothing
 ON_AXIS = 1e-4  # m, of a point from the axis of a hinge
 WHEELS = ("wheel_left", "wheel_right")  # hard points of an axle
 
@@ -205,8 +206,8 @@ def centre_words(axle: AxleView) -> str:
     """Where the instant centres lie, in words."""
 
     def at(axis: str, place: tuple[float, float]) -> str:
-        if not math.isfinite(place[0]):
-            return "at infinity"
+        if not math.hypot(*place) < FAR:
+            return f"farther away than {FAR:g} m"
         return f"at {axis} = {1000 * place[0]:.0f} mm, z = {1000 * place[1]:.0f} mm"
 
     return (f"{axle.name.capitalize()} axle: instant centre of the left wheel {at('y', axle.left.front_centre)} seen "

@@ -16,7 +16,6 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Antilock
 from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
 
-LEAST = 1e-3  # N m of a controller: what is less is rounding and must not press pads on
 STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 
 
@@ -44,13 +43,15 @@ def add_brakes(
     ratios = {a.name: put(s, f"brake_ratio_{a.name}", a.own.brake_ratio, "1",
                           f"brake torque of axle {a.name} over that of the rear axle") for a in car.added}  # fmt: skip
     rear = f"(1 - brake_front)/(1 + {' + '.join(ratios.values())})" if ratios else "(1 - brake_front)"
+    valves = {} if given.abs is None else {name: _add_valve(s, name) for name in CORNERS}
     for name, (which, _) in CORNERS.items():
         share = "brake_front" if which == "front" else rear
-        through = "" if given.abs is None else _add_valve(s, name)
+        through = ""
+        if given.abs is not None:
+            both = ", ".join(valves[n] for n in CORNERS if n[0] == name[0])
+            through = _add_channel(s, name, f"min({both})" if given.abs.select_low in (which, "all") else valves[name])
         own = " + ".join([f"{name}.brake_torque", *controlled[name]])
-        s.define(f"{name}.brake_added", own)
-        added = f"where(abs({name}.brake_added) > {LEAST}, {name}.brake_added, 0)"
-        asked = f"max(0, braking*{share}/2 + {added})"
+        asked = f"max(0, braking*{share}/2 + {own})"
         add_brake(s, name, f"u({name}.wheel)", f"{asked}{through}", f"k_brake_{which}")
         s.add_moment(
             f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name],
@@ -69,7 +70,7 @@ def _add_added(s: System, axle: TowedAxle, part: str, antilock: bool) -> None:
     for wheel in map(axle.wheel, SIDES):
         s.add_input(f"{wheel}.brake_torque", units="F*L", default=0.0,
                     label=f"brake torque of {wheel}, added to its part of brake")  # fmt: skip
-        through = _add_valve(s, wheel) if antilock else ""
+        through = _add_channel(s, wheel, _add_valve(s, wheel)) if antilock else ""
         add_brake(s, wheel, f"u({wheel}.wheel)", f"max(0, {part} + {wheel}.brake_torque){through}", k)
         s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
                      against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
@@ -85,7 +86,7 @@ def _add_parameters(s: System, given: Antilock) -> None:
 
 
 def _add_valve(s: System, name: str) -> str:
-    """The state of ABS at a wheel, and the factor of its brake torque."""
+    """The state of ABS at a wheel, and the fraction of its brake torque that it asks for."""
     v, held = f"abs({name}.tyre_vlong)", f"{name}.abs"
     s.define(f"{held}_slip", f"1 - {name}.tyre_spin*{name}.tyre_rolling*sign({name}.tyre_vlong)/max({v}, abs_slow)")
     s.define(f"{held}_on", f"abs_on*max(0, min(1, {v}/abs_slow - 1))")
@@ -96,5 +97,11 @@ def _add_valve(s: System, name: str) -> str:
                 label=f"ABS of {name}: fraction released by its integral")  # fmt: skip
     share = f"max(0, min(1, 1 - {held}_less + abs_gain*(abs_slip - {held}_slip)))"
     s.define(f"{held}_share", f"1 - {held}_on*(1 - {share})")
-    s.add_output(held, f"{held}_share", label=f"fraction of the brake torque that ABS applies at {name}", units="1")
-    return f"*{held}_share"
+    return f"{held}_share"
+
+
+def _add_channel(s: System, name: str, fraction: str) -> str:
+    """The factor of the brake torque of a wheel."""
+    label = f"fraction of the brake torque that ABS applies at {name}"
+    s.add_output(f"{name}.abs", fraction, label=label, units="1")
+    return f"*{fraction}"

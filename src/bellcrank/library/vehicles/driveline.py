@@ -3,7 +3,8 @@
 The drive torque that is asked for is the sum at the wheels; it is limited by the largest torque and power of the file,
 and by the map of the motor in its gear (`gearbox`), behind a clutch or a torque converter (`coupling`), or by motors of
 the axles. A differential halves the torque of its axle; a limited-slip one adds a friction that sticks, elastic below
-its limit as brakes are; a locked one an elastic shaft between the wheels.
+its limit as brakes are; a locked one an elastic shaft between the wheels. A centre differential or coupling does the
+same between the front and the rear axle.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.gearbox import add_clutch, add_gears, add_rotor
 from bellcrank.library.vehicles.motor import drive_share, has_clutch, is_coupled
 from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.records import Drive, Pairs
+from bellcrank.library.vehicles.records import Differential, Drive, Pairs
 from bellcrank.library.vehicles.trailers import SIDES
 
 BEYOND = 1.02  # of the highest speed of a map, where nothing is left
@@ -57,19 +58,23 @@ def add_drive(
         _add_coupled_motor(s, given, drive, weight, inertia, controls.factors)
     else:
         _add_limits(s, given, drive, weight, controls.factors)
-    for axle in (car.front, car.rear):
+    centre = _add_centre(s, car, given.centre)
+    fed = driven if centre is None else [car.front, car.rear]
+    for axle, sign in ((car.front, "-"), (car.rear, "+")):
         part = f"driving*{parts[axle.name][0]}"
         if axle.record.motor is not None:
             part = add_axle_motor(s, axle.name, axle.record.motor, part, chassis)
-        held = _add_differential(s, axle, part) if axle in driven else None
-        for side, sign in (("l", "-"), ("r", "+")):
+        if centre is not None:
+            part = f"({part} {sign} {centre})"
+        held = _add_differential(s, axle, part) if axle in fed else None
+        for side, moves in (("l", "-"), ("r", "+")):
             name = f"{axle.name[0]}{side}"
             against = chassis if given.reaction == "body" else carriers[name]
             torque = " + ".join(
-                [f"{name}.drive_torque", *controls.drive[name], *([f"{part}/2"] if axle in driven else [])]
+                [f"{name}.drive_torque", *controls.drive[name], *([f"{part}/2"] if axle in fed else [])]
             )
             s.add_moment(
-                f"{name}.drive", magnitude=torque + (f" {sign} {held}" if held else ""),
+                f"{name}.drive", magnitude=torque + (f" {moves} {held}" if held else ""),
                 direction=wheels[name][2], on=wheels[name], against=against, label=f"drive of {name}",
             )  # fmt: skip
     for added, ratio in more.items():
@@ -165,16 +170,36 @@ def _add_map(s: System, name: str, points: Pairs) -> str:
 
 def _add_differential(s: System, axle: FittedAxle, part: str) -> str | None:
     """Defines the moment that a differential moves from the left wheel to the right one; None if it is open."""
-    given, name = axle.record.differential, axle.name
+    name = axle.name
+    left, right = (f"u({name[0]}{side}.wheel)" for side in "lr")
+    held = _add_lock(s, axle.record.differential, name, f"({left} - {right})", part, axle.record.wheel.spin_inertia)
+    if held is not None:
+        label = f"right minus left wheel torque, {name} differential"
+        s.add_output(f"{name}.locking", f"2*{held}", label=label, units="F*L")
+    return held
+
+
+def _add_centre(s: System, car: CarData, given: Differential | None) -> str | None:
+    """Defines the moment that a centre differential moves from the front axle to the rear one; None if it is open."""
+    front, rear = (f"(u({axle[0]}l.wheel) + u({axle[0]}r.wheel))/2" for axle in ("front", "rear"))
+    inertia = 2 * min(axle.record.wheel.spin_inertia for axle in (car.front, car.rear))
+    held = _add_lock(s, given, "centre", f"({front} - {rear})", "driving", inertia)
+    if held is not None:
+        label = "rear minus front axle torque, centre differential"
+        s.add_output("centre.locking", f"2*{held}", label=label, units="F*L")
+    return held
+
+
+def _add_lock(s: System, given: Differential | None, name: str, faster: str, part: str, inertia: float) -> str | None:
+    """Defines the moment between two shafts, one `faster` by a speed than the other, under the torque `part`."""
     if given is None or given.kind == "open":
         return None
-    left, right = (f"u({name[0]}{side}.wheel)" for side in "lr")
     words = f"{name} differential"
-    k = put(s, f"k_shaft_{name}", RING**2 * axle.record.wheel.spin_inertia, "F*L/A", f"elasticity of the {words}")
+    k = put(s, f"k_shaft_{name}", RING**2 * inertia, "F*L/A", f"elasticity of the {words}")
     moved = f"{name}.differential"
     if given.kind == "locked":
-        s.add_state(f"{moved}.turn", rate=f"{left} - {right}", units="A", label=f"twist of the {words}")
-        s.define(f"{moved}.held", f"{k}*({moved}.turn + {HELD}*({left} - {right}))")
+        s.add_state(f"{moved}.turn", rate=faster, units="A", label=f"twist of the {words}")
+        s.define(f"{moved}.held", f"{k}*({moved}.turn + {HELD}*{faster})")
     else:
         preload = put(s, f"preload_{name}", given.preload, "F*L", f"{words}: torque between the wheels without drive")
         lock = put(s, f"lock_{name}", given.lock, "1", f"{words}: locking fraction of the drive torque")
@@ -182,6 +207,5 @@ def _add_differential(s: System, axle: FittedAxle, part: str) -> str | None:
         put(s, f"lock_coast_{name}", coast, "1", f"{words}: locking fraction of the overrun torque")
         share = f"where({part} > 0, {lock}, lock_coast_{name})"
         limit = f"({preload} + {share}*abs({part}))/2"
-        add_friction(s, moved, f"({left} - {right})", limit, k, words)
-    s.add_output(f"{name}.locking", f"2*{moved}.held", label=f"right minus left wheel torque, {words}", units="F*L")
+        add_friction(s, moved, faster, limit, k, words)
     return f"{moved}.held"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from bellcrank.library.vehicles.keys import Problems
-from bellcrank.library.vehicles.records import Axle, AxleMotor, Drive, Pairs, Sections
+from bellcrank.library.vehicles.records import Axle, AxleMotor, Differential, Drive, Pairs, Sections
 
 LOW = 0.4  # of the motor speed at which the next gear follows at full load: without load
 IDLE = 80.0  # rad/s
@@ -125,14 +125,25 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
         found = axle.differential
         if found is None:
             continue
-        if part == 0:
+        if part == 0 and given.centre is None:
             problems.append(f"{name}.differential: the {name} axle is not driven (drive.driven = '{given.driven}').")
-        for key in ("lock", "lock_coast"):
-            value = getattr(found, key)
-            if value is not None and not value <= 1:
-                problems.append(f"{name}.differential.{key} = {value:g} must lie between 0 and 1.")
-        if found.kind != "limited-slip" and (found.preload or found.lock or found.lock_coast):
-            problems.append(f"{name}.differential: preload and lock are those of kind = 'limited-slip'.")
+        _lock_problems(f"{name}.differential", found, problems)
+    if given.centre is not None:
+        _lock_problems("drive.centre", given.centre, problems)
+        for name in ("front", "rear"):
+            if getattr(sections, name).motor is not None:
+                problems.append(f"drive.centre and {name}.motor: axles with motors of their own are not coupled.")
+        if any(axle.drive_ratio > 0 for axle in (sections.axles or {}).values()):
+            problems.append("drive.centre couples the front and the rear axle; no other axle may be driven.")
+
+
+def _lock_problems(where: str, found: Differential, problems: Problems) -> None:
+    for key in ("lock", "lock_coast"):
+        value = getattr(found, key)
+        if value is not None and not value <= 1:
+            problems.append(f"{where}.{key} = {value:g} must lie between 0 and 1.")
+    if found.kind != "limited-slip" and (found.preload or found.lock or found.lock_coast):
+        problems.append(f"{where}: preload and lock are those of kind = 'limited-slip'.")
 
 
 def _coupling_problems(given: Drive, problems: Problems) -> None:

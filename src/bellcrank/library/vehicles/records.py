@@ -273,6 +273,8 @@ class Antilock:
     gain: float = key("fraction of the brake torque per slip", default=8.0, sign=0, usual=(1, 20))
     rate: float = key("fraction of the brake torque per slip and time", "1/T", 30.0, sign=0, usual=(1, 200))
     slow: float = key("speed below which ABS is off", "L/T", 1.5, sign=1, usual=(0.5, 5))
+    select_low: str = key("axles both of whose wheels get the smaller fraction of the two", default="none", kind="text",
+                          choices=("none", "front", "rear", "all"))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -337,6 +339,8 @@ class Drive:
     idle: float | None = key("motor speed below which the clutch of a motor with drag is open; default: 80 rad/s",
                              "A/T", None, sign=1, usual=(50, 200))  # fmt: skip
     shift_time: float = key("lag of the ratio in a gear change", "T", 0.1, sign=1, usual=(0.02, 0.6))
+    centre: Differential | None = key("centre differential or coupling between the front and the rear axle",
+                                      default=None, kind="section", record=Differential)  # fmt: skip
     inertia: float = key("moment of inertia of the motor's rotating parts", "M*L**2", 0.0, sign=0, usual=(0, 1))
     clutch: Clutch | None = key("friction clutch; the speed of the motor is then a state", default=None,
                                 kind="section", record=Clutch)  # fmt: skip
