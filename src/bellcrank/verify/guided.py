@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify import jets
+from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value, cross
 
 Numbers = Mapping[str, Any]

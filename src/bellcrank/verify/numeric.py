@@ -107,6 +107,10 @@ class Evaluation:
         kept: T = self._kept[key]
         return kept
 
+    def keep(self, key: Any, found: T) -> T:
+        """What was found elsewhere, unless it is known."""
+        return self.once(key, lambda: found)
+
     def formulas(self, motion: Motion) -> Formulas:
         return self.once(motion, lambda: Formulas(motion, **self.given))
 

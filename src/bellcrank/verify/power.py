@@ -49,7 +49,6 @@ def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np
 def accelerations(evaluation: Evaluation, q: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Rates of the independent speeds (with loops: of all) by the mass matrix and what is left at zero rates."""
 
-
     def found() -> np.ndarray:
         partials = evaluation.once(("partials", q.tobytes()), lambda: Partials(evaluation, q))
         M, f = partials.mass_matrix(), partials.left(evaluation.motion(q, u, np.zeros(len(u))))

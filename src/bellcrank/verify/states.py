@@ -118,7 +118,7 @@ class AtStates:
             at = zip(states.each, states.at, own, strict=True)
             moved = {id(e): nearby(e, q, u, a) for e, (q, u), a in at}
             for i in range(NEARBY):
-                for near in together([(e, *moved[id(e)][i][:2]) for e in states.each]):
+                for near in together([(e, moved[id(e)][i][0], moved[id(e)][i][1]) for e in states.each]):
                     near.loads()
                     near.outputs([moved[id(e)][i][2] for e in near.each])
 

@@ -37,7 +37,7 @@ class Together:
         self.motion = self.all.values(self.q, self.u)
         self._moving: list[Motion] = []
         for e, (q, u), one in zip(self.each, self.at, self._split(self.motion), strict=True):
-            e.once(("plain", q.tobytes(), u.tobytes()), lambda one=one: one)
+            e.keep(("plain", q.tobytes(), u.tobytes()), one)
 
     def _split(self, motion: Motion, motions: int = 0) -> list[Motion]:
         return motion.split([e.machine for e in self.each], motions)
@@ -50,22 +50,20 @@ class Together:
             Jets([np.tile(self.q, n + 1)]), Jets([np.repeat(np.eye(n, n + 1, 1), count, axis=1)])
         )
         for e, (q, _), one in zip(self.each, self.at, self._split(motion, n + 1), strict=True):
-            e.once(("columns", q.tobytes()), lambda one=one: one)
+            e.keep(("columns", q.tobytes()), one)
         if not self.all.bound:
             return
         found = several.constraint_values(motion).reshape(-1, n + 1, count)
         c, A = found[:, 0], found[:, 1:] - found[:, :1]
-        self.all.once(("slopes", self.q.tobytes()), lambda: (c, A))
+        self.all.keep(("slopes", self.q.tobytes()), (c, A))
         for i, (e, (q, _)) in enumerate(zip(self.each, self.at, strict=True)):
-            e.once(("slopes", q.tobytes()), lambda i=i: (c[:, i].copy(), A[..., i].copy()))
+            e.keep(("slopes", q.tobytes()), (c[:, i].copy(), A[..., i].copy()))
 
     def motions(self, udot: Sequence[np.ndarray]) -> list[Motion]:
         """Motions with these accelerations, known to second order."""
         motion = self.all.motion(self.q, self.u, np.array(udot).T)
         each = zip(self.each, self.at, udot, self._split(motion), strict=True)
-        return [
-            e.once(("motion", q.tobytes(), u.tobytes(), a.tobytes()), lambda one=one: one) for e, (q, u), a, one in each
-        ]
+        return [e.keep(("motion", q.tobytes(), u.tobytes(), a.tobytes()), one) for e, (q, u), a, one in each]
 
     def loads(self) -> None:
         """Loads of the description, and rates of user-defined states."""
@@ -92,7 +90,7 @@ class Together:
         except FAILED:
             return
         for e, (q, u), pieces in zip(self.each, self.at, found, strict=True):
-            e.once(("found pieces", q.tobytes(), u.tobytes()), lambda pieces=pieces: ([pieces], left))
+            e.keep(("found pieces", q.tobytes(), u.tobytes()), ([pieces], left))
 
     def _series(self) -> tuple[Motion, list[Motion]]:
         """The motion with rates of its coordinates."""
@@ -100,7 +98,7 @@ class Together:
         if not self._moving:
             for e, (q, u), one in zip(self.each, self.at, self._split(motion), strict=True):
                 full = e.values(q, u).u
-                self._moving.append(e.once(("moving", q.tobytes(), full.tobytes()), lambda one=one: one))
+                self._moving.append(e.keep(("moving", q.tobytes(), full.tobytes()), one))
         return motion, self._moving
 
     def _ask(self, asked: Asked, series: Callable[[], tuple[Motion, list[Motion]]]) -> None:
