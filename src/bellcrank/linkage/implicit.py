@@ -119,6 +119,12 @@ class PythonFunction:
     def __post_init__(self) -> None:
         self._known: dict[tuple[float, ...], tuple[float, ...]] = {}  # rates, outputs and all parts ask for the same
 
+    def __getstate__(self) -> tuple[Linkage, bool]:
+        return self.linkage, self.second
+
+    def __setstate__(self, state: tuple[Linkage, bool]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
     def __call__(self, *arguments: float) -> tuple[float, ...]:
         if arguments not in self._known:
             self.ahead([arguments])
