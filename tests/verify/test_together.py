@@ -22,7 +22,7 @@ def nonholonomic():
     """A body that cannot slide sideways, one that follows it, and an output of accelerations."""
     s = bc.System("nonholonomic")
     a = s.add_body("a", translate=(1, 2), rotate=3, mass=2, inertia=(2, 2, 3), cm=(0.2, 0, 0))
-    c = s.add_body("c", parent=a, rotate=2, joint_at=(-0.5, 0, 0), mass=1, inertia=(1, 2, 3))
+    s.add_body("c", parent=a, rotate=2, joint_at=(-0.5, 0, 0), mass=1, inertia=(1, 2, 3))
     s.add_constraint("dot(vel(a.origin), [a2])")
     s.add_constraint("u(c) - 0.3*u(a, 3)*cos(q(a, 3))")
     s.add_input("push", units="F")

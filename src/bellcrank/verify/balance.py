@@ -21,7 +21,7 @@ from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion
 from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, freedom, mass_centre
 from bellcrank.verify.report import Line
-from bellcrank.verify.subject import AHEAD, UNUSABLE, Sample, Subject
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject, batched
 
 ENERGY = 1e-6  # of the energy that went to and fro
 MOMENTUM = 1e-8  # of the momenta of all parts, or of the impulses
@@ -126,8 +126,7 @@ class Window:
 
     def _exchange(self) -> None:
         """What is exchanged in the run."""
-        for i in range(0, len(self.nodes), AHEAD):
-            nodes = self.nodes[i : i + AHEAD]
+        for nodes in batched(self.nodes):
             self._look_ahead([s for s, _ in nodes])
             for s, weight in nodes:
                 self._add(s, weight)

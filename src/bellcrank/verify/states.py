@@ -21,7 +21,7 @@ from bellcrank.verify.power import Residual, accelerations, virtual_power
 from bellcrank.verify.reactions import newton_euler, reactions_error
 from bellcrank.verify.report import Line
 from bellcrank.verify.scales import NEARBY, Scales, nearby, varied
-from bellcrank.verify.subject import AHEAD, UNUSABLE, Sample, Subject
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject, batched
 from bellcrank.verify.together import together
 
 EQUATION = 1e-10  # of the terms of an equation of motion, or of a constraint of accelerations
@@ -177,16 +177,16 @@ class AtStates:
 def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) -> tuple[list[Line], str]:
     """The lines, and the scales in words."""
     found = AtStates(subject)
-    for i, s in enumerate(samples):
-        if not i % AHEAD:
-            with suppress(*UNUSABLE):  # each for itself then
-                found.look_ahead(samples[i : i + AHEAD])
-        try:
-            found.look(s)
-        except UNUSABLE as error:
-            for w in found.worst.values():
-                w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
-            break
+    for some in batched(samples):
+        with suppress(*UNUSABLE):  # each for itself then
+            found.look_ahead(some)
+        for s in some:
+            try:
+                found.look(s)
+            except UNUSABLE as error:
+                for w in found.worst.values():
+                    w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
+                return found.lines(suffix), found.scales.told(subject.unit_system)
     return found.lines(suffix), found.scales.told(subject.unit_system)
 
 

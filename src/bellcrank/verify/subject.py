@@ -11,10 +11,10 @@ import math
 import re
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from bellcrank.units import Unit, UnitSystem, unit_system
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, state_key
 from bellcrank.verify.jets import NoDerivative, value
-from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.numeric import Evaluation, Pieces
 from bellcrank.verify.together import Together, together
 
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
@@ -50,6 +50,7 @@ KEPT = 64  # samples whose evaluations are kept
 LOOKS = 6  # states at which the usual number of degrees of freedom is looked for
 
 
+T = TypeVar("T")
 Inputs = dict[str, tuple[float, float, float]]
 
 
@@ -220,9 +221,7 @@ class Subject:
         """Finds motions and loads of samples at once, and what formulas are made of there."""
         if self.loops:
             return []
-        found = []
-        for i in range(0, len(samples), AHEAD):
-            found += together([(self.evaluation(s), s.q, s.u) for s in samples[i : i + AHEAD]])
+        found = together([(self.evaluation(s), s.q, s.u) for s in samples])
         for states in found:
             states.loads()
             if pieces:
@@ -231,8 +230,10 @@ class Subject:
 
     def further(self, samples: Sequence[Sample]) -> list[Sample]:
         """More states, near the initial one too, at which formulas are made of other pieces than at those given."""
-        self.evaluate_together(samples, pieces=True)
-        met = set().union(*map(self._pieces, samples))
+        met: set[Pieces] = set()
+        for some in batched(samples):
+            self.evaluate_together(some, pieces=True)
+            met = met.union(*map(self._pieces, some))
         found: list[Sample] = []
         in_vain = tried = 0
         while met and in_vain < IN_VAIN and len(found) < MOST_FURTHER:
@@ -287,7 +288,7 @@ class Subject:
             self.eom.name,
         )
 
-    def _pieces(self, s: Sample) -> set[tuple[str, tuple[Any, ...]]]:
+    def _pieces(self, s: Sample) -> set[Pieces]:
         return self.evaluation(s).pieces(s.q, s.u)
 
     def lively(self, samples: Sequence[Sample]) -> list[Sample]:
@@ -295,10 +296,12 @@ class Subject:
 
         Under strong loads the speeds drawn count for little, and so would mistakes in what belongs to them.
         """
-        faster = [self._faster(s) for s in samples]
-        self.evaluate_together([s for s in faster if s is not None])
-        pairs = zip(samples, faster, strict=True)
-        return [s if f is None or self._trouble(f) else f for s, f in pairs]
+        found: list[Sample] = []
+        for some in batched(samples):
+            faster = [self._faster(s) for s in some]
+            self.evaluate_together([s for s in faster if s is not None])
+            found += [s if f is None or self._trouble(f) else f for s, f in zip(some, faster, strict=True)]
+        return found
 
     def _faster(self, s: Sample) -> Sample | None:
         try:
@@ -444,6 +447,11 @@ class Subject:
         except UNUSABLE as error:
             return f"no numbers: {error}"
         return "" if np.all(np.isfinite(np.array(loads))) else "a load that is no finite number"
+
+
+def batched(listed: Sequence[T]) -> Iterator[Sequence[T]]:
+    """As many as are evaluated at once."""
+    return (listed[i : i + AHEAD] for i in range(0, len(listed), AHEAD))
 
 
 # ---- user functions and inputs
