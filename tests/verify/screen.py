@@ -80,7 +80,8 @@ class Screen:
     def __init__(self, system, eom, states=2):
         subject = Subject(system, eom, {"backend": "python"}, None, 0, quiet=True)
         samples = subject.samples(states)
-        faster = [subject.lively(s) if i % 2 else s for i, s in enumerate(samples)]
+        faster = list(samples)
+        faster[1::2] = subject.lively(samples[1::2])
         looks = AtStates(subject)
         self.program = Switched(eom.program, subject.loaded.functions)
         self.states = []

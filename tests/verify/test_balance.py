@@ -76,8 +76,9 @@ def test_what_is_exchanged_in_a_step(subject):
         return np.array([Q[0], Q[1], speed, 0.0])
 
     path.dense_output = lambda: at
-    window._exchange(path)
-    window._exchange(path)
+    window._note_nodes(path)
+    window._note_nodes(path)
+    window._exchange()
     account = window.account
     assert (account.work, account.exchanged) == pytest.approx((0, 2 * 0.5 * F * 4), abs=1e-12)
     turning = -M0 * G * Q[0] - M1 * G * (Q[0] + L * math.cos(Q[1]))
@@ -96,7 +97,7 @@ def test_a_balance_is_a_share_of_what_went_to_and_fro(subject, monkeypatch, exch
     found = iter([Energies(3.0, 5.0, 0.0), Energies(*last, 0.0)])
     monkeypatch.setattr(window, "_energies", lambda s: next(found))
     window.account.work, window.account.exchanged = 1.0, exchanged
-    monkeypatch.setattr(window, "_exchange", lambda solver: None)
+    monkeypatch.setattr(window, "_exchange", lambda: None)
     gained = last[0] - 3 + last[1] - 5
     line, *_ = window.lines(" x")
     assert line.name == "energy balance x" and line.note.startswith("from t = 0.25 s on, for ")

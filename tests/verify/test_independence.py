@@ -13,7 +13,7 @@ SHOWN = {"report": {"bellcrank.files.html", "bellcrank.files.notebook"}}  # how 
 
 
 @pytest.mark.parametrize(
-    "name", ["jets", "formulas", "bodies", "guided", "joints", "closed", "numeric", "reactions", "report"]
+    "name", ["jets", "formulas", "bodies", "guided", "joints", "closed", "numeric", "reactions", "together", "report"]
 )
 def test_only_data_and_syntax_are_shared(name):
     source = Path(bellcrank.verify.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")

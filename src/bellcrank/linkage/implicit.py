@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ Array = np.ndarray[Any, Any]
 NODES = 129
 EDGE = 0.004  # of the range, omitted at either end, where the derivatives grow without bound
 BESIDE = 1e-3  # m or rad of the second input, over which a third derivative is found
+MOST_KNOWN = 1024  # arguments whose values are kept
 DIGITS = (15, 13, 10, 9, 7, 5)  # of a state and its derivatives that a start has use for
 
 
@@ -107,33 +109,60 @@ def _start(linkage: Linkage, z: Array, second: bool) -> tuple[tuple[float, ...],
     return tuple(tuple(float(f"{x:.{n}g}") for x, n in zip(row, digits, strict=True)) for row in rows)
 
 
-def python_function(linkage: Linkage, second: bool) -> Any:
+@dataclass(eq=False)
+class PythonFunction:
     """The same function for scalars: state, y', y'' in one tuple; outside of the reach not-a-number."""
-    solver = linkage.solver
-    nothing = (math.nan,) * count_values(linkage, second)
 
-    @lru_cache(maxsize=1024)  # rates and outputs of a state, and all parts of the linkage, ask for the same
-    def solve(*arguments: float) -> tuple[float, ...]:
-        given = [*arguments, *[0.0] * (len(linkage.inputs) - len(arguments))]
-        z = [np.array([x]) for x in given]
-        low, high = reach(linkage)
-        if not low <= given[0] <= high:
-            return nothing
-        start = linkage.way().start(z[0])
-        if second:
-            rest = [z[0], np.zeros(1)]
-            start = solver.solve(start, rest).state
-            start = solver.moved(start, solver.first(start, rest)[0][1] * given[1])
-        found = solver.solve(start, z)
-        if not (found.converged[0] and found.det[0] == linkage.branch):
-            return nothing
-        T, J = solver.first(found.state, z)
-        D2, _ = solver.second(found.state, z, T, J)
-        pairs = [D2[0]] if not second else [D2[0], D2[1], 0.5 * (D2[2] - D2[0] - D2[1])]
-        parts = [found.state[:, 0], *(T[i][:, 0] for i in range(len(arguments))), *(p[:, 0] for p in pairs)]
-        return tuple(float(x) for part in parts for x in part)
+    linkage: Linkage
+    second: bool
 
-    return solve
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[float, ...], tuple[float, ...]] = {}  # rates, outputs and all parts ask for the same
+
+    def __getstate__(self) -> tuple[Linkage, bool]:
+        return self.linkage, self.second
+
+    def __setstate__(self, state: tuple[Linkage, bool]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def __call__(self, *arguments: float) -> tuple[float, ...]:
+        if arguments not in self._known:
+            self.ahead([arguments])
+        return self._known[arguments]
+
+    def ahead(self, several: Sequence[tuple[float, ...]]) -> None:
+        """Solves for several arguments at once, which may be asked for one by one afterwards."""
+        new = [x for x in dict.fromkeys(several) if x not in self._known]
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+            new = list(dict.fromkeys(several))
+        if new:
+            self._known.update(zip(new, _values_of(self.linkage, self.second, np.array(new).T), strict=True))
+
+
+def _values_of(linkage: Linkage, second: bool, arguments: Array) -> list[tuple[float, ...]]:
+    """State, y', y'' for columns of arguments, one tuple each; not-a-number where there is no solution."""
+    solver, (low, high) = linkage.solver, reach(linkage)
+    result = [(math.nan,) * count_values(linkage, second)] * arguments.shape[1]
+    inside = np.flatnonzero((low <= arguments[0]) & (arguments[0] <= high))
+    if not len(inside):
+        return result
+    rest = [np.zeros(len(inside))] * (len(linkage.inputs) - len(arguments))
+    z = [*arguments[:, inside], *rest]
+    start = linkage.way().start(z[0])
+    if second:
+        still = [z[0], np.zeros(len(inside))]
+        start = solver.solve(start, still).state
+        start = solver.moved(start, solver.first(start, still)[0][1] * z[1])
+    found = solver.solve(start, z)
+    T, J = solver.first(found.state, z)
+    D2, _ = solver.second(found.state, z, T, J)
+    pairs = [D2[0]] if not second else [D2[0], D2[1], 0.5 * (D2[2] - D2[0] - D2[1])]
+    parts = np.concatenate([found.state, *T[: len(arguments)], *pairs])
+    for i, place in enumerate(inside):
+        if found.converged[i] and found.det[i] == linkage.branch:
+            result[place] = tuple(parts[:, i].tolist())
+    return result
 
 
 def pose_values(linkage: Linkage, part: str, second: bool) -> tuple[list[Symbol], list[Expr]]:

@@ -18,7 +18,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Expr, Func, expression, substitute
 from bellcrank.expr.external_value import Rule
 from bellcrank.expr.walk import postorder
-from bellcrank.linkage.implicit import count_values, python_function, reach
+from bellcrank.linkage.implicit import PythonFunction, count_values, reach
 from bellcrank.linkage.link_motion import link_motion
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.moving import add3, cross3, euler_rate, scale3
@@ -126,7 +126,7 @@ class ExactGuide(Guide):
 
     def __init__(self, name: str, linkage: Linkage, second: bool, formulas: Any = None) -> None:
         super().__init__(name, linkage, second)
-        python = python_function(linkage, second)
+        python = PythonFunction(linkage, second)
         returns = tuple(f"{name}.{i}" for i in range(count_values(linkage, second)))
         given = ("z", "r")[: self.count]
         self.routine = External(name, given, returns, python=python, formulas=formulas, rule=self._rule)

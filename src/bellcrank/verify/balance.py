@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +18,10 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from bellcrank.verify import jets
-from bellcrank.verify.bodies import Motion, look_ahead
+from bellcrank.verify.bodies import Motion
 from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, freedom, mass_centre
 from bellcrank.verify.report import Line
-from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject, batched
 
 ENERGY = 1e-6  # of the energy that went to and fro
 MOMENTUM = 1e-8  # of the momenta of all parts, or of the impulses
@@ -66,6 +67,7 @@ class Window:
         self.subject, self.start = subject, start
         self.t_end = start.time + (subject.description.run.t_end or 1.0)
         self.account = Account()
+        self.nodes: list[tuple[Sample, float]] = []  # of all steps, with weights
         self.units = np.concatenate([subject.sizes(letter) for letter in "qu"])
         evaluation = subject.evaluation(start)
         self.units[len(start.q) :] *= evaluation.rate(evaluation.speeds(start.q, start.u))
@@ -87,7 +89,7 @@ class Window:
             if solver.status != "running" or (i >= STEPS and moved > MOVED):
                 break
             solver.step()
-            self._exchange(solver)
+            self._note_nodes(solver)
             moved = float((np.abs(solver.y - y0) / self.units).max(initial=0.0))
         begun, ended = self.start.time, solver.t
         if not moved > MOVED and len(y0):
@@ -95,6 +97,7 @@ class Window:
                 f"from t = {begun:.3g} s on, for {ended - begun:.2g} s, nothing moves by more than {moved:.1e} of its "
                 "size"
             )
+        self._exchange()
         samples = [self.at(begun, y0), self.at(ended, solver.y)]
         first, last = (self._energies(s) for s in samples)
         momenta = [RigidMotions(self.subject.evaluation(s), s).momenta() for s in samples]
@@ -114,28 +117,41 @@ class Window:
         moves = evaluation.drift(s.q) is not None
         return evaluation.energies(s.q, s.u, self.subject.rates(s)[1] if moves else np.zeros_like(s.u))
 
-    def _exchange(self, solver: Any) -> None:
-        """What is exchanged in the last step."""
-        path, account = solver.dense_output(), self.account
-        half = (solver.t - solver.t_old) / 2
-        nodes, weights = leggauss(NODES)
-        times = [solver.t_old + half * (1 + x) for x in nodes]
-        samples = [self.at(t, path(t)) for t in times]
-        look_ahead((self.subject.evaluation(s).machine, s.q) for s in samples)
-        for s, t, weight in zip(samples, times, weights, strict=True):
-            evaluation = self.subject.evaluation(s)
-            locked = evaluation.values(s.q, s.u).locked()
-            if locked:
-                raise Stands(f"a run comes to gimbal lock of '{locked[0]}' at t = {t:.3g} s")
-            power = self._energies(s, evaluation).power
-            account.work += half * weight * power
-            account.exchanged += half * weight * abs(power)
-            if account.free.any():
-                rigid = RigidMotions(evaluation, s)
-                loads = rigid.loads()
-                account.impulse += half * weight * loads
-                account.pushed += half * weight * np.abs(loads)
-                account.free &= rigid.free()
+    def _note_nodes(self, solver: Any) -> None:
+        """States of the last step at which powers are taken, with their weights."""
+        path, half = solver.dense_output(), (solver.t - solver.t_old) / 2
+        for x, weight in zip(*leggauss(NODES), strict=True):
+            t = solver.t_old + half * (1 + x)
+            self.nodes.append((self.at(t, path(t)), half * weight))
+
+    def _exchange(self) -> None:
+        """What is exchanged in the run."""
+        for nodes in batched(self.nodes):
+            self._look_ahead([s for s, _ in nodes])
+            for s, weight in nodes:
+                self._add(s, weight)
+
+    def _look_ahead(self, samples: Sequence[Sample]) -> None:
+        given = {id(self.subject.evaluation(s)): s for s in samples}
+        with suppress(*UNUSABLE):  # each for itself then
+            for states in self.subject.evaluate_together(samples):
+                if any(e.drift(q) is not None for e, (q, _) in zip(states.each, states.at, strict=True)):
+                    states.motions([self.subject.rates(given[id(e)])[1] for e in states.each])
+
+    def _add(self, s: Sample, weight: float) -> None:
+        account, evaluation = self.account, self.subject.evaluation(s)
+        locked = evaluation.values(s.q, s.u).locked()
+        if locked:
+            raise Stands(f"a run comes to gimbal lock of '{locked[0]}' at t = {s.time:.3g} s")
+        power = self._energies(s, evaluation).power
+        account.work += weight * power
+        account.exchanged += weight * abs(power)
+        if account.free.any():
+            rigid = RigidMotions(evaluation, s)
+            loads = rigid.loads()
+            account.impulse += weight * loads
+            account.pushed += weight * np.abs(loads)
+            account.free &= rigid.free()
 
 
 def _momentum_lines(account: Account, momenta: list[tuple[np.ndarray, np.ndarray]], suffix: str) -> list[Line]:

@@ -21,7 +21,7 @@ from bellcrank.model.records import BodyRecord, Description, PointRecord
 from bellcrank.units import unit_system
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
-from bellcrank.verify.jets import Jet, Value, value
+from bellcrank.verify.jets import Jet, Jets, Value, value
 from bellcrank.verify.joints import GROUND, ZERO, E, Joint, PlainJoint, Pose, joint_of, rotation_about
 
 
@@ -277,17 +277,17 @@ class Machine:
     @property
     def instant(self) -> Machine:
         """The same machine, in which what leads it has a value and a rate, but no change of these."""
-        return self._led({i: (value(r), value(rate)) for i, (r, rate) in self.led.items()})
+        return self._led({i: (_instant(r), _instant(rate)) for i, (r, rate) in self.led.items()})
 
     @property
     def still(self) -> Machine:
         """The same machine, in which what leads it stands still."""
-        return self._led({i: (value(r), 0.0) for i, (r, _) in self.led.items()})
+        return self._led({i: (_instant(r), 0.0) for i, (r, _) in self.led.items()})
 
     @property
     def moves(self) -> bool:
         """Does anything move it from outside?"""
-        return any(float(value(rate)) != 0.0 for _, rate in self.led.values())
+        return any(np.any(value(rate) != 0.0) for _, rate in self.led.values())
 
     def motion(self, q: Value, u: Value) -> Motion:
         """Orientation, position and velocities for coordinates and speeds as they are given."""
@@ -318,16 +318,16 @@ class Machine:
 
         Those of user-defined states are left open (not a number): formulas that need them find them.
         """
-        c = np.full((len(u) + 1, len(q)), np.nan)
+        c, of = np.full((len(u) + 1, *q.shape), np.nan), type(u)
         c[0] = q
         for b in self.bodies:
             if b.joint.direct:
-                c[1:, b.q] = u.c[:, b.u] / np.arange(1, len(u) + 1)[:, None]
+                c[1:, b.q] = u.c[:, b.u] / np.arange(1, len(u) + 1).reshape(-1, *(1,) * q.ndim)
         for n in range(1, len(u) + 1) if self._indirect else ():
-            motion = Motion(self, Jet(c[:n]), Jet(u.c[:n]), self._carriers)
+            motion = Motion(self, of(c[:n]), of(u.c[:n]), self._carriers)
             for b in self._indirect:
-                c[n, b.q] = jets.coefficients(jets.stack(motion.rates_of(b)), n)[n - 1] / n
-        return Motion(self, Jet(c), u)
+                c[n, b.q] = jets.coefficients(jets.stack(motion.rates_of(b)), n, of is jets.Jets)[n - 1] / n
+        return Motion(self, of(c), u)
 
     @cached_property
     def _indirect(self) -> list[Body]:
@@ -365,11 +365,45 @@ class Motion:
 
     def one(self, i: int) -> Motion:
         """One of several motions."""
+        return self._with(self.u[:, i], *({b: x[:, i] for b, x in of.items()} for of in (self.w, self.v)))
+
+    def mixed(self, weights: np.ndarray) -> Motion:
+        """Sums of several motions, one for each column of weights."""
+        return self._with(self.u @ weights, *({b: x @ weights for b, x in of.items()} for of in (self.w, self.v)))
+
+    def _with(self, u: np.ndarray, w: dict[int, Value], v: dict[int, Value]) -> Motion:
         other = copy.copy(self)
-        other.u = self.u[:, i]
-        other.w, other.v = ({b: x[:, i] for b, x in of.items()} for of in (self.w, self.v))
-        other.of = {b: Pose(self.R[b], self.p[b], other.w[b], other.v[b]) for b in self.of}
+        other.u, other.w, other.v = u, w, v
+        other.of = {b: Pose(self.R[b], self.p[b], w[b], v[b]) for b in self.of}
         return other
+
+    def split(self, machines: Sequence[Machine], motions: int = 0) -> list[Motion]:
+        """The motions of several states, each with the machine of its own; several motions in each, if so many follow
+        one another, all states in each."""
+        each = [copy.copy(self) for _ in machines]
+        plain, count = len(self.q) == 1, len(machines)
+
+        def parts(x: Value, moving: bool) -> Sequence[Any]:
+            if not isinstance(x, Jet):
+                still = np.repeat(x[:, None], motions, axis=1) if moving and motions and x.ndim == 1 else x
+                return [still] * count
+            c = np.broadcast_to(x.c, (*x.c.shape[:-1], count * max(motions, 1)))
+            c = c.reshape(*c.shape[:-1], -1, count) if moving and motions else c[..., None, :count]
+            found = np.ascontiguousarray(np.moveaxis(c, -1, 0))
+            found = found if moving and motions else found[..., 0]
+            return list(found[:, 0]) if plain else [Jet(y) for y in found]
+
+        for name, moving in (("q", False), ("u", True)):
+            for other, x in zip(each, parts(getattr(self, name), moving), strict=True):
+                setattr(other, name, x)
+        for name, moving in (("R", False), ("p", False), ("w", True), ("v", True)):
+            columns = {b: parts(x, moving) for b, x in getattr(self, name).items()}
+            for i, other in enumerate(each):
+                setattr(other, name, {b: column[i] for b, column in columns.items()})
+        for machine, other in zip(machines, each, strict=True):
+            other.machine = machine.instant if plain else machine
+            other.of = {b: Pose(other.R[b], other.p[b], other.w[b], other.v[b]) for b in self.of}
+        return each
 
     def position(self, body: int, at: Value) -> Value:
         return self.p[body] + self.R[body] @ at
@@ -395,6 +429,10 @@ class Motion:
     def locked(self) -> list[str]:
         """Bodies in gimbal lock, or near it: their angles do not determine how they turn."""
         return [b.name for b in self.machine.bodies if not b.joint.gimbal(self.q[b.q]) > LOCKED]
+
+
+def _instant(x: Value) -> Value:
+    return x if isinstance(x, Jets) else value(x)
 
 
 def look_ahead(states: Iterable[tuple[Machine, np.ndarray]]) -> None:

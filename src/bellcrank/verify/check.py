@@ -110,7 +110,8 @@ def check(
         samples = subject.samples(states)
         suffix = " without small variables" if small else ""
         few = samples[: max(3, states // 4)]
-        faster = [subject.lively(s) if i % 2 else s for i, s in enumerate(samples)]
+        faster = list(samples)
+        faster[1::2] = subject.lively(samples[1::2])
         further = subject.further(faster)
         zeros = states_at_zeros(subject)
         lines, scales = lines_at_states(subject, faster + further + zeros, suffix)

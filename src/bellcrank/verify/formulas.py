@@ -25,7 +25,7 @@ from bellcrank.model.records import Description, External
 from bellcrank.units import unit_system, with_unit
 from bellcrank.verify import jets
 from bellcrank.verify.functions import CHOICES, FUNCTIONS, OPERATORS, Rule
-from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.jets import Jet, Jets, Value
 
 ExternalRoutine = Callable[[External, list[float]], list[float]]
 
@@ -185,7 +185,9 @@ class Scalars:
 
     def _function(self, rules: Mapping[str, Rule], name: str, args: list[Value]) -> Value:
         if self.chosen is not None and name in CHOICES:
-            self.chosen.append(CHOICES[name](*(float(jets.value(a)) for a in args)))
+            numbers = np.broadcast_arrays(*map(jets.value, args))
+            rule = CHOICES[name]
+            self.chosen.append([rule(*x) for x in zip(*(n.ravel().tolist() for n in numbers), strict=True)])
         return rules[name](*args)
 
     def settle(self, value: Any) -> Value:
@@ -246,6 +248,11 @@ class Scalars:
         """Values of a user function; their rates are not known."""
         if self.external is None:
             raise CannotEvaluate(f"external '{routine.name}' has no meaning in a constant")
+        if jets.kind(*arguments, self.time) is Jets:
+            columns = np.broadcast_arrays(jets.value(self.time), *map(jets.value, arguments))[1:]
+            count = np.size(jets.value(self.time))
+            found = [self.external(routine, [float(x[i]) for x in columns]) for i in range(count)]
+            return [Jets([x]) for x in zip(*found, strict=True)]
         results = self.external(routine, [float(jets.value(a)) for a in arguments])
         return [np.float64(x) if self.values_only else Jet([x]) for x in results]
 
@@ -326,28 +333,32 @@ def _points(table: Table) -> tuple[np.ndarray, np.ndarray, Any]:
 def _curve(table: Table, x: Value, n: int) -> Value:
     axis, values, spline = _points(table)
 
-    def at(z: Any, n: int) -> float:
-        inside = min(max(float(z), axis[0]), axis[-1])
+    def at(z: Any, n: int) -> Any:
+        inside = np.clip(z, axis[0], axis[-1])
         i = _interval(axis, inside)
         chord = (values[i + 1] - values[i]) / (axis[i + 1] - axis[i])
-        slope = float(spline(inside, 1)) if spline is not None else chord
+        slope = spline(inside, 1) if spline is not None else chord
         if n == 0:
-            start = float(spline(inside)) if spline is not None else values[i] + chord * (inside - axis[i])
-            return float(start + slope * (float(z) - inside))
+            start = spline(inside) if spline is not None else values[i] + chord * (inside - axis[i])
+            return start + slope * (z - inside)
         if n == 1:
-            return float(slope)
-        return float(spline(inside, n)) if spline is not None and inside == float(z) else 0.0
+            return slope
+        return np.where(inside == z, spline(inside, n), 0.0) if spline is not None else 0.0 * z
 
     return jets.from_rate(x, lambda z: at(z, n), lambda z: _curve(table, z, n + 1))
 
 
-def _interval(axis: np.ndarray, x: float) -> int:
-    return int(np.clip(np.searchsorted(axis, x, side="right") - 1, 0, len(axis) - 2))
+def _interval(axis: np.ndarray, x: Any) -> Any:
+    return np.clip(np.searchsorted(axis, x, side="right") - 1, 0, len(axis) - 2)
 
 
 def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
     from scipy.interpolate import RectBivariateSpline
 
+    if jets.kind(*args) is Jets:
+        count = max(x.c.shape[-1] for x in args if isinstance(x, Jets))
+        each = [[x.of(i) if isinstance(x, Jets) else x for x in args] for i in range(count)]
+        return Jets(np.stack([_surface(table, x, n).c for x in each], axis=-1))
     axes = [np.array(a) for a in table.axes]
     spline = RectBivariateSpline(*axes, np.array(table.values), kx=table.order, ky=table.order)
     known = [float(jets.value(x)) for x in args]

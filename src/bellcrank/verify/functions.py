@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.verify import jets
-from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.jets import Jet, Jets, Value, steady
 
 Rule = Callable[..., Value]
 
@@ -25,7 +25,16 @@ def smooth(start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Rule
 
 def steps(start: Callable[..., Any]) -> Rule:
     """A function that is constant between its jumps."""
-    return lambda *xs: start(*map(jets.value, xs))
+
+    def rule(*xs: Value) -> Value:
+        found = start(*map(jets.value, xs))
+        return steady(found) if jets.kind(*xs) is Jets else found
+
+    return rule
+
+
+def _compared(relation: Callable[[Any, Any], Any]) -> Rule:
+    return steps(lambda a, b: np.asarray(relation(a, b), dtype=float)[()])
 
 
 def _tan(x: Value) -> Value:
@@ -34,21 +43,53 @@ def _tan(x: Value) -> Value:
 
 
 def _absolute(x: Value) -> Value:
-    return x * np.sign(x.c[0]) if isinstance(x, Jet) else np.abs(x)
+    return type(x)(x.c * np.sign(x.c[0])) if isinstance(x, Jet) else np.abs(x)
 
 
 def _mod(x: Value, y: Value) -> Value:
     """x less as many whole y as leave something of the sign of y."""
-    return x - y * np.floor(np.divide(jets.value(x), jets.value(y)))
+    return x - y * _whole(x, y)
 
 
 def _smooth_step(x: Value, a: Value, b: Value) -> Value:
     s = (x - a) / (b - a)
+    if isinstance(s, Jets):
+        inside = s * s * s * (s * (s * 6.0 - 15.0) + 10.0)
+        return _pick(jets.value(s) >= 1.0, 1.0, _pick(jets.value(s) <= 0.0, 0.0, inside))
     if jets.value(s) <= 0.0:
         return 0.0
     return s * s * s * (s * (s * 6.0 - 15.0) + 10.0) if jets.value(s) < 1.0 else 1.0
 
 
+def _pick(condition: np.ndarray, a: Value, b: Value) -> Value:
+    """In each of several states one of two values."""
+    if isinstance(a, Jet) or isinstance(b, Jet):
+        return Jets(np.where(condition, *jets.together(a, b)))
+    return steady(np.where(condition, a, b))
+
+
+def _where(c: Value, a: Value, b: Value) -> Value:
+    if isinstance(c, Jets):
+        return _pick(jets.value(c) != 0, a, b)
+    return a if jets.value(c) != 0 else b
+
+
+def _extreme(choose: Callable[..., Value], place: Callable[..., Any]) -> Rule:
+    """The least or the largest of several values."""
+
+    def rule(*xs: Value) -> Value:
+        if jets.kind(*xs) is not Jets:
+            return choose(xs, key=lambda x: float(jets.value(x)))
+        best = place(np.stack(np.broadcast_arrays(*map(jets.value, xs))), axis=0)
+        found = xs[0]
+        for i, x in enumerate(xs[1:], 1):
+            found = _pick(best == i, x, found)
+        return found
+
+    return rule
+
+
+_whole = steps(lambda x, y: np.floor(np.divide(x, y)))
 OPERATORS: Mapping[str, Rule] = {
     "neg": operator.neg,
     "+": operator.add,
@@ -56,10 +97,10 @@ OPERATORS: Mapping[str, Rule] = {
     "*": operator.mul,
     "/": lambda a, b: a * jets.reciprocal(b),
     "**": jets.power,
-    "<": steps(lambda a, b: float(a < b)),
-    "<=": steps(lambda a, b: float(a <= b)),
-    ">": steps(lambda a, b: float(a > b)),
-    ">=": steps(lambda a, b: float(a >= b)),
+    "<": _compared(operator.lt),
+    "<=": _compared(operator.le),
+    ">": _compared(operator.gt),
+    ">=": _compared(operator.ge),
 }
 FUNCTIONS: Mapping[str, Rule] = {
     "sin": lambda x: jets.sincos(x)[0],
@@ -92,9 +133,9 @@ FUNCTIONS: Mapping[str, Rule] = {
     "ceil": steps(np.ceil),
     "mod": _mod,
     "smooth_step": _smooth_step,
-    "min": lambda *xs: min(xs, key=lambda x: float(jets.value(x))),
-    "max": lambda *xs: max(xs, key=lambda x: float(jets.value(x))),
-    "where": lambda c, a, b: a if jets.value(c) != 0 else b,
+    "min": _extreme(min, np.argmin),
+    "max": _extreme(max, np.argmax),
+    "where": _where,
     "lt": OPERATORS["<"],
     "le": OPERATORS["<="],
     "gt": OPERATORS[">"],

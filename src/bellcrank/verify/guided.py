@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value, cross
 
@@ -44,17 +45,32 @@ def guided_pose(m: Numbers, z: Sequence[Value]) -> tuple[Value, Value, Sequence[
     lengths = [len(x) for x in z if isinstance(x, Jet)]
     if not lengths:
         return m["R"], m["p"], m["d"], m["delta"]
-    known = min(lengths)
+    known, of = min(lengths), jets.kind(*z)
     rates, seconds = ([_derivative(x, n) for x in z] for n in (1, 2))
     v = sum(m["d"][k] * rates[k] for k in count)
     w = sum(m["delta"][k] * rates[k] for k in count)
     a = sum(m["d"][k] * seconds[k] for k in count) + _quadratic(m["dd"], rates)
     alpha = sum(m["delta"][k] * seconds[k] for k in count) + _quadratic(m["ddelta"], rates)
     W, A = _skew(w), _skew(alpha)
-    R = [m["R"], W @ m["R"], (A + W @ W) @ m["R"] / 2]
-    d = [Jet([m["d"][k], sum(_pair(m["dd"], k, j) * rates[j] for j in count)][:known]) for k in count]
-    delta = [Jet([m["delta"][k], sum(_bent(m, k, j) * rates[j] for j in count)][:known]) for k in count]
-    return Jet(R[:known]), Jet([m["p"], v, a / 2][:known]), d, delta
+    R = [m["R"], _times(W, m["R"]), _times(A + _times(W, W), m["R"]) / 2]
+    d = [of([m["d"][k], sum(_pair(m["dd"], k, j) * rates[j] for j in count)][:known]) for k in count]
+    delta = [of([m["delta"][k], sum(_bent(m, k, j) * rates[j] for j in count)][:known]) for k in count]
+    return of(R[:known]), of([m["p"], v, a / 2][:known]), d, delta
+
+
+def several(numbers: Sequence[Numbers]) -> Numbers:
+    """What a guide gives at several states, one after another along the last axes."""
+    found: dict[str, Any] = {x: np.stack([m[x] for m in numbers], axis=-1) for x in ("R", "p")}
+    for x in ("d", "delta"):
+        found[x] = [np.stack([m[x][k] for m in numbers], axis=-1) for k in range(len(numbers[0][x]))]
+    for x in ("dd", "ddelta"):
+        found[x] = {pair: np.stack([m[x][pair] for m in numbers], axis=-1) for pair in numbers[0][x]}
+    return found
+
+
+def _times(A: Any, B: Any) -> Any:
+    """The product of matrices, also of several states."""
+    return A @ B if A.ndim == 2 else np.einsum("ijn,jkn->ikn", A, B)
 
 
 def _derivative(x: Value, n: int) -> Any:
@@ -75,5 +91,6 @@ def _quadratic(form: Mapping[tuple[int, int], Any], rates: Sequence[Any]) -> Any
 
 
 def _skew(v: Any) -> np.ndarray:
-    x, y, z = np.asarray(v, dtype=float) * np.ones(3)
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    x, y, z = v if np.ndim(v) else np.zeros(3)
+    zero = 0.0 * x
+    return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])

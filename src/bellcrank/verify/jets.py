@@ -3,7 +3,7 @@
 A jet of length n knows a quantity at one instant together with its first n - 1 time derivatives, so that velocities and
 accelerations follow from positions to machine precision, with no step size to choose. Plain numbers and arrays are
 constants, known to any order; an operation knows as much as the shortest of its jets. This is all the calculus the
-independent evaluation has: it never sees a symbolic derivative.
+independent evaluation has: it never sees a symbolic derivative. `Jets` are those of several states at once.
 Griewank & Walther, Evaluating Derivatives (2nd ed., 2008), section 13.2 (recurrences of Taylor coefficients).
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 Value = Any  # a number, an array, or a Jet of either
+MOST_ORDERS = 4  # of constants that differ between states: no series is longer
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])  # components in cyclic order
 
 
@@ -35,29 +36,34 @@ class Jet:
     def __len__(self) -> int:
         return len(self.c)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """() of a number, (3,) of a vector."""
+        return self.c.shape[1:]
+
     def __repr__(self) -> str:
         return f"Jet({self.c.tolist()})"
 
     def __getitem__(self, index: Any) -> Jet:
         """A component of a vector or matrix."""
         index = index if isinstance(index, tuple) else (index,)
-        return Jet(self.c[(slice(None), *index)])
+        return type(self)(self.c[(slice(None), *index)])
 
     def __neg__(self) -> Jet:
-        return Jet(-self.c)
+        return type(self)(-self.c)
 
     def __add__(self, other: Value) -> Jet:
         if isinstance(other, Jet):
             if self.c.shape == other.c.shape:
-                return Jet(self.c + other.c)
-        elif np.shape(other) == self.c.shape[1:]:  # a constant moves the value alone
+                return type(self)(self.c + other.c)
+        elif np.shape(other) == self.shape:  # a constant moves the value alone
             c = self.c.copy()
-            c[0] += other
-            return Jet(c)
+            c[0] += _constant(other, isinstance(self, Jets))
+            return type(self)(c)
         pair = together(self, other)
         rank = max(x.ndim for x in pair)  # scalars meet vectors: the axis of orders stays first
         a, b = (x.reshape(len(x), *(1,) * (rank - x.ndim), *x.shape[1:]) for x in pair)
-        return Jet(a + b)
+        return kind(self, other)(a + b)
 
     __radd__ = __add__
 
@@ -73,10 +79,10 @@ class Jet:
     __rmul__ = __mul__
 
     def __matmul__(self, other: Value) -> Jet:
-        return _product(self, other, _matmul)
+        return _product(self, other, _matmuls if kind(self, other) is Jets else _matmul)
 
     def __rmatmul__(self, other: Value) -> Jet:
-        return _product(other, self, _matmul)
+        return _product(other, self, _matmuls if isinstance(self, Jets) else _matmul)
 
     def __truediv__(self, other: Value) -> Jet:
         return self * reciprocal(other)
@@ -86,37 +92,71 @@ class Jet:
 
     @property
     def T(self) -> Jet:
-        return Jet(np.swapaxes(self.c, -1, -2))
+        return type(self)(np.swapaxes(self.c, 1, 2))
 
 
-def coefficients(x: Value, length: int) -> np.ndarray:
-    """The first coefficients of a jet or constant."""
+class Jets(Jet):
+    """Jets of several states at once, one state after another along the last axis.
+
+    What is constant in time and differs between states is a jet whose rates are zero (`steady`); plain numbers and
+    arrays are the same in all states.
+    """
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.c.shape[1:-1]
+
+    def of(self, i: int) -> Jet:
+        """The jet of one state."""
+        return Jet(self.c[..., i if self.c.shape[-1] > 1 else 0])
+
+
+def kind(*values: Value) -> type[Jet]:
+    """What becomes of several values: jets of one state or of several."""
+    return Jets if any(isinstance(x, Jets) for x in values) else Jet
+
+
+def steady(x: Any) -> Jets:
+    """Constants in time, one for each state, known to any order that is asked for."""
+    x = np.asarray(x, dtype=float)
+    return Jets(np.concatenate([x[None], np.zeros((MOST_ORDERS - 1, *x.shape))]))
+
+
+def _constant(x: Any, several: bool) -> np.ndarray:
+    x = np.asarray(x, dtype=float)
+    return x[..., None] if several else x
+
+
+def coefficients(x: Value, length: int, several: bool = False) -> np.ndarray:
+    """The first coefficients of a jet or constant; with `several` a constant is that of all states."""
     if isinstance(x, Jet):
         return x.c[:length]
-    x = np.asarray(x, dtype=float)
+    x = _constant(x, several)
     return np.concatenate([x[None], np.zeros((length - 1, *x.shape))])
 
 
 def together(*values: Value) -> list[np.ndarray]:
     """Coefficients of jets and constants, as many as all of them know."""
-    length = min(len(x) for x in values if isinstance(x, Jet))
-    return [coefficients(x, length) for x in values]
+    length, several = min(len(x) for x in values if isinstance(x, Jet)), kind(*values) is Jets
+    return [coefficients(x, length, several) for x in values]
 
 
 def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
     """The product of a jet and a jet or constant; `multiply` takes arrays with the orders along their first axes."""
     if not isinstance(a, Jet):  # a constant: every order by itself
-        return Jet(multiply(np.asarray(a, dtype=float)[None], b.c))
+        return type(b)(multiply(_constant(a, isinstance(b, Jets))[None], b.c))
     if not isinstance(b, Jet):
-        return Jet(multiply(a.c, np.asarray(b, dtype=float)[None]))
+        return type(a)(multiply(a.c, _constant(b, isinstance(a, Jets))[None]))
     length = min(len(a.c), len(b.c))
     if a.c.ndim == b.c.ndim == 1:
         x, y = a.c.tolist(), b.c.tolist()  # numbers of Python are the fastest
         return Jet([sum([x[j] * y[n - j] for j in range(1, n + 1)], x[0] * y[n]) for n in range(length)])
     if length == 1:
-        return Jet(multiply(a.c[:1], b.c[:1]))
+        return kind(a, b)(multiply(a.c[:1], b.c[:1]))
     first, second, ends = _pairs(length)
-    return Jet(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), ends, axis=0))
+    return kind(a, b)(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), ends, axis=0))
 
 
 @cache
@@ -142,6 +182,13 @@ def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.matmul(a, b[..., None])[..., 0] if b.ndim == 2 else np.matmul(a, b)
 
 
+def _matmuls(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Likewise for several states, along the last axis."""
+    if a.ndim == 3:  # a vector
+        return (a * b).sum(1) if b.ndim == 3 else (a[:, :, None] * b).sum(1)
+    return (a * b[:, None]).sum(2) if b.ndim == 3 else (a[:, :, :, None] * b[:, None]).sum(2)
+
+
 def value(x: Value) -> Any:
     """What a jet or constant is at this instant."""
     return x.c[0] if isinstance(x, Jet) else np.asarray(x, dtype=float)
@@ -154,20 +201,24 @@ def rate(x: Value) -> Value:
     if len(x) < 2:
         raise NoDerivative("a time derivative is needed here that is not known")
     order = np.arange(1, len(x)).reshape(-1, *(1,) * (x.c.ndim - 1))
-    return Jet(x.c[1:] * order)
+    return type(x)(x.c[1:] * order)
 
 
-def integral(x0: Any, rates: Value, length: int) -> Jet:
+def integral(x0: Any, rates: Value, length: int, of: type[Jet] = Jet) -> Jet:
     """The jet that starts at x0 and has the given rate."""
-    r = coefficients(rates, length - 1) if length > 1 else np.zeros((0, *np.shape(x0)))
-    order = np.arange(1, len(r) + 1).reshape(-1, *(1,) * np.ndim(x0))
-    return Jet(np.concatenate([np.asarray(x0, dtype=float)[None], r / order]))
+    x0 = np.asarray(x0, dtype=float)
+    r = coefficients(rates, length - 1, of is Jets) if length > 1 else np.zeros((0, *x0.shape))
+    order = np.arange(1, len(r) + 1).reshape(-1, *(1,) * x0.ndim)
+    return of(np.concatenate([x0[None], np.broadcast_to(r, (len(r), *x0.shape)) / order]))
 
 
 def stack(parts: Sequence[Value]) -> Value:
     """A vector of scalars, or a matrix of row vectors."""
     if any(isinstance(p, Jet) for p in parts):
-        return Jet(np.stack(together(*parts), axis=1))
+        listed = together(*parts)
+        if kind(*parts) is Jets:  # constants are the same in all states
+            return Jets(np.stack(np.broadcast_arrays(*listed), axis=1))
+        return Jet(np.stack(listed, axis=1))
     return np.array([np.asarray(p, dtype=float) for p in parts])
 
 
@@ -176,11 +227,23 @@ def solve(A: Value, b: Value) -> Value:
     if not isinstance(A, Jet) and not isinstance(b, Jet):
         return np.linalg.solve(A, b)
     a, right = together(A, b)
+    if kind(A, b) is Jets:
+        return _solve_each(a, right)
     x: list[np.ndarray] = []
     for n in range(len(a)):
         rest = right[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(right[n]))
         x.append(np.linalg.solve(a[0], rest))
     return Jet(x)
+
+
+def _solve_each(a: np.ndarray, right: np.ndarray) -> Jets:
+    """Likewise for several states."""
+    a, right = np.moveaxis(a, -1, 1), np.moveaxis(right, -1, 1)[..., None]
+    x: list[np.ndarray] = []
+    for n in range(len(a)):
+        rest = right[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(right[n]))
+        x.append(np.linalg.solve(a[0], rest))
+    return Jets(np.moveaxis(np.array(x)[..., 0], 1, -1))
 
 
 # ---- vectors
@@ -221,7 +284,7 @@ def reciprocal(x: Value) -> Value:
     y = [np.divide(1.0, x.c[0])]
     for n in range(1, len(x)):
         y.append(-y[0] * sum(x.c[j] * y[n - j] for j in range(1, n + 1)))
-    return Jet(y)
+    return type(x)(y)
 
 
 def from_rate(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Value:
@@ -229,9 +292,9 @@ def from_rate(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Va
     if not isinstance(x, Jet):
         return start(x)
     if len(x) == 1:
-        return Jet([start(x.c[0])])
-    shorter = Jet(x.c[:-1])
-    return integral(start(x.c[0]), slope(shorter) * rate(x), len(x))
+        return type(x)([start(x.c[0])])
+    shorter = type(x)(x.c[:-1])
+    return integral(start(x.c[0]), slope(shorter) * rate(x), len(x), type(x))
 
 
 def sincos(x: Value) -> tuple[Value, Value]:
@@ -243,7 +306,7 @@ def sincos(x: Value) -> tuple[Value, Value]:
     for n in range(1, len(x)):
         s.append(sum([j * numbers[j] * c[n - j] for j in range(1, n + 1)]) / n)
         c.append(-sum([j * numbers[j] * s[n - j] for j in range(1, n + 1)]) / n)
-    return Jet(s), Jet(c)
+    return type(x)(s), type(x)(c)
 
 
 def exp(x: Value) -> Value:
@@ -261,24 +324,38 @@ def sqrt(x: Value) -> Value:
 def atan2(y: Value, x: Value) -> Value:
     if not isinstance(y, Jet) and not isinstance(x, Jet):
         return np.arctan2(y, x)
-    y, x = map(Jet, together(y, x))
+    of = kind(y, x)
+    y, x = map(of, together(y, x))
     start = np.arctan2(y.c[0], x.c[0])
     if len(x) == 1:
-        return Jet([start])
-    yy, xx = Jet(y.c[:-1]), Jet(x.c[:-1])
-    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), len(x))
+        return of([start])
+    yy, xx = of(y.c[:-1]), of(x.c[:-1])
+    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), len(x), of)
 
 
 def power(x: Value, n: Value) -> Value:
     """x ** n; a whole constant exponent by repeated products, so that the base may be zero or negative."""
     if isinstance(n, Jet) and np.any(n.c[1:]):
         return exp(n * log(x))
-    exponent = float(value(n))
+    numbers = value(n)
+    if isinstance(n, Jets):
+        if np.any(numbers != numbers[0]):
+            return _powers(x, numbers)
+        numbers = numbers[0]
+    exponent = float(numbers)
     if not isinstance(x, Jet):
         return np.power(np.float64(x), exponent)
     if exponent == round(exponent) and abs(exponent) <= 64:
-        result: Value = Jet(coefficients(1.0, len(x)))
+        result: Value = type(x)(coefficients(1.0, len(x), isinstance(x, Jets)))
         for _ in range(int(abs(exponent))):
             result = result * x
         return result if exponent >= 0 else reciprocal(result)
     return from_rate(x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0))
+
+
+def _powers(x: Value, n: np.ndarray) -> Jets:
+    """x ** n with an exponent for each state."""
+    if not isinstance(x, Jets):
+        return steady(np.power(np.asarray(x, dtype=float), n))
+    found: Jets = from_rate(x, lambda z: np.power(z, n), lambda z: steady(n) * _powers(z, n - 1.0))
+    return found

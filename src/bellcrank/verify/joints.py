@@ -16,8 +16,8 @@ import numpy as np
 from bellcrank.model.records import JointRecord
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate
-from bellcrank.verify.guided import guided_pose, numbers_of, solve_ahead
-from bellcrank.verify.jets import Value, times, value
+from bellcrank.verify.guided import guided_pose, numbers_of, several, solve_ahead
+from bellcrank.verify.jets import Jets, Value, times, value
 
 E = np.eye(3)
 ZERO = np.zeros(3)
@@ -64,6 +64,10 @@ class Joint:
 
     def look_ahead(self, several: Sequence[tuple[float, ...]]) -> None:
         """Prepares motions at several values of what moves it."""
+
+    def admits(self, values: Sequence[Value]) -> bool:
+        """Is there a motion at these values of what moves it?"""
+        return True
 
     def start(self, q: np.ndarray) -> None:
         """Sets what is not zero where the body stands as it was drawn."""
@@ -211,14 +215,25 @@ class GuidedJoint(Joint):
         self.C, self.n_q, self.n_u = E, r.own, r.own
         self.follows, self.given = r.follows, r.given
         self._datum = np.array(r.at) * self.metre
-        self._numbers = lru_cache(maxsize=64)(lambda values: numbers_of(self.record, values, self.metre))
+        self._numbers = lru_cache(maxsize=512)(lambda values: numbers_of(self.record, values, self.metre))
         self._offset = self.at - (np.array(r.at) + np.array(r.drawn)) * self.metre
 
     def look_ahead(self, several: Sequence[tuple[float, ...]]) -> None:
         solve_ahead(self.record, several, self.metre)
 
+    def admits(self, values: Sequence[Value]) -> bool:
+        try:
+            self._numbers(_floats(values))
+        except CannotEvaluate:
+            return False
+        return True
+
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
-        numbers = self._numbers(tuple(float(value(x)) for x in q))
+        if jets.kind(*q) is Jets:
+            columns = np.stack(np.broadcast_arrays(*map(value, q)), axis=-1).tolist()
+            numbers = several([self._numbers(tuple(x)) for x in columns])
+        else:
+            numbers = self._numbers(_floats(q))
         R_AB, p, slides, turns = guided_pose(numbers, q)
         R = A.R @ R_AB
         arm, own = A.R @ (p + self._datum), R @ self._offset
@@ -231,6 +246,10 @@ class GuidedJoint(Joint):
     def reach(self) -> list[float]:
         ends = zip(self.record.guide.kinds(), self.record.guide.reach(), strict=False)
         return [0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0) for kind, (low, high) in ends]
+
+
+def _floats(values: Sequence[Value]) -> tuple[float, ...]:
+    return tuple(float(value(x)) for x in values)
 
 
 @dataclass

@@ -18,7 +18,7 @@ from bellcrank.model.records import LoadRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion, Place
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, name_of, state_key
-from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.jets import Jet, Jets, Value
 
 SHORT = (("0", "origin"), ("j", "joint"), ("cm", "cm"))
 
@@ -34,6 +34,7 @@ class Formulas(Scalars):
         self.machine = motion.machine
         self.points = {p.name: p for p in self.description.points}
         self.forces = {f.name: f for f in self.description.forces}
+        self.known: dict[Any, Any] = {}  # what is known of formulas, with other states at once
         self._magnitudes: dict[str, Value] = {}
         self._own: dict[str, Value] = {}
         self._leaves_open = False  # are rates of states of the user's own left as they are?
@@ -73,17 +74,17 @@ class Formulas(Scalars):
     def own_state(self, name: str) -> Value:
         """A state of the user's own; rates that are left open follow from its formula, one order lower."""
         z = self.motion.q[self.machine.q_names.index(name)]
-        if not isinstance(z, Jet) or len(z) == 1 or self._leaves_open or not np.isnan(z.c[1]):
+        if not isinstance(z, Jet) or len(z) == 1 or self._leaves_open or not np.isnan(z.c[1]).any():
             return z
         if name not in self._own:
-            rate = jets.coefficients(self._own_rate(name), len(z) - 1)
-            unknown = np.full(len(z) - 1 - len(rate), np.nan)  # by a user function in it
-            self._own[name] = jets.integral(z.c[0], Jet(np.concatenate([rate, unknown])), len(z))
+            rate = jets.coefficients(self._own_rate(name), len(z) - 1, isinstance(z, Jets))
+            unknown = np.full((len(z) - 1 - len(rate), *rate.shape[1:]), np.nan)  # by a user function in it
+            self._own[name] = jets.integral(z.c[0], type(z)(np.concatenate([rate, unknown])), len(z), type(z))
         return self._own[name]
 
     def _own_rate(self, name: str) -> Value:
         """The rate of a state of the user's own, one order lower than the state."""
-        if self.values is not None and len(self.motion.q) == 2:
+        if self.values is not None and len(self.motion.q) == 2 and jets.kind(self.motion.q) is Jet:
             try:
                 return self.values(self.motion).evaluate(self.states[name].rate)
             except jets.NoDerivative:
@@ -99,7 +100,8 @@ class Formulas(Scalars):
     def _shorter(self) -> Formulas:
         """The same language with one order less known."""
         n = len(self.motion.q) - 1
-        shorter = self.machine.motion(Jet(self.motion.q.c[:n]), Jet(self.motion.u.c[:n]))
+        of = type(self.motion.q)
+        shorter = self.machine.motion(of(self.motion.q.c[:n]), of(self.motion.u.c[:n]))
         return Formulas(shorter, self.values, **self.given)
 
     def joint_state(self, letter: str, parts: list[Any]) -> Value:
@@ -159,7 +161,8 @@ class Formulas(Scalars):
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)
         q_rate, u_rate = np.zeros_like(q), np.zeros_like(u)
         (q_rate if letter == "q" else u_rate)[place] = 1.0
-        moved = self.machine.instant.motion(Jet([q, q_rate]), Jet([u, u_rate]))
+        of = jets.kind(self.motion.q)
+        moved = self.machine.instant.motion(of([q, q_rate]), of([u, u_rate]))
         return self._first_order(Formulas(moved, **self.given), e)
 
     def _partial_scalar(self, e: Syntax, by: Any) -> Value:
@@ -167,6 +170,8 @@ class Formulas(Scalars):
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)
         given = dict(self.given)
         machine = self.machine
+        if jets.kind(self.motion.q) is Jets:
+            raise CannotEvaluate("partial() by a scalar of several states at once")
         if machine.led:
             raise CannotEvaluate(f"partial() by {name} of a machine that is led from outside")
         if by == "t":
@@ -179,7 +184,7 @@ class Formulas(Scalars):
 
     def _first_order(self, moved: Formulas, e: Syntax) -> Value:
         result = moved.evaluate(e)
-        return Jet([result.c[1]]) if isinstance(result, Jet) and len(result) > 1 else 0.0
+        return type(result)([result.c[1]]) if isinstance(result, Jet) and len(result) > 1 else 0.0
 
     # ---- forces
 
@@ -224,7 +229,7 @@ class Formulas(Scalars):
         if self.description.gravity is None:
             return np.zeros(3)
         given = self.description.gravity
-        return jets.value(direction(self.evaluate(given.direction))) * float(jets.value(self.evaluate(given.magnitude)))
+        return jets.value(direction(self.evaluate(given.direction)) * self.evaluate(given.magnitude))
 
 
 def direction(v: Value) -> Value:
@@ -241,11 +246,22 @@ def angle(a: Value, b: Value, about: Value | None = None) -> Value:
     normal = jets.cross(a, b)
     if about is None:
         return jets.atan2(jets.norm(normal), a @ b)
+    if jets.kind(about, normal) is Jets:
+        flat = _in_a_plane(*(np.moveaxis(jets.coefficients(x, 1, True)[0], 0, -1) for x in (about, normal)))
+        if np.all(flat):
+            return jets.atan2((about @ normal) / jets.norm(about), a @ b)
+        if np.any(flat):
+            raise CannotEvaluate("an angle that is smooth at zero in some of several states")
+        return jets.atan2(jets.norm(normal), a @ b) * jets.steady(np.sign(jets.value(about @ normal)))
     axis, turn = jets.value(about), jets.value(normal)
-    size = np.linalg.norm(axis) * np.linalg.norm(turn)
-    if np.linalg.norm(np.cross(axis, turn)) <= 1e-12 * size:  # a and b turn in a plane: smooth at zero
+    if _in_a_plane(axis, turn):  # a and b turn in a plane: smooth at zero
         return jets.atan2((about @ normal) / jets.norm(about), a @ b)
     return jets.atan2(jets.norm(normal), a @ b) * np.sign(axis @ turn)
+
+
+def _in_a_plane(axis: np.ndarray, turn: np.ndarray) -> Any:
+    size = np.linalg.norm(axis, axis=-1) * np.linalg.norm(turn, axis=-1)
+    return np.linalg.norm(np.cross(axis, turn), axis=-1) <= 1e-12 * size
 
 
 VECTORS: Mapping[str, Callable[..., Value]] = {

@@ -19,11 +19,12 @@ from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
 from bellcrank.verify.closed import LEAST_RATE, Closed
 from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, state_key
-from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.jets import Jet, Jets, Value
 from bellcrank.verify.joints import PlainJoint
 from bellcrank.verify.mechanics import Formulas, direction
 
 T = TypeVar("T")
+Pieces = tuple[str, tuple[Any, ...]]  # of what, and which ones
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Energies:
 class Evaluation:
     """One instant: a machine with inputs (value, rate, rate of that; equation units) and independent speeds.
 
+    Time and inputs may be arrays, of several states: so are columns of coordinates and speeds then, and numbers found.
     With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the system's size.
     """
 
@@ -55,25 +57,28 @@ class Evaluation:
         machine: Machine,
         independent: Sequence[str],
         external: ExternalRoutine,
-        time: float = 0.0,
-        inputs: Mapping[str, tuple[float, float, float]] | None = None,
+        time: Any = 0.0,
+        inputs: Mapping[str, tuple[Any, Any, Any]] | None = None,
         freedoms: Sequence[str] | None = None,
         length: float = 1.0,
     ) -> None:
         self.constraints = machine.description.constraints
+        zero = 0.0 * time
+        self.of: type[Jet] = Jets if np.ndim(time) else Jet
         self.given: dict[str, Any] = {
-            "inputs": {k: Jet([x, rate, second / 2]) for k, (x, rate, second) in (inputs or {}).items()},
-            "time": Jet([time, 1.0, 0.0]),
+            "inputs": {k: self.of([x, rate, second / 2]) for k, (x, rate, second) in (inputs or {}).items()},
+            "time": self.of([time, 1.0 + zero, zero]),
             "external": external,
         }
         self._given_values: dict[str, Any] = {
-            "inputs": {k: np.float64(x) for k, (x, _, _) in (inputs or {}).items()},
-            "time": np.float64(time),
+            "inputs": {k: self._plain(x) for k, (x, _, _) in (inputs or {}).items()},
+            "time": self._plain(time),
             "external": external,
             "values_only": True,
         }
+        self._independent, self._undriven, self.time, self.driven = independent, machine, time, inputs or {}
         self.machine = machine = machine.led_by(Scalars(machine.description, machine.parameters, **self.given))
-        self.given["values"] = self._values
+        self.given["values"] = self.plain_formulas
         self.length = length
         self._kept: dict[Any, Any] = {}  # motions, formulas and loads that are asked for again
         names = machine.u_names
@@ -86,6 +91,15 @@ class Evaluation:
             self.closed = Closed(machine, self.formulas, length)
             self.freedoms = [names.index(state_key(s)) for s in freedoms]
 
+    def with_inputs(self, time: np.ndarray, inputs: Mapping[str, tuple[Any, Any, Any]]) -> Evaluation:
+        """The same machine, without its loops, at other instants."""
+        external = self.given["external"]
+        return Evaluation(self._undriven, self._independent, external, time, inputs, None, self.length)
+
+    def _plain(self, x: Any) -> Any:
+        """Numbers without any rate."""
+        return Jets([x]) if self.of is Jets else np.asarray(x, dtype=float)[()]
+
     def once(self, key: Any, make: Callable[[], T]) -> T:
         """What is found the first time, and kept."""
         if key not in self._kept:
@@ -93,15 +107,20 @@ class Evaluation:
         kept: T = self._kept[key]
         return kept
 
+    def keep(self, key: Any, found: T) -> T:
+        """What was found elsewhere, unless it is known."""
+        return self.once(key, lambda: found)
+
     def formulas(self, motion: Motion) -> Formulas:
         return self.once(motion, lambda: Formulas(motion, **self.given))
 
-    def _values(self, motion: Motion) -> Formulas:
+    def plain_formulas(self, motion: Motion) -> Formulas:
         """Formulas over the values of a motion alone, in plain numbers: those of all accelerations are the same."""
         q, u = (jets.value(x) for x in (motion.q, motion.u))
 
         def made() -> Formulas:
-            return Formulas(self.machine.motion(q, u) if isinstance(motion.q, Jet) else motion, **self._given_values)
+            plain = not isinstance(motion.q, Jet) or (self.of is Jets and len(motion.q) == 1)
+            return Formulas(motion if plain else self._still_motion(q, u), **self._given_values)
 
         return self.once(("values", q.tobytes(), u.tobytes()), made)
 
@@ -109,43 +128,56 @@ class Evaluation:
         """What a formula says of a motion; most need no rate of anything, and are found sooner without."""
         if key not in self.machine.need_rates:
             try:
-                return ask(values)
+                return values.known[key] if key in values.known else ask(values)
             except jets.NoDerivative:
                 self.machine.need_rates.add(key)
-        return ask(self.formulas(moving()))
+        series = self.formulas(moving())
+        return series.known[key] if key in series.known else ask(series)
 
-    def _moving(self, motion: Motion) -> Motion:
+    def _still_motion(self, q: np.ndarray, u: np.ndarray) -> Motion:
+        """A motion whose rates are not known."""
+        return self.machine.motion(Jets([q]), Jets([u])) if self.of is Jets else self.machine.motion(q, u)
+
+    def moving(self, motion: Motion) -> Motion:
         """The motion, with rates of its coordinates."""
-        if isinstance(motion.q, Jet):
+        if isinstance(motion.q, Jet) and (self.of is Jet or len(motion.q) > 1):
             return motion
-        key = ("moving", motion.q.tobytes(), motion.u.tobytes())
-        return self.once(key, lambda: self.machine.moving(motion.q, Jet([motion.u])))
+        q, u = jets.value(motion.q), jets.value(motion.u)
+        return self.once(("moving", q.tobytes(), u.tobytes()), lambda: self.machine.moving(q, self.of([u])))
 
     # ---- speeds: all of them from the independent ones
 
-    def _constraint_values(self, motion: Motion) -> np.ndarray:
+    def constraint_values(self, motion: Motion) -> np.ndarray:
         values = Formulas(motion, **self._given_values)
 
-        def asked(i: int) -> float:
+        def asked(i: int) -> Any:
             expression = self.constraints[i].expression
             ask: Callable[[Formulas], Value] = methodcaller("evaluate", expression)
-            return float(jets.value(self._asked(values, ("constraint", i), ask, lambda: self._moving(motion))))
+            return jets.value(self._asked(values, ("constraint", i), ask, lambda: self.moving(motion)))
 
-        return np.array([asked(i) for i in range(len(self.constraints))])
+        found = [asked(i) for i in range(len(self.constraints))]
+        return np.array(found if self.of is Jet else np.broadcast_arrays(np.zeros(len(self.time)), *found)[1:])
 
     def constraint_slopes(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """c and A of the constraints c + A u = 0, found with unit speeds."""
 
         def made() -> tuple[np.ndarray, np.ndarray]:
-            n = len(self.machine.u_names)
-            motions = self.machine.motion(q, np.eye(n, n + 1, 1))  # first with all at zero
-            c, *moved = [self._constraint_values(motions.one(i)) for i in range(n + 1)]
+            motions = self.columns(q)
+            c, *moved = [self.constraint_values(motions.one(i)) for i in range(motions.u.shape[1])]
             return c, np.stack([x - c for x in moved], axis=1)
 
         return self.once(("slopes", q.tobytes()), made)
 
+    def columns(self, q: np.ndarray) -> Motion:
+        """Motions with all speeds at zero, then with each alone at one."""
+        n = len(self.machine.u_names)
+        return self.once(("columns", q.tobytes()), lambda: self.machine.motion(q, np.eye(n, n + 1, 1)))
+
     def _bound_speeds(self, A: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Dependent speeds x of A_bound x = right; redundant constraints are allowed, contradictions are not."""
+        if A.ndim > 2:  # of several states
+            pairs = zip(np.moveaxis(A, -1, 0), right.T, strict=True)
+            return np.array([self._bound_speeds(*pair) for pair in pairs]).T
         B = A[:, self.bound]
         x, _, rank, _ = np.linalg.lstsq(B, right, rcond=None)
         if rank < len(self.bound):
@@ -157,11 +189,11 @@ class Evaluation:
 
     def speeds(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """All speeds from the independent ones."""
-        full = np.zeros(len(self.machine.u_names))
+        full = np.zeros((len(self.machine.u_names), *u.shape[1:]))
         full[self.free] = u
         if self.bound:
             c, A = self.constraint_slopes(q)
-            full[self.bound] = self._bound_speeds(A, -(c + A @ full))
+            full[self.bound] = self._bound_speeds(A, -(c + np.einsum("ij...,j...->i...", A, full)))
         return full
 
     def constraint_error(self, q: np.ndarray, qdot: np.ndarray) -> float:
@@ -182,30 +214,30 @@ class Evaluation:
     def values(self, q: np.ndarray, u: np.ndarray) -> Motion:
         """The motion through a state in plain numbers, without any rate."""
         key = ("plain", q.tobytes(), u.tobytes())
-        return self.once(key, lambda: self.machine.motion(q, self.speeds(q, u)))
+        return self.once(key, lambda: self._still_motion(q, self.speeds(q, u)))
 
     def _motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None) -> Motion:
-        full = self.speeds(q, u)
+        full, of = self.speeds(q, u), self.of
         if udot is None:
-            return self.machine.moving(q, Jet([full]))
+            return self.machine.moving(q, of([full]))
         rates = np.zeros_like(full)
         rates[self.free] = udot
         if self.bound:  # the rate of c + A u = 0 is linear in the dependent accelerations, with the same A
             _, A = self.constraint_slopes(q)
-            moving = self.machine.moving(q, Jet([full, rates]))
-            first = self.formulas(self.machine.motion(Jet(moving.q.c[:2]), moving.u))  # the rate of q is mostly enough
+            moving = self.machine.moving(q, of([full, rates]))
+            first = self.formulas(self.machine.motion(of(moving.q.c[:2]), moving.u))  # the rate of q is mostly enough
             second = self.formulas(moving)
 
-            def rate(i: int) -> float:
+            def rate(i: int) -> Any:
                 expression = self.constraints[i].expression
                 try:
-                    return float(rate_of(first.evaluate(expression)))
+                    return rate_of(first.evaluate(expression))
                 except jets.NoDerivative:
-                    return float(rate_of(second.evaluate(expression)))
+                    return rate_of(second.evaluate(expression))
 
-            rest = np.array([rate(i) for i in range(len(self.constraints))])
+            rest = np.array([rate(i) + np.zeros(full.shape[1:]) for i in range(len(self.constraints))])
             rates[self.bound] = self._bound_speeds(A, -rest)
-        return self.machine.moving(q, Jet([full, rates]))
+        return self.machine.moving(q, of([full, rates]))
 
     def partial_velocities(self, q: np.ndarray) -> tuple[Motion, Motion]:
         """Motions with one independent speed at one (without what moves by itself), and the one with all at zero."""
@@ -217,39 +249,40 @@ class Evaluation:
             for row in full:
                 row[self.bound] = self._bound_speeds(A, -(c + A @ row))
             full[:n] -= full[n]
-        return self.machine.still.motion(q, full[:n].T), self.machine.motion(q, full[n])
+        return self.unit_motions(q).mixed(full[:n].T), self.machine.motion(q, full[n])
 
     def unit_motions(self, q: np.ndarray) -> Motion:
         """Motions with one speed alone at one; what leads the machine from outside stands still."""
-        units = np.eye(len(self.machine.u_names))
-        return self.once(("units", q.tobytes()), lambda: self.machine.still.motion(q, units))
+        n = len(self.machine.u_names)
+        alone = np.concatenate([-np.ones((1, n)), np.eye(n)])  # without what is there at zero speeds
+        return self.once(("units", q.tobytes()), lambda: self.columns(q).mixed(alone))
 
     # ---- loads
 
     def pushes(self, motion: Motion) -> list[Push]:
         """Every load on every body, without gravity."""
-        found, values = [], self._values(motion)
+        found, values = [], self.plain_formulas(motion)
         for record in self.machine.description.forces:
 
             def ask(f: Formulas, record: LoadRecord = record) -> list[Push]:
-                return self.once(("pushes", id(record), f), lambda: list(self._pushes(f, record)))
+                return self.once(("pushes", id(record), f), lambda: list(self.pushes_of(f, record)))
 
-            found += self._asked(values, ("force", record.name), ask, lambda: self._moving(motion))
+            found += self._asked(values, ("pushes", record.name), ask, lambda: self.moving(motion))
         return found
 
-    def _pushes(self, formulas: Formulas, record: LoadRecord) -> Iterator[Push]:
+    def pushes_of(self, formulas: Formulas, record: LoadRecord) -> Iterator[Push]:
         bodies, motion = self.machine.bodies, formulas.motion
-        size = record.sense * float(jets.value(formulas.magnitude(record)))
+        size = record.sense * jets.value(formulas.magnitude(record))
         if record.is_moment:
-            f = jets.value(direction(formulas.evaluate(record.direction))) * size
+            f = _scaled(jets.value(direction(formulas.evaluate(record.direction))), size)
             sides = ((self.machine.body(record.first), f), (self.machine.body(record.second), -f))
             yield from (Push(body, np.zeros(3), moment) for body, moment in sides if body >= 0)
             return
         for p, r, along in formulas.lines(record):
-            f = jets.value(along) * size
+            f = _scaled(jets.value(along), size)
             for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
                 if body >= 0:
-                    arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
+                    arm = jets.value(motion.position(*at) - motion.position(body, bodies[body].cm))
                     yield Push(body, pushed, jets.cross(arm, pushed))
 
     def resisting(self, motion: Motion) -> Iterator[Push]:
@@ -284,16 +317,16 @@ class Evaluation:
     def coordinate_rates(self, q: np.ndarray) -> list[np.ndarray]:
         """q' of joints with all speeds zero, then with each alone at one."""
         n = len(self.machine.u_names)
-        return list(self.machine.motion(q, np.eye(n, n + 1, 1)).coordinate_rates().reshape(-1, n + 1).T)
+        return list(self.columns(q).coordinate_rates().reshape(-1, n + 1).T)
 
     def own_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Rates of user-defined states."""
         motion = self.values(q, u)
-        values = self._values(motion)
+        values = self.plain_formulas(motion)
 
-        def rate(z: StateRecord) -> float:
+        def rate(z: StateRecord) -> Any:
             ask: Callable[[Formulas], Value] = methodcaller("evaluate", z.rate)
-            return float(jets.value(self._asked(values, ("state", z.name), ask, lambda: self._moving(motion))))
+            return jets.value(self._asked(values, ("state", z.name), ask, lambda: self.moving(motion)))
 
         return np.array([rate(z) for z in self.machine.description.states])
 
@@ -309,8 +342,20 @@ class Evaluation:
 
     # ---- which pieces formulas are made of here
 
-    def pieces(self, q: np.ndarray, u: np.ndarray) -> set[tuple[str, tuple[Any, ...]]]:
+    def pieces(self, q: np.ndarray, u: np.ndarray) -> set[Pieces]:
         """For every load, own state and output: which of their pieces functions like max() and where() are in it."""
+
+        def made() -> set[Pieces]:
+            found, left = self.once(("found pieces", q.tobytes(), u.tobytes()), lambda: ([set[Pieces]()], None))
+            return found[0] | self.pieces_of_each(q, u, left)[0][0]
+
+        return self.once(("pieces", q.tobytes(), u.tobytes()), made)
+
+    def pieces_of_each(
+        self, q: np.ndarray, u: np.ndarray, wanted: set[Any] | None = None
+    ) -> tuple[list[set[Pieces]], set[Any]]:
+        """The same for each of several states, and what cannot be evaluated in all of them at once; with `wanted` of
+        these formulas alone."""
         chosen: list[Any] = []
         values = Formulas(self.values(q, u), **self._given_values, chosen=chosen)
         series: list[Formulas] = []  # of formulas that need rates
@@ -318,27 +363,29 @@ class Evaluation:
         asked = [(("force", f.name), methodcaller("magnitude", f)) for f in d.forces]
         asked += [(("state", z.name), methodcaller("evaluate", z.rate)) for z in d.states]
         asked += [(("output", x.name), methodcaller("evaluate", x.expression)) for x in d.outputs]
-        found = set()
+        found: list[set[Pieces]] = [set() for _ in range(np.size(self.time))]
+        left = set()
         for key, ask in asked:
+            if wanted is not None and key not in wanted:
+                continue
             chosen.clear()
             try:
                 if key not in self.machine.need_rates:
-                    ask(values)
-            except CannotEvaluate:
-                continue
-            except jets.NoDerivative:
-                self.machine.need_rates.add(key)
-            try:
+                    try:
+                        ask(values)
+                    except jets.NoDerivative:
+                        self.machine.need_rates.add(key)
                 if key in self.machine.need_rates:
                     chosen.clear()
                     given = {**self.given, "values": None}  # whose pieces would not be noted
                     series = series or [Formulas(self.motion(q, u), **given, chosen=chosen)]
                     ask(series[0])
             except (CannotEvaluate, jets.NoDerivative):
+                left.add(key)
                 continue
-            if chosen:
-                found.add((key[1], tuple(chosen)))
-        return found
+            for i, pieces in enumerate(found if chosen else ()):
+                pieces.add((key[1], tuple(c[i if len(c) > 1 else 0] for c in chosen)))
+        return found, left
 
     # ---- energy and momentum
 
@@ -375,7 +422,7 @@ class Evaluation:
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""
         motion = self.values(q, u)
-        values, found = self._values(motion), dict[str, float]()
+        values, found = self.plain_formulas(motion), dict[str, float]()
 
         def asked(key: Any, ask: Callable[[Formulas], Value]) -> float:
             return float(jets.value(self._asked(values, key, ask, lambda: self.motion(q, u, udot))))
@@ -427,6 +474,12 @@ class Evaluation:
                 kinetic += 0.5 * float(jets.value(b.armature) * jets.value(motion.u[b.u][0]) ** 2)
             gravity -= m * float(g @ mass_centre(motion, b))
         return kinetic, gravity
+
+
+def _scaled(v: np.ndarray, size: Any) -> np.ndarray:
+    """A vector times a number, of one state or of several."""
+    found: np.ndarray = np.multiply.outer(v, size) if v.ndim == 1 else v * size
+    return found
 
 
 def rate_of(x: Value) -> Any:

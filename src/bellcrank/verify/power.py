@@ -48,9 +48,13 @@ def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np
 
 def accelerations(evaluation: Evaluation, q: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Rates of the independent speeds (with loops: of all) by the mass matrix and what is left at zero rates."""
-    partials = evaluation.once(("partials", q.tobytes()), lambda: Partials(evaluation, q))
-    M, f = partials.mass_matrix(), partials.left(evaluation.motion(q, u, np.zeros(len(u))))
-    return _solved(M, f) if evaluation.closed is None else evaluation.closed.accelerations(q, u, M, f)
+
+    def found() -> np.ndarray:
+        partials = evaluation.once(("partials", q.tobytes()), lambda: Partials(evaluation, q))
+        M, f = partials.mass_matrix(), partials.left(evaluation.motion(q, u, np.zeros(len(u))))
+        return _solved(M, f) if evaluation.closed is None else evaluation.closed.accelerations(q, u, M, f)
+
+    return evaluation.once(("accelerations", q.tobytes(), u.tobytes()), found)
 
 
 class Partials:

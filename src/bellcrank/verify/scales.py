@@ -18,6 +18,7 @@ from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.numeric import Evaluation, inertia_forces, size_of
 
 VARIED = 1e-6  # of what counts as one
+NEARBY = 2  # states next to one
 
 
 @dataclass
@@ -73,7 +74,7 @@ def nearby(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, *own: np.ndarra
     rate, joints = evaluation.rate(evaluation.speeds(q, u)), evaluation.units("u")[evaluation.free]
     units = [evaluation.units("q"), rate * joints, *(np.maximum(rate**2 * joints, np.abs(x)) for x in own)]
     found = []
-    for rng in map(np.random.default_rng, (1, 2)):
+    for rng in map(np.random.default_rng, range(1, NEARBY + 1)):
         pairs = zip((q, u, *own), units, strict=True)
         found.append([x + VARIED * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs])
     return found

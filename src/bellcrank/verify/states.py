@@ -8,25 +8,24 @@ speeds say, outputs and what user functions give to the echo must be what their 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from bellcrank.units import Unit
-from bellcrank.verify.bodies import Machine, look_ahead
 from bellcrank.verify.coordinates import kinematic_error, own_error
 from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.power import Residual, accelerations, virtual_power
 from bellcrank.verify.reactions import newton_euler, reactions_error
 from bellcrank.verify.report import Line
-from bellcrank.verify.scales import Scales, nearby, varied
-from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+from bellcrank.verify.scales import NEARBY, Scales, nearby, varied
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject, batched
+from bellcrank.verify.together import together
 
 EQUATION = 1e-10  # of the terms of an equation of motion, or of a constraint of accelerations
 RESIDUAL = 1e-9  # of the terms of a velocity, a length or an output
-AHEAD = 32  # states whose linkages are solved at once
 ZERO = 1e-6  # of what counts as one of a dimension: channels that vary less are measured by this
 
 PROPERTIES = {  # in the order of the report: name, limit
@@ -106,6 +105,23 @@ class AtStates:
         self.singular_rates = _singular_rates(subject)
         self.bound = False
 
+    def look_ahead(self, samples: Sequence[Sample]) -> None:
+        """Finds what is needed at several states, and next to them, at once."""
+        subject, given = self.subject, {id(self.subject.evaluation(s)): s for s in samples}
+        for states in subject.evaluate_together(samples):
+            states.motions([np.zeros(len(u)) for _, u in states.at])
+            own = [accelerations(e, q, u) for e, (q, u) in zip(states.each, states.at, strict=True)]
+            states.motions(own)
+            claimed = [subject.rates(given[id(e)])[1] for e in states.each]
+            states.motions(claimed)
+            states.outputs(claimed)
+            at = zip(states.each, states.at, own, strict=True)
+            moved = {id(e): nearby(e, q, u, a) for e, (q, u), a in at}
+            for i in range(NEARBY):
+                for near in together([(e, moved[id(e)][i][0], moved[id(e)][i][1]) for e in states.each]):
+                    near.loads()
+                    near.outputs([moved[id(e)][i][2] for e in near.each])
+
     def look(self, s: Sample) -> None:
         """Notes all errors at a state."""
         subject, worst = self.subject, self.worst
@@ -161,24 +177,17 @@ class AtStates:
 def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) -> tuple[list[Line], str]:
     """The lines, and the scales in words."""
     found = AtStates(subject)
-    for i, s in enumerate(samples):
-        if not i % AHEAD:
-            look_ahead(_nearby(subject, samples[i : i + AHEAD]))
-        try:
-            found.look(s)
-        except UNUSABLE as error:
-            for w in found.worst.values():
-                w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
-            break
+    for some in batched(samples):
+        with suppress(*UNUSABLE):  # each for itself then
+            found.look_ahead(some)
+        for s in some:
+            try:
+                found.look(s)
+            except UNUSABLE as error:
+                for w in found.worst.values():
+                    w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
+                return found.lines(suffix), found.scales.told(subject.unit_system)
     return found.lines(suffix), found.scales.told(subject.unit_system)
-
-
-def _nearby(subject: Subject, samples: Sequence[Sample]) -> Iterator[tuple[Machine, np.ndarray]]:
-    """States next to samples at which formulas are evaluated, too."""
-    for s in samples:
-        with suppress(*UNUSABLE):
-            evaluation = subject.evaluation(s)
-            yield from [(evaluation.machine, near[0]) for near in nearby(evaluation, s.q, s.u)]
 
 
 def rates_error(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,21 +34,23 @@ from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.evaluate import closure, state_at
 from bellcrank.signals import Signal
 from bellcrank.units import Unit, UnitSystem, unit_system
-from bellcrank.verify.bodies import Machine, look_ahead
+from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, state_key
 from bellcrank.verify.jets import NoDerivative, value
-from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.numeric import Evaluation, Pieces
+from bellcrank.verify.together import Together, together
 
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
 LIVELY = 1e4  # times the speeds drawn, at most
 OWN = 0.1  # what counts as one for states of the user's own
 IN_VAIN, MOST_FURTHER = 20, 16  # draws of states at which formulas are made of other pieces; such states
 LEFT_BEHIND = 0.37  # in the memory of a user function
-AHEAD, FEW = 32, 4  # states whose linkages are solved at once: of many that are drawn, and where one may be the last
+AHEAD = 32  # states that are evaluated at once
 KEPT = 64  # samples whose evaluations are kept
 LOOKS = 6  # states at which the usual number of degrees of freedom is looked for
 
 
+T = TypeVar("T")
 Inputs = dict[str, tuple[float, float, float]]
 
 
@@ -66,6 +68,9 @@ class Sample:
     def at(self) -> tuple[float, list[float], list[float]]:
         """Time and state as programs take them."""
         return self.time, self.q.tolist(), self.u.tolist()
+
+
+Drawn = tuple[float, Any, Sample, Any]  # a size, a sample of that size, and states of the generator before and after
 
 
 class Subject:
@@ -88,6 +93,7 @@ class Subject:
             self.machine = Machine.of(self.description, self.values())
         self._evaluations = lru_cache(maxsize=KEPT)(self._evaluation)
         self.rng = np.random.default_rng(seed)
+        self._ahead: deque[Drawn] = deque()
         self.passed_over: Counter[str] = Counter()
         self.length = self._length()
 
@@ -194,30 +200,47 @@ class Subject:
         """
         found: list[Sample] = []
         while len(found) < count:
-            if not len(found) % AHEAD:
+            if not self._ahead:
                 self._look_ahead([1.0] * min(AHEAD, count - len(found)))
             found.append(self._next())
         return found
 
-    def _look_ahead(self, sizes: Sequence[float]) -> None:
-        """Solves at once the linkages of states that are drawn next, unless loops move them elsewhere."""
-        if self.loops or all(b.joint.follows is None for b in self.machine.bodies):
+    def _look_ahead(self, sizes: Sequence[float], pieces: bool = False) -> None:
+        """Evaluates at once the states that are drawn next, unless loops move them elsewhere."""
+        if self.loops:
             return
-        state = self.rng.bit_generator.state
-        drawn = [self._draw(size) for size in sizes]
-        self.rng.bit_generator.state = state
-        look_ahead((self._evaluation(s).machine, s.q) for s in drawn)
+        drawn: deque[Drawn] = deque()
+        begun = self.rng.bit_generator.state
+        for size in sizes:
+            before = self.rng.bit_generator.state
+            drawn.append((size, before, self._new(size), self.rng.bit_generator.state))
+        self.rng.bit_generator.state, self._ahead = begun, drawn
+        self.evaluate_together([s for _, _, s, _ in drawn], pieces)
+
+    def evaluate_together(self, samples: Sequence[Sample], pieces: bool = False) -> list[Together]:
+        """Finds motions and loads of samples at once, and what formulas are made of there."""
+        if self.loops:
+            return []
+        found = together([(self.evaluation(s), s.q, s.u) for s in samples])
+        for states in found:
+            states.loads()
+            if pieces:
+                states.pieces()
+        return found
 
     def further(self, samples: Sequence[Sample]) -> list[Sample]:
         """More states, near the initial one too, at which formulas are made of other pieces than at those given."""
-        met = set().union(*map(self._pieces, samples))
+        met: set[Pieces] = set()
+        for some in batched(samples):
+            self.evaluate_together(some, pieces=True)
+            met = met.union(*map(self._pieces, some))
         found: list[Sample] = []
-        in_vain = 0
+        in_vain = tried = 0
         while met and in_vain < IN_VAIN and len(found) < MOST_FURTHER:
-            if not in_vain % FEW:
-                self._look_ahead([0.5 ** (i % 7) for i in range(in_vain + 1, in_vain + 1 + FEW)])
-            in_vain += 1
-            s = self._closed(self._draw(0.5 ** (in_vain % 7)))
+            if not self._ahead:
+                self._look_ahead([0.5 ** (i % 7) for i in range(tried + 1, tried + 1 + IN_VAIN)], pieces=True)
+            in_vain, tried = in_vain + 1, tried + 1
+            s = self._closed(self._draw(0.5 ** (tried % 7)))
             try:
                 pieces = set() if s is None else self._pieces(s)
             except UNUSABLE:
@@ -265,23 +288,30 @@ class Subject:
             self.eom.name,
         )
 
-    def _pieces(self, s: Sample) -> set[tuple[str, tuple[Any, ...]]]:
+    def _pieces(self, s: Sample) -> set[Pieces]:
         return self.evaluation(s).pieces(s.q, s.u)
 
-    def lively(self, s: Sample) -> Sample:
-        """The sample with speeds at which terms of the speeds are as large as those of loads, where that can be had.
+    def lively(self, samples: Sequence[Sample]) -> list[Sample]:
+        """Samples with speeds at which terms of the speeds are as large as those of loads, where that can be had.
 
         Under strong loads the speeds drawn count for little, and so would mistakes in what belongs to them.
         """
+        found: list[Sample] = []
+        for some in batched(samples):
+            faster = [self._faster(s) for s in some]
+            self.evaluate_together([s for s in faster if s is not None])
+            found += [s if f is None or self._trouble(f) else f for s, f in zip(some, faster, strict=True)]
+        return found
+
+    def _faster(self, s: Sample) -> Sample | None:
         try:
             drawn = np.abs(self.rates(s)[1]) / self.sizes("u")
             factor = math.sqrt(float(drawn.max(initial=0.0)))
             if not 1.0 < factor < LIVELY:
-                return s
-            faster = self._closed(Sample(s.time, s.q, s.u * factor, s.inputs))
+                return None
+            return self._closed(Sample(s.time, s.q, s.u * factor, s.inputs))
         except UNUSABLE:
-            return s
-        return faster if faster is not None and not self._trouble(faster) else s
+            return None
 
     @cached_property
     def _start(self) -> tuple[np.ndarray, np.ndarray]:
@@ -293,6 +323,16 @@ class Subject:
         return (rest.q, rest.u) if s is None else (s.q, s.u)
 
     def _draw(self, size: float) -> Sample:
+        """The next state: one that was drawn ahead, or a new one."""
+        if self._ahead:
+            drawn_size, before, s, after = self._ahead.popleft()
+            if drawn_size == size and before == self.rng.bit_generator.state:
+                self.rng.bit_generator.state = after
+                return s
+            self._ahead.clear()
+        return self._new(size)
+
+    def _new(self, size: float) -> Sample:
         q0, u0 = self._start
         q, u = q0.copy(), u0.copy()
         place = {state_key(x.name): i for i, x in enumerate(self.eom.speeds)}
@@ -407,6 +447,11 @@ class Subject:
         except UNUSABLE as error:
             return f"no numbers: {error}"
         return "" if np.all(np.isfinite(np.array(loads))) else "a load that is no finite number"
+
+
+def batched(listed: Sequence[T]) -> Iterator[Sequence[T]]:
+    """As many as are evaluated at once."""
+    return (listed[i : i + AHEAD] for i in range(0, len(listed), AHEAD))
 
 
 # ---- user functions and inputs
