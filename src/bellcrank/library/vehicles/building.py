@@ -43,7 +43,7 @@ from bellcrank.library.vehicles.mounts import Mount, add_axle, add_independent, 
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
 from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
-from bellcrank.library.vehicles.trailer_building import add_trailers, rolling_trailers
+from bellcrank.library.vehicles.trailer_building import FOLLOWING, add_trailers, rolling_trailers
 from bellcrank.library.vehicles.wheel_tyres import add_tyres, rolling_spin
 from bellcrank.model.formula import Formula, call
 from bellcrank.model.records import StartSpeed
@@ -197,7 +197,7 @@ def _by_speed(car: CarData, at_rest: Stand) -> dict[str, tuple[float, ...]]:
     given = np.array(ROLLING_SPEEDS)
     rows = [rolling(car, at_rest, v) for v in ROLLING_SPEEDS]
     found = {}
-    for name in (x for x in rows[0] if x.startswith("u(")):
+    for name in (x for x in rows[0] if x.startswith("u(") or x.endswith(FOLLOWING)):
         powers = given[:, None] ** [1, 2, 3] if name.endswith(".wheel)") else given[:, None]
         found[name] = tuple(np.linalg.lstsq(powers, np.array([r[name] for r in rows]), rcond=None)[0].tolist())
     return found
