@@ -124,7 +124,7 @@ def build(
 ) -> CarSystem:
     """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
     wheels and one for the right; with `posts` the ground of each wheel is moved up and down, with `road_inputs` its
-    height and its friction are inputs; with `tilt` the road is inclined sideways by an input."""
+    height and its friction are inputs; with `tilt` the road is inclined sideways and ahead by inputs."""
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     s = CarSystem(car, at_rest, speed, tracks)
     torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
@@ -137,7 +137,9 @@ def build(
     if tilt:
         words = "inclination of the road about its direction, left side up"
         s.add_input("tilt", units="deg", label=words, default=0.0, range=(0, 60))
-    s.add_gravity("-sin(tilt)*[n2] - cos(tilt)*[n3]" if tilt else None)
+        s.add_input("grade", units="deg", label="inclination of the road ahead, uphill", default=0.0, range=(-20, 20))
+    inclined = "-sin(grade)*[n1] - cos(grade)*(sin(tilt)*[n2] + cos(tilt)*[n3])"
+    s.add_gravity(inclined if tilt else None)
     asked = {name: name for name in INPUTS}
     if driver is not None:
         asked |= driver.add(s, car, at_rest, chassis)
