@@ -357,14 +357,14 @@ def test_overrun_brakes_in_steady_braking(overrun, on_overrun):
     tilt = math.radians(run["pitch"][-1])
     level = run["caravan.hitch_fx"][-1] * math.cos(tilt) + lift * math.sin(tilt)
     assert -level == pytest.approx(push, rel=5e-3)
-    assert run["caravan.push"][-1] == pytest.approx(push + along, rel=5e-3)
+    assert run["caravan.thrust"][-1] == pytest.approx(push + along, rel=5e-3)
     held = sum(run[f"caravan.axle_{side}.held"][-1] for side in "lr")
-    assert held == pytest.approx(gain * (run["caravan.push"][-1] - least), rel=2e-3)
+    assert held == pytest.approx(gain * (run["caravan.thrust"][-1] - least), rel=2e-3)
 
 
 @pytest.mark.campaign
 def test_overrun_brakes_lag_behind_the_force_of_the_hitch(on_overrun):
-    """The channel `push` is the force of the hitch along the trailer behind a lag, also in a turn."""
+    """The channel `thrust` is the force of the hitch along the trailer behind a lag, also in a turn."""
     inputs = {"brake": bc.signals.step(at=0.2, height=2000.0), "steer": 20.0}
     run = on_overrun.simulate(t_end=1.2, step=0.001, output_every=1, inputs=inputs)
     relative = np.radians(run["caravan.articulation"])
@@ -376,7 +376,7 @@ def test_overrun_brakes_lag_behind_the_force_of_the_hitch(on_overrun):
         h = 0.5 * 0.001 / OVERRUN["lag"]
         expected[i] = (expected[i - 1] * (1 - h) - h * (force[i - 1] + force[i])) / (1 + h)
     settled = run.time > 1.0  # the beginning is forgotten
-    found, scale = run["caravan.push"], np.abs(run["caravan.push"]).max()
+    found, scale = run["caravan.thrust"], np.abs(run["caravan.thrust"]).max()
     assert scale > 500 and np.abs(found - expected)[settled].max() < 0.01 * scale
 
 
@@ -385,7 +385,7 @@ def test_overrun_brakes_are_released_backwards(overrun):
     """The car pushes the trailer back: its brakes stay open, and a driver who brakes then stops with those of the car."""
     sim = overrun.system(speed=-2.0).equations().compile()
     run = sim.simulate(t_end=1.0, inputs={"drive": -1500.0})
-    assert run["caravan.push"][-1] > OVERRUN["threshold"] + 200 and run["speed"][-1] < -2.5
+    assert run["caravan.thrust"][-1] > OVERRUN["threshold"] + 200 and run["speed"][-1] < -2.5
     assert np.abs(run["caravan.axle_l.held"]).max() < 1e-6
 
 
@@ -397,4 +397,6 @@ def test_manoeuvres_with_overrun_brakes(overrun):
     result = bc.manoeuvres.run(overrun, "braking")
     assert result["distance"] < 0.97 * plain["distance"]
     run = next(iter(result.runs.values()))
-    assert run["caravan.push"][0] == pytest.approx(-run["caravan.hitch_fx"][0], abs=30) and run["caravan.push"][0] < 0
+    assert (
+        run["caravan.thrust"][0] == pytest.approx(-run["caravan.hitch_fx"][0], abs=30) and run["caravan.thrust"][0] < 0
+    )

@@ -472,13 +472,13 @@ class Overrun:
     """Overrun brakes: the trailer brakes as it pushes the unit that tows it, not while it moves backwards."""
 
     gain: float = key("brake torque of the trailer per force above the threshold", "L", sign=1, usual=(0.5, 6))
-    threshold: float = key("push of the hitch at which the brakes begin to act", "F", 0.0, sign=0, usual=(0, 2000))
-    lag: float = key("lag of the brake torque behind the push of the hitch", "T", 0.1, sign=1, usual=(0.02, 1))
+    threshold: float = key("thrust of the hitch at which the brakes begin to act", "F", 0.0, sign=0, usual=(0, 2000))
+    lag: float = key("lag of the brake torque behind the thrust of the hitch", "T", 0.1, sign=1, usual=(0.02, 1))
 
 
 @dataclass(frozen=True)
 class TrailerBrakes:
-    """Brakes of all wheels of a trailer, which follow those of the car or the push of the hitch."""
+    """Brakes of all wheels of a trailer, which follow those of the car or the thrust of the hitch."""
 
     gain: float | None = key("brake torque of the trailer per brake torque of the car", default=None, sign=0,
                              usual=(0, 6))  # fmt: skip

@@ -272,7 +272,7 @@ def add_axle_springs(s: System, axle: TowedAxle, body: BodyHandle, static: str, 
 
 
 def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -> None:
-    """Brakes that follow those of the car or the push of the hitch; each wheel has its own input besides,
+    """Brakes that follow those of the car or the thrust of the hitch; each wheel has its own input besides,
     <wheel>.brake_torque. `units`: the trailer and all that hangs on it."""
     name, given = trailer.name, trailer.record.brakes
     if given is None:
@@ -310,13 +310,13 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
 
 
 def _add_overrun(s: System, name: str, given: Overrun, units: Sequence[TrailerData]) -> str:
-    """The brake torque that an overrun device asks for; it is lagging behind the push of the hitch.
+    """The brake torque that an overrun device asks for; it is lagging behind the thrust of the hitch.
 
     With the momentum P of all that hangs on the hitch and the other forces G on it, both along the trailer, the force
     of the hitch is F = P' - G. The lagging force h, h' = (F - h)/T, follows without accelerations from the speed s:
     h = (P - m s)/T, s' = (G + h)/m."""
-    gain = put(s, f"overrun_gain_{name}", given.gain, "L", f"brake torque of {name} per push of its hitch")
-    least = put(s, f"overrun_threshold_{name}", given.threshold, "F", f"push of the hitch at which {name} brakes")
+    gain = put(s, f"overrun_gain_{name}", given.gain, "L", f"brake torque of {name} per thrust of its hitch")
+    least = put(s, f"overrun_threshold_{name}", given.threshold, "F", f"thrust of the hitch at which {name} brakes")
     lag = put(s, f"overrun_lag_{name}", given.lag, "T", f"lag of the overrun brakes of {name}")
     s.require_positive(lag)
     ahead, masses = Formula(to_syntax(f"[{name}1]")), [x for unit in units for x in _masses(unit)]
@@ -328,7 +328,7 @@ def _add_overrun(s: System, name: str, given: Overrun, units: Sequence[TrailerDa
     along = dot(others, ahead) + dot(momentum, cross(rot(name), ahead))
     s.add_state(speed, rate=(along + name_of(pulled)) / name_of(f"{name}.hanging"), units="L/T",
                 label=f"speed of {name} by its lagging hitch force")  # fmt: skip
-    s.add_output(f"{name}.push", f"-{pulled}", units="F", label=f"push of {name}, as its overrun brakes follow it")
+    s.add_output(f"{name}.thrust", f"-{pulled}", units="F", label=f"thrust of {name}, as its overrun brakes follow it")
     s.define(f"{name}.release", f"max(0, min(1, 1 + dot(vel({name}.cm), [{name}1])/{REVERSES}))")
     return f"{gain}*max(0, -{pulled} - {least})*{name}.release"
 

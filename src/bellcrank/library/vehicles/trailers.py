@@ -310,7 +310,7 @@ def _problems(name: str, record: Trailer) -> list[str]:
     brakes = record.brakes
     if brakes is not None and (brakes.gain is None) == (brakes.overrun is None):
         found.append(
-            f"{where}.brakes: give either gain (by the brakes of the car) or overrun (by the push of the hitch)."
+            f"{where}.brakes: give either gain (by the brakes of the car) or overrun (by the thrust of the hitch)."
         )
     if brakes is not None and brakes.overrun is not None and brakes.lag:
         found.append(f"{where}.brakes.lag belongs to brakes with a gain; overrun brakes have overrun.lag.")
