@@ -10,7 +10,7 @@ from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres.combinations import critical_speed, decay, sway_mode
 from bellcrank.library.manoeuvres.linear import LinearCar
 from bellcrank.library.manoeuvres.ready import ready
-from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY
 from tests.library import trailer_by_hand as hand
 
 AXLE = {
@@ -106,6 +106,10 @@ def test_a_trailer_behind_a_dolly(car):
         ({"masss": 3}, "Did you mean 'mass'"),
         ({"cg": [0.5, 0, 0.3]}, "does not lie behind its hitch"),
         ({"axles": None}, "axles is missing"),
+        ({"brakes": {"overrun": {"gain": "2 m"}}}, "give either gain"),
+        ({"brakes": {"gain": None}}, "give either gain"),
+        ({"brakes": {"gain": None, "overrun": {"gain": "2 m"}}}, "brakes.lag belongs to brakes with a gain"),
+        ({"brakes": {"gain": None, "lag": None, "overrun": {"gain": "2 N"}}}, "must be in a unit such as m"),
         ({"axles": {"1st": AXLE}}, "begins with a letter"),
         ({"hitch": {"at": ["3.6 m", "0 m", "0.43 m"]}}, "must lie behind the front axle of the car, at x = 0 m"),
     ],
@@ -163,15 +167,13 @@ IN_THE_PLANE = {  # parameters that leave the car as formulas in the plane have 
     "cg_z_caravan": -0.41, "c_drag": 0.0, "drag_caravan": 0.0, "c_lift_front": 0.0, "c_lift_rear": 0.0, "c_side": 0.0, "c_yaw": 0.0, "k_bar_front": 1e6, "k_bar_rear": 1e6,
     "k_caravan_axle": 5e5,
 }  # fmt: skip
+LOW = {"car": IN_THE_PLANE["cg_z"], "caravan": IN_THE_PLANE["cg_z_caravan"]}
 
 
 @pytest.fixture(scope="module")
 def towing(car):
     """The car with tyres that are linear for small slips of any kind."""
     return car.changed(front={"tyre": FIALA}, rear={"tyre": FIALA})
-
-
-WHEELS = ("fl", "fr", "rl", "rr", "caravan.axle_l", "caravan.axle_r")
 
 
 @pytest.fixture(scope="module")
@@ -182,27 +184,18 @@ def plane(towing):
     return LinearCar(ready(towing.with_parameters(IN_THE_PLANE)))
 
 
-def by_hand(model, car, speed):
-    """Equations by hand, with the pitch of both units and the slip angles that toe and travel make straight ahead."""
-    x, drive, steer, *_ = model._steady(speed)
-    outputs = ("pitch", "caravan.pitch", *(f"{wheel}.tyre.alpha" for wheel in WHEELS))
-    seen = model._out(x, {"steer": steer, "drive": drive}, outputs)
-    heights = IN_THE_PLANE["cg_z"], IN_THE_PLANE["cg_z_caravan"]
-    return hand.combination(car, speed, np.radians(seen[:2]), heights, seen[2:])
-
-
 @pytest.mark.campaign
 @pytest.mark.parametrize("speed", [60.0, 80.0, 100.0])
 def test_sway_is_damped_as_by_hand(plane, towing, speed):
     mode = sway_mode(plane, speed / 3.6, ["caravan"])
-    damping, frequency = by_hand(plane, towing, speed / 3.6).sway(speed / 3.6)
+    damping, frequency = hand.by_hand(plane, towing, speed / 3.6, LOW).sway(speed / 3.6)
     assert mode.damping == pytest.approx(damping, rel=0.01)
     assert mode.frequency == pytest.approx(frequency, rel=0.01)
 
 
 @pytest.mark.campaign
 def test_critical_speed_is_that_by_hand(plane, towing):
-    expected = 3.6 * by_hand(plane, towing, 100 / 3.6).critical_speed()
+    expected = 3.6 * hand.by_hand(plane, towing, 100 / 3.6, LOW).critical_speed()
     assert critical_speed(plane.car, ["caravan"]) == pytest.approx(expected, rel=0.01)
 
 
@@ -211,7 +204,7 @@ def test_rearward_amplification_of_the_linear_model(plane, towing):
     f, v = np.array([0.2, 0.4, 0.7]), 80 / 3.6
     found = plane.responses(v, ("ay", "caravan.ay"), f)
     ratio = np.abs(found["caravan.ay"] / found["ay"])
-    expected = by_hand(plane, towing, v)
+    expected = hand.by_hand(plane, towing, v, LOW)
     assert ratio == pytest.approx([expected.amplification(v, x) for x in f], rel=0.02)
 
 
@@ -389,3 +382,93 @@ def test_a_caravan_overturns_on_a_tilt_table_as_by_hand(towing):
     assert result["rollover_threshold"] == pytest.approx(by_hand, rel=0.01)
     trailer, at = high.data.trailers[0], high.stand.trailers[0]
     assert by_hand < trailer.axles[0].record.at[1] / (at.hitch_height + trailer.sprung.cg[2])  # of a rigid caravan
+
+
+OVERRUN = {"gain": 2.4, "threshold": 300.0, "lag": 0.15}  # m, N, s
+
+
+@pytest.fixture(scope="module")
+def overrun(towing):
+    given = {"units": ["m", "N", "s"], **OVERRUN}
+    return towing.changed(trailers={"caravan": {"brakes": {"gain": None, "lag": None, "overrun": given}}})
+
+
+@pytest.fixture(scope="module")
+def on_overrun(overrun):
+    return overrun.system(speed=25.0).equations().compile()
+
+
+STILL_AIR = {"c_drag": 0.0, "drag_caravan": 0.0, "c_lift_front": 0.0, "c_lift_rear": 0.0}
+
+
+@pytest.mark.campaign
+def test_overrun_brakes_in_steady_braking(overrun, on_overrun):
+    """Deceleration and hitch force of a car that brakes steadily, from Newton's law of car and trailer: each wheel makes
+    the force (T + M_y - I a/R)/R', the trailer brakes with gain times the push above the threshold."""
+    torque = 2500.0
+    run = on_overrun.simulate(t_end=2.5, inputs={"brake": torque}, parameters=STILL_AIR)
+    at, trailer = overrun.stand, overrun.data.trailers[0]
+    (axle,) = trailer.axles
+    sums = np.zeros((2, 3))  # car and trailer: sums of 1/R', of M_y/R' and of I/R/R'
+    for i, (wheel, (which, _)) in enumerate(CORNERS.items()):
+        model, record = overrun.data.axle(which).tyre, overrun.data.axle(which).record
+        load = float(run[f"{wheel}.tyre_load"][-1])
+        share = overrun.data.sections.brakes.front_share if i < 2 else 1 - overrun.data.sections.brakes.front_share
+        sums[0] += hand.braked(model, load, record.wheel.spin_inertia) * [share / 2, 1, 1]
+    for wheel in at.trailers[0].load:
+        load = float(run[f"{wheel}.tyre_load"][-1])
+        sums[1] += hand.braked(axle.tyre, load, axle.record.wheel.spin_inertia) * [0.5, 1, 1]
+    pitch, lift = (float(run[name][-1]) for name in ("caravan.pitch", "caravan.hitch_fz"))
+    along = lift * math.sin(math.radians(pitch))  # what the load of the hitch adds to the push along the trailer
+    gain, least = OVERRUN["gain"], OVERRUN["threshold"]
+    # unknown: deceleration, push
+    equations = [[at.mass + sums[0, 2], 1.0], [trailer.mass + sums[1, 2], -1.0 - gain * sums[1, 0]]]
+    known = [torque * sums[0, 0] + sums[0, 1], sums[1, 1] + gain * (along - least) * sums[1, 0]]
+    slows, push = np.linalg.solve(equations, known)
+    assert -run["ax"][-1] == pytest.approx(slows, rel=5e-3)
+    tilt = math.radians(run["pitch"][-1])
+    level = run["caravan.hitch_fx"][-1] * math.cos(tilt) + lift * math.sin(tilt)
+    assert -level == pytest.approx(push, rel=5e-3)
+    assert run["caravan.thrust"][-1] == pytest.approx(push + along, rel=5e-3)
+    held = sum(run[f"caravan.axle_{side}.held"][-1] for side in "lr")
+    assert held == pytest.approx(gain * (run["caravan.thrust"][-1] - least), rel=2e-3)
+
+
+@pytest.mark.campaign
+def test_overrun_brakes_lag_behind_the_force_of_the_hitch(on_overrun):
+    """The channel `thrust` is the force of the hitch along the trailer behind a lag, also in a turn."""
+    inputs = {"brake": bc.signals.step(at=0.2, height=2000.0), "steer": 20.0}
+    run = on_overrun.simulate(t_end=1.2, step=0.001, output_every=1, inputs=inputs)
+    relative = np.radians(run["caravan.articulation"])
+    pitch = np.radians(run["caravan.pitch"] - run["pitch"])
+    fx, fy, fz = (run[f"caravan.hitch_f{k}"] for k in "xyz")
+    force = fx * np.cos(relative) + fy * np.sin(relative) - fz * np.sin(pitch)
+    expected = np.zeros(len(force))
+    for i in range(1, len(force)):  # trapezoidal rule of push' = (-force - push)/lag
+        h = 0.5 * 0.001 / OVERRUN["lag"]
+        expected[i] = (expected[i - 1] * (1 - h) - h * (force[i - 1] + force[i])) / (1 + h)
+    settled = run.time > 1.0  # the beginning is forgotten
+    found, scale = run["caravan.thrust"], np.abs(run["caravan.thrust"]).max()
+    assert scale > 500 and np.abs(found - expected)[settled].max() < 0.01 * scale
+
+
+@pytest.mark.campaign
+def test_overrun_brakes_are_released_backwards(overrun):
+    """The car pushes the trailer back: its brakes stay open, and a driver who brakes then stops with those of the car."""
+    sim = overrun.system(speed=-2.0).equations().compile()
+    run = sim.simulate(t_end=1.0, inputs={"drive": -1500.0})
+    assert run["caravan.thrust"][-1] > OVERRUN["threshold"] + 200 and run["speed"][-1] < -2.5
+    assert np.abs(run["caravan.axle_l.held"]).max() < 1e-6
+
+
+@pytest.mark.campaign
+def test_manoeuvres_with_overrun_brakes(overrun):
+    """Braking from 100 km/h, and the steady motion before it: nothing is braked, and the lagging force is that of the
+    hitch."""
+    plain = bc.manoeuvres.run(overrun.changed(trailers={"caravan": {"brakes": None}}), "braking")
+    result = bc.manoeuvres.run(overrun, "braking")
+    assert result["distance"] < 0.97 * plain["distance"]
+    run = next(iter(result.runs.values()))
+    assert (
+        run["caravan.thrust"][0] == pytest.approx(-run["caravan.hitch_fx"][0], abs=30) and run["caravan.thrust"][0] < 0
+    )

@@ -13,7 +13,10 @@ from tests.browser import needs_chromium
 from tests.models import SOURCES, example
 from tests.view.test_page import ALL, opened
 
-CARS = ("caravan", "electric", "formula_student", "hmmwv", "passenger", "semi_trailer", "truck", "van")
+CARS = (
+    "b_double", "caravan", "electric", "formula_student", "hmmwv", "passenger", "semi_trailer", "truck", "truck_trailer",
+    "van",
+)  # fmt: skip
 PHRASES = re.compile(
     r"(coefficient|term|argument) (in|to) |\bin dir \d|relative to .* about axis|center of mass|\bpp\b"
 )

@@ -43,7 +43,7 @@ from bellcrank.library.vehicles.mounts import Mount, add_axle, add_independent, 
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
 from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
-from bellcrank.library.vehicles.trailer_building import add_trailers, rolling_trailers
+from bellcrank.library.vehicles.trailer_building import FOLLOWING, add_trailers, rolling_trailers
 from bellcrank.library.vehicles.wheel_tyres import add_tyres, rolling_spin
 from bellcrank.model.formula import Formula, call
 from bellcrank.model.records import StartSpeed
@@ -124,7 +124,7 @@ def build(
 ) -> CarSystem:
     """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
     wheels and one for the right; with `posts` the ground of each wheel is moved up and down, with `road_inputs` its
-    height and its friction are inputs; with `tilt` the road is inclined sideways by an input."""
+    height and its friction are inputs; with `tilt` the road is inclined sideways and ahead by inputs."""
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     s = CarSystem(car, at_rest, speed, tracks)
     torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
@@ -137,7 +137,9 @@ def build(
     if tilt:
         words = "inclination of the road about its direction, left side up"
         s.add_input("tilt", units="deg", label=words, default=0.0, range=(0, 60))
-    s.add_gravity("-sin(tilt)*[n2] - cos(tilt)*[n3]" if tilt else None)
+        s.add_input("grade", units="deg", label="inclination of the road ahead, uphill", default=0.0, range=(-20, 20))
+    inclined = "-sin(grade)*[n1] - cos(grade)*(sin(tilt)*[n2] + cos(tilt)*[n3])"
+    s.add_gravity(inclined if tilt else None)
     asked = {name: name for name in INPUTS}
     if driver is not None:
         asked |= driver.add(s, car, at_rest, chassis)
@@ -197,7 +199,7 @@ def _by_speed(car: CarData, at_rest: Stand) -> dict[str, tuple[float, ...]]:
     given = np.array(ROLLING_SPEEDS)
     rows = [rolling(car, at_rest, v) for v in ROLLING_SPEEDS]
     found = {}
-    for name in (x for x in rows[0] if x.startswith("u(")):
+    for name in (x for x in rows[0] if x.startswith("u(") or x.endswith(FOLLOWING)):
         powers = given[:, None] ** [1, 2, 3] if name.endswith(".wheel)") else given[:, None]
         found[name] = tuple(np.linalg.lstsq(powers, np.array([r[name] for r in rows]), rcond=None)[0].tolist())
     return found

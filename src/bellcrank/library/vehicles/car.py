@@ -576,8 +576,8 @@ class Car:
             Give the height of the ground over the terrain (m) by the input <corner>.road and a factor of its friction
             by <corner>.friction.
         tilt : bool, default False
-            Incline the road sideways by the input `tilt` (deg, left side up), as a tilt table: the direction of
-            gravity turns, in the axes of the road.
+            Incline the road sideways by the input `tilt` (deg, left side up), as a tilt table, and ahead by the input
+            `grade` (deg, uphill): the direction of gravity turns, in the axes of the road.
 
         Returns
         -------

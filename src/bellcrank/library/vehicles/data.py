@@ -21,7 +21,15 @@ from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 from bellcrank.library.vehicles.sprung import Array as Array
 from bellcrank.library.vehicles.sprung import Sprung, with_loads
-from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData, fit_added, fit_trailers, lifted_masses
+from bellcrank.library.vehicles.trailers import (
+    CAR,
+    SIDES,
+    TowedAxle,
+    TrailerData,
+    fit_added,
+    fit_trailers,
+    lifted_masses,
+)
 from bellcrank.linkage.chain import AXES, turned
 
 GRAVITY = 9.80665  # m/s^2, that of models
@@ -106,8 +114,9 @@ def _in_iso(sections: Sections) -> Sections:
     loads = {n: replace(x, at=turned(x.at, signs)) for n, x in (sections.loads or {}).items()}
     axles = {n: replace(x, at=turned(x.at, signs)) for n, x in (sections.axles or {}).items()}
     trailers = dict(sections.trailers or {})
-    for name, x in list(trailers.items())[:1]:  # hitched to the car; other positions are from the trailer's own hitch
-        trailers[name] = replace(x, hitch=replace(x.hitch, at=turned(x.hitch.at, signs)))
+    for i, (name, x) in enumerate(trailers.items()):  # positions on a trailer are from its own hitch, in ISO 8855
+        if x.towed_by == CAR or (x.towed_by is None and i == 0):
+            trailers[name] = replace(x, hitch=replace(x.hitch, at=turned(x.hitch.at, signs)))
     return replace(
         sections, body=body, front=front, rear=rear, loads=loads or sections.loads, axles=axles or None,
         trailers=trailers or None,

@@ -472,10 +472,21 @@ class AddedAxle(TrailerAxle):
 
 
 @dataclass(frozen=True)
-class TrailerBrakes:
-    """Brakes of all wheels of a trailer, which follow those of the car."""
+class Overrun:
+    """Overrun brakes: the trailer brakes as it pushes the unit that tows it, not while it moves backwards."""
 
-    gain: float = key("brake torque of the trailer per brake torque of the car", sign=0, usual=(0, 6))
+    gain: float = key("brake torque of the trailer per force above the threshold", "L", sign=1, usual=(0.5, 6))
+    threshold: float = key("thrust of the hitch at which the brakes begin to act", "F", 0.0, sign=0, usual=(0, 2000))
+    lag: float = key("lag of the brake torque behind the thrust of the hitch", "T", 0.1, sign=1, usual=(0.02, 1))
+
+
+@dataclass(frozen=True)
+class TrailerBrakes:
+    """Brakes of all wheels of a trailer, which follow those of the car or the thrust of the hitch."""
+
+    gain: float | None = key("brake torque of the trailer per brake torque of the car", default=None, sign=0,
+                             usual=(0, 6))  # fmt: skip
+    overrun: Overrun | None = key("overrun brakes, in place of `gain`", default=None, kind="section", record=Overrun)
     torque: float | None = key("largest brake torque, sum of all wheels", "F*L", None, sign=1, usual=(500, 2e5))
     lag: float = key("lag behind the brakes of the car", "T", 0.0, sign=0, usual=(0, 1))
 
@@ -489,6 +500,8 @@ class Trailer:
     inertia: Vector = key("moments of inertia about the mass centre: roll, pitch, yaw", "M*L**2", kind="vector")
     hitch: Hitch = key("joint with the towing unit", kind="section", record=Hitch)
     axles: Mapping[str, TrailerAxle] = key("axles, by name, from the front", kind="sections", record=TrailerAxle)
+    towed_by: str | None = key("unit that tows it: 'car', or a trailer that stands before it in the file; default: the "
+                               "unit before it", default=None, kind="text")  # fmt: skip
     inertia_xz: float = key("product of inertia, -integral of x z dm", "M*L**2", 0.0)
     equalisation: float = key("load equalisation of the axles: 0 springs of their own, 1 equal spring forces",
                               default=0.0, sign=0, usual=(0, 1), most=1)  # fmt: skip
@@ -533,6 +546,6 @@ class Sections:
         record=AddedAxle,
     )  # fmt: skip
     trailers: Mapping[str, Trailer] | None = key(
-        "trailers, by name: `shipped` or `file` and keys that differ, or all keys; each is towed by the one before it",
+        "trailers, by name: `shipped` or `file` and keys that differ, or all keys",
         default=None, kind="sections", record=Trailer,
     )  # fmt: skip

@@ -78,7 +78,7 @@ def stand(car: CarData) -> Stand:
     def symmetric(x: Array) -> Array:
         at = {**travels, **{a.name: float(z) for a, z in zip(loose, x[2:])}}
         loads, push = added.level(x[0], x[1], x[n:])
-        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()], set_for, push)
+        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()], push, *set_for)
         open_ = [found.push[2 * axles.index(a)] for a in loose]
         return np.array([found.lift, found.moment[1], *open_, *added.missing(loads, sum(found.load[2:]))])
 
@@ -86,7 +86,7 @@ def stand(car: CarData) -> Stand:
     x = solved(car, symmetric, first, _not_held(car, loose))
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
     _, push = added.level(x[0], x[1], x[n:])
-    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], set_for, push)
+    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], push, *set_for)
     for a in held:
         i, z = 2 * axles.index(a), travels[a.name]
         free[a.name] = sum(free_lengths(a, (z, z), found.push[i : i + 2])) / 2
@@ -96,8 +96,8 @@ def stand(car: CarData) -> Stand:
 
     def all_units(y: Array) -> tuple[_Now, list[float], tuple[TowedStand, ...], AddedStand]:
         own, push, more = added.at(y[0], y[1], y[2], y[7:behind])
-        left, pull, units = towed.at(y[0], y[1], y[2], y[behind:])
-        return full.at(y[0], y[1], y[2], y[3:7], pull, push), own + left, units, more
+        left, pulls, units = towed.at(y[0], y[1], y[2], y[behind:])
+        return full.at(y[0], y[1], y[2], y[3:7], push, *pulls), own + left, units, more
 
     def corners(y: Array) -> Array:
         now, left, *_ = all_units(y)
@@ -178,7 +178,7 @@ class Statics:
         self.flat = np.array([1.0, 0.0 if symmetric else 1.0, 1.0])
         self._corners: dict[tuple[Any, ...], Corner] = {}  # a search moves one wheel at a time
 
-    def at(self, height: float, pitch: float, roll: float, travels: Any, *pulls: Pull | None) -> _Now:
+    def at(self, height: float, pitch: float, roll: float, travels: Any, *pulls: Pull) -> _Now:
         up = up_of(pitch, roll)
         sprung, steering = self.car.sprung, self.car.sections.steering
         masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
@@ -206,7 +206,7 @@ class Statics:
         moment = moment - sum((cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
         centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
-        for pull in filter(None, pulls):
+        for pull in pulls:
             lift -= pull.load
             moment = moment - cross(pull.at, pull.load * up) + pull.moment
         return _Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)

@@ -6,8 +6,8 @@ and _r, with the bodies <wheel>.wheel; a rigid axle is the body <trailer>.<axle>
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,15 +17,19 @@ from bellcrank.describe.tyre_patch import name_of
 from bellcrank.library.driven import RING, add_brake, add_friction, named_slip, with_names
 from bellcrank.library.terrain import Surface, Terrain
 from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.braking import LEAST
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.parameters import put
+from bellcrank.library.vehicles.records import Overrun
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.library.vehicles.trailer_rest import TowedStand
-from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData
+from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData, hanging
 from bellcrank.library.vehicles.wheel_tyres import add_tyres, contacts, rolling_spin
-from bellcrank.model.formula import Formula, call, cross, direction, dot, dxdt, pos, project, to_syntax, vel
+from bellcrank.model.formula import Formula, cross, direction, dot, dxdt, pos, project, rot, to_syntax, vel
 
 STICKS = np.radians(0.3)  # articulation angle to which a hitch with friction is elastic
+FOLLOWING = ".following"  # what names of states of overrun brakes end in
+REVERSES = 0.3  # m/s backwards, at which overrun brakes are released
 CLOSES = 0.003  # s, in which steered wheels come to the angle that is asked for, where they begin at another one
 PAINT = "#d8d4c6"
 WIDE = 0.65  # width of a tyre as drawn, over its radius
@@ -38,8 +42,10 @@ def add_trailers(s: System, car: CarData, at_rest: Stand, ground: tuple[Terrain 
     """All trailers behind the body of the car, `chassis`."""
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
         _add_trailer(s, trailer, stands, ground)
-    for i in range(len(car.trailers)):
-        _add_hitch_forces(s, car.trailers[i:])
+    for trailer in car.trailers:
+        units = hanging(car.trailers, trailer.name)
+        _add_hitch_forces(s, units)
+        _add_brakes(s, trailer, units)
 
 
 def rolling_trailers(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
@@ -47,6 +53,8 @@ def rolling_trailers(car: CarData, at_rest: Stand, speed: float) -> dict[str, fl
     start: dict[str, float] = {}
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
         start |= {f"q({trailer.name}, {i})": x for i, x in enumerate(stands.turned, 1)} | stands.axle
+        if trailer.record.brakes is not None and trailer.record.brakes.overrun is not None:
+            start[f"{trailer.name}{FOLLOWING}"] = speed
         for axle in trailer.axles:
             start |= rolling_wheels(axle, stands.load, speed)
             if axle.record.steering is not None:
@@ -70,7 +78,6 @@ def _add_trailer(s: System, trailer: TrailerData, stands: TowedStand, ground: tu
     for axle in trailer.axles:
         add_axle_parts(s, axle, body, ground)
     _add_springs(s, trailer, body)
-    _add_brakes(s, trailer)
     if record.drag_area:
         put(s, f"drag_{name}", record.drag_area, "L**2", f"drag coefficient times frontal area of {name}")
         s.define(f"{name}.ahead", f"dot(vel({name}.cm), [{name}1])")
@@ -264,13 +271,18 @@ def add_axle_springs(s: System, axle: TowedAxle, body: BodyHandle, static: str, 
                     against=body.origin, label=f"spring and damper of {wheel}")  # fmt: skip
 
 
-def _add_brakes(s: System, trailer: TrailerData) -> None:
-    """Brakes that follow those of the car; each wheel has its own input besides, <wheel>.brake_torque."""
+def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -> None:
+    """Brakes that follow those of the car or the thrust of the hitch; each wheel has its own input besides,
+    <wheel>.brake_torque. `units`: the trailer and all that hangs on it."""
     name, given = trailer.name, trailer.record.brakes
     if given is None:
         return
-    gain = put(s, f"brake_gain_{name}", given.gain, "1", f"brake torque of {name} per brake torque of the car")
-    asked = f"{gain}*braking"
+    if given.overrun is not None:
+        asked = _add_overrun(s, name, given.overrun, units)
+    else:
+        assert given.gain is not None
+        gain = put(s, f"brake_gain_{name}", given.gain, "1", f"brake torque of {name} per brake torque of the car")
+        asked = f"{gain}*braking"
     if given.torque is not None:
         asked = f"min({put(s, f'brake_most_{name}', given.torque, 'F*L', f'largest brake torque of {name}')}, {asked})"
     s.define(f"{name}.asked", asked)
@@ -291,10 +303,34 @@ def _add_brakes(s: System, trailer: TrailerData) -> None:
             )
         s.add_input(f"{wheel}.brake_torque", units="F*L", label=f"brake torque of {wheel}, added to its part of brake",
                     default=0.0)  # fmt: skip
-        limit = f"max(0, {braked}/{len(wheels)} + {wheel}.brake_torque)"
+        limit = f"max(0, where({braked} > {LEAST}, {braked}/{len(wheels)}, 0) + {wheel}.brake_torque)"
         add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
         s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
                      against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
+
+
+def _add_overrun(s: System, name: str, given: Overrun, units: Sequence[TrailerData]) -> str:
+    """The brake torque that an overrun device asks for; it is lagging behind the thrust of the hitch.
+
+    With the momentum P of all that hangs on the hitch and the other forces G on it, both along the trailer, the force
+    of the hitch is F = P' - G. The lagging force h, h' = (F - h)/T, follows without accelerations from the speed s:
+    h = (P - m s)/T, s' = (G + h)/m."""
+    gain = put(s, f"overrun_gain_{name}", given.gain, "L", f"brake torque of {name} per thrust of its hitch")
+    least = put(s, f"overrun_threshold_{name}", given.threshold, "F", f"thrust of the hitch at which {name} brakes")
+    lag = put(s, f"overrun_lag_{name}", given.lag, "T", f"lag of the overrun brakes of {name}")
+    s.require_positive(lag)
+    ahead, masses = Formula(to_syntax(f"[{name}1]")), [x for unit in units for x in _masses(unit)]
+    momentum, mass = _sum(m * vel(f"{part}.cm") for m, part in masses), _sum(m for m, _ in masses)
+    others = _sum(_other_forces(s, unit) for unit in units)
+    speed, pulled = f"{name}{FOLLOWING}", f"{name}.pulled"
+    s.define(f"{name}.hanging", mass)
+    s.define(pulled, (dot(momentum, ahead) - name_of(f"{name}.hanging") * name_of(speed)) / name_of(lag))
+    along = dot(others, ahead) + dot(momentum, cross(rot(name), ahead))
+    s.add_state(speed, rate=(along + name_of(pulled)) / name_of(f"{name}.hanging"), units="L/T",
+                label=f"speed of {name} by its lagging hitch force")  # fmt: skip
+    s.add_output(f"{name}.thrust", f"-{pulled}", units="F", label=f"thrust of {name}, as its overrun brakes follow it")
+    s.define(f"{name}.release", f"max(0, min(1, 1 + dot(vel({name}.cm), [{name}1])/{REVERSES}))")
+    return f"{gain}*max(0, -{pulled} - {least})*{name}.release"
 
 
 def _add_channels(s: System, trailer: TrailerData, body: BodyHandle) -> None:
@@ -324,29 +360,39 @@ def _add_hitch_forces(s: System, trailers: Sequence[TrailerData]) -> None:
     """Force of the towing unit on the first of some trailers, along axes of the towing unit: by Newton's law of all
     that hangs on the hitch."""
     first = trailers[0]
-    force: Any = sum((_needed(s, t) for t in trailers[1:]), _needed(s, first))
+    inertia = _sum(m * dxdt(vel(f"{part}.cm")) for t in trailers for m, part in _masses(t))
+    force = inertia - _sum(_other_forces(s, t) for t in trailers)
     for letter, words in (("x", "longitudinal"), ("y", "lateral"), ("z", "vertical")):
         label = f"{words} force of the hitch on {first.name}, in axes of the towing unit"
         along = dot(force, f"[{first.towed_by}{AXES[letter]}]")
         s.add_output(f"{first.name}.hitch_f{letter}", along, label=label, units="F")
 
 
-def _needed(s: System, trailer: TrailerData) -> Any:
-    """Force that the motion of a trailer asks for and neither weight, tyres nor air provide."""
+def _sum(terms: Iterable[Any]) -> Any:
+    first, *others = terms
+    return sum(others, first)
+
+
+def _masses(trailer: TrailerData) -> list[tuple[Any, str]]:
+    """All masses of a trailer and the bodies that have them."""
     name = trailer.name
     parts: list[tuple[Any, str]] = [(name_of(f"m_{name}"), name)]
     for axle in trailer.axles:
         parts += [(axle.record.wheel.mass, f"{axle.wheel(side)}.wheel") for side in SIDES]
         carriers = [axle.full_name] if axle.rigid else [axle.wheel(side) for side in SIDES]
         parts += [(axle.record.mass, carrier) for carrier in carriers if axle.record.mass]
-    ahead = f"[{name}1]"
-    gravity: Any = s.description.gravity
-    weight = name_of("g") * gravity.direction
-    terms = [m * (dxdt(vel(f"{part}.cm")) - weight) for m, part in parts]
-    found = sum(terms[1:], terms[0])
+    return parts
+
+
+def _other_forces(s: System, trailer: TrailerData) -> Any:
+    """Weight, forces of tyres and air of a trailer: all but those of hitches."""
+    name, gravity = trailer.name, cast(Any, s.description.gravity)
+    magnitude = {force.name: force.magnitude for force in s.description.forces}
+    found = _sum(m for m, _ in _masses(trailer)) * (name_of("g") * gravity.direction)
     for axle in trailer.axles:
         for side in SIDES:
             for contact in contacts(axle.wheel(side), axle.record.dual_spacing is not None):
                 for letter, i in AXES.items():
-                    found = found - call("fm", f"{contact}.{letter}") * s.inertial[i]
-    return found - call("fm", f"{name}.drag") * Formula(to_syntax(ahead)) if trailer.record.drag_area else found
+                    found = found + magnitude[f"{contact}.{letter}"] * s.inertial[i]
+    ahead = Formula(to_syntax(f"[{name}1]"))
+    return found + Formula(to_syntax(magnitude[f"{name}.drag"])) * ahead if trailer.record.drag_area else found

@@ -16,7 +16,7 @@ from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.laws import Stood, stands
 from bellcrank.library.vehicles.sprung import Array
-from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData, spring_forces
+from bellcrank.library.vehicles.trailers import CHASSIS, SIDES, TowedAxle, TrailerData, spring_forces
 from bellcrank.linkage.pose import cross
 
 PRESSED = 0.02  # m, by which tyres are compressed where a search begins
@@ -129,63 +129,56 @@ class Towed:
 
     def __init__(self, trailers: tuple[TrailerData, ...]) -> None:
         self.trailers = trailers
-        self.springs = spring_forces(trailers, GRAVITY)
+        self.level = spring_forces(trailers, GRAVITY)
 
-    def levelled(self) -> Pull | None:
-        """Load of the level trailers on the car, where the springs of the car are set for it."""
-        if not self.trailers or not self.trailers[0].record.hitch.levelled:
-            return None
-        first = self.trailers[0]
-        carried = sum(t.sprung.mass for t in self.trailers) * GRAVITY
-        carried -= sum(2 * len(t.axles) * f for t, f in zip(self.trailers, self.springs, strict=True))
-        return Pull(carried, first.hitch, np.zeros(3))
+    def levelled(self) -> list[Pull]:
+        """Loads of the level trailers on the car, where the springs of the car are set for them."""
+        units = zip(self.trailers, self.level, strict=True)
+        return [Pull(load, t.hitch, np.zeros(3)) for t, (_, load) in units if t.record.hitch.levelled]
 
     def start(self, height: float, pitch: float) -> list[float]:
         """Where a search begins: level trailers whose tyres touch the ground."""
         found: list[float] = []
-        up = rotation(pitch, 0.0)[2]
+        heights, level = {CHASSIS: height}, np.array([0.0, 0.0, 1.0])
         for trailer in self.trailers:
-            height = float(height + up @ trailer.hitch)
+            up = rotation(pitch, 0.0)[2] if trailer.towed_by == CHASSIS else level
+            heights[trailer.name] = height = float(heights[trailer.towed_by] + up @ trailer.hitch)
             found += [0.0, 0.0]
             for axle in trailer.axles:
                 q = float(axle.tyre.free_radius(ARRAYS, 0.0)) - PRESSED - height - axle.record.at[2]
                 found += [q, 0.0 if axle.rigid else q]
-            up = np.array([0.0, 0.0, 1.0])
         return found
 
     def at(
         self, height: float, pitch: float, roll: float, y: Any
-    ) -> tuple[list[float], Pull | None, tuple[TowedStand, ...]]:
+    ) -> tuple[list[float], list[Pull], tuple[TowedStand, ...]]:
         """Of a car at a height and attitude: what is left open (N, N m), what pulls at it, and how all stand."""
-        if not self.trailers:
-            return [], None, ()
-        poses, i = [], 0
-        R, at = rotation(pitch, roll), np.array([0.0, 0.0, height])
+        attitudes, heights, coordinates, i = {CHASSIS: rotation(pitch, roll)}, {CHASSIS: height}, {}, 0
         for trailer in self.trailers:
-            n = 2 * len(trailer.axles)
-            own, travels = rotation(y[i], y[i + 1]), y[i + 2 : i + 2 + n]
-            height = float(at[2] + R[2] @ trailer.hitch)
-            poses.append((trailer, R, own, height, travels, y[i : i + 2]))
-            at, R, i = np.array([0.0, 0.0, height]), own, i + 2 + n
+            name, towing, n = trailer.name, trailer.towed_by, 2 + 2 * len(trailer.axles)
+            attitudes[name] = rotation(y[i], y[i + 1])
+            heights[name] = float(heights[towing] + attitudes[towing][2] @ trailer.hitch)
+            coordinates[name] = y[i : i + n]
+            i += n
         left: list[list[float]] = []
         stands: list[TowedStand] = []
-        pull: Pull | None = None
-        for (trailer, towing, own, height, travels, angles), spring in zip(
-            reversed(poses), reversed(self.springs), strict=True
-        ):
-            relative = towing.T @ own
+        pulls: dict[str, list[Pull]] = {name: [] for name in attitudes}
+        for trailer, (spring, _) in zip(reversed(self.trailers), reversed(self.level), strict=True):
+            name, own, height = trailer.name, attitudes[trailer.name], heights[trailer.name]
+            angles, travels = coordinates[name][:2], coordinates[name][2:]
+            relative = attitudes[trailer.towed_by].T @ own
             yaw, pitch, roll = angles_of(relative)
             unit = _Unit(trailer, own[2], height, spring)
-            open_, load = unit.residual(travels, pull)
+            open_, load = unit.residual(travels, pulls[name])
             twist = -(trailer.record.hitch.roll_stiffness or 0.0) * roll
             open_[0] += twist
-            pull = Pull(load, trailer.hitch, -twist * relative[:, 0])
+            pulls[trailer.towed_by].append(Pull(load, trailer.hitch, -twist * relative[:, 0]))
             left.append(open_)
             stands.append(
-                TowedStand(trailer.name, float(angles[0]), float(angles[1]), (yaw, pitch, roll), unit.travel, unit.load,
+                TowedStand(name, float(angles[0]), float(angles[1]), (yaw, pitch, roll), unit.travel, unit.load,
                            unit.axle, spring, load, height, trailer.mass)
             )  # fmt: skip
-        return [x for one in reversed(left) for x in one], pull, tuple(reversed(stands))
+        return [x for one in reversed(left) for x in one], pulls[CHASSIS], tuple(reversed(stands))
 
 
 def rotation(pitch: float, roll: float) -> Array:
@@ -265,13 +258,13 @@ class _Unit(_Wheels):
         super().__init__(up, height)
         self.trailer, self.spring = trailer, spring
 
-    def residual(self, y: Any, pull: Pull | None) -> tuple[list[float], float]:
+    def residual(self, y: Any, pulls: list[Pull]) -> tuple[list[float], float]:
         """Moments about the hitch (roll, pitch) and work per coordinate of the axles that are left; the load that
         remains for the hitch."""
         trailer, up = self.trailer, self.up
         weight = trailer.sprung.mass * GRAVITY
         moment, carried = -cross(trailer.sprung.cg, weight * up), weight
-        if pull is not None:
+        for pull in pulls:
             moment = moment - cross(pull.at, pull.load * up) + pull.moment
             carried += pull.load
         equal, pairs = trailer.record.equalisation, [y[i : i + 2] for i in range(0, len(y), 2)]

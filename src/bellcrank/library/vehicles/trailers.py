@@ -1,7 +1,8 @@
 """Trailers as data: sections of a car file, or files of trailers, put together with their tyres.
 
 In: sections `trailers.NAME`, in the order in which they are hitched. Out: `TrailerData`, each with its axles and with
-the spring forces that carry it level. The first is towed by the car, each other one by the one before it.
+the spring forces that carry it level. The first is towed by the car, each other one by the one before it or by the one
+that it names.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.shipped import Collection
 from bellcrank.files.text import read_toml
 from bellcrank.library.vehicles.axles import make_tyre
@@ -24,7 +25,8 @@ from bellcrank.library.vehicles.laws import tyre_offsets
 from bellcrank.library.vehicles.records import AddedAxle, AxleSteering, Load, Trailer, TrailerAxle
 from bellcrank.library.vehicles.sprung import Array, Sprung, with_loads
 
-RESERVED = ("abs", "chassis", "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
+CAR, CHASSIS = "car", "chassis"  # the towing unit in a file, and its body
+RESERVED = ("abs", "car", CHASSIS, "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
 SOURCES = ("shipped", "file")
 TRAILERS = Collection("trailer", "bellcrank.library.vehicles", "data/trailers")
 SIDES = {"l": 1, "r": -1}  # letter behind the name of a wheel; sign of y
@@ -117,12 +119,9 @@ class TrailerData:
         """Where it is hitched, in the axes of the unit that tows it."""
         return np.array(self.record.hitch.at)
 
-    def spring_force(self, behind: TrailerData | None, carried: float, g: float) -> float:
-        """Force of each spring (N) that carries the level trailer, with the load `carried` (N) on the hitch of the
-        trailer `behind` it."""
-        moment = self.sprung.mass * g * float(self.sprung.cg[0])
-        if behind is not None:
-            moment += carried * float(behind.hitch[0])
+    def spring_force(self, moment: float, g: float) -> float:
+        """Force of each spring (N) that carries the level trailer; `moment`: of the loads on its own hitches (N m)."""
+        moment += self.sprung.mass * g * float(self.sprung.cg[0])
         return moment / (2 * sum(a.record.at[0] for a in self.axles))
 
 
@@ -136,15 +135,28 @@ def lifted_masses(axles: Mapping[str, TrailerAxle] | None) -> list[Load]:
     return found
 
 
-def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[float, ...]:
-    """Spring forces (N) of one wheel of each trailer, all of them level: springs are trimmed for that."""
-    found: list[float] = []
-    carried, behind = 0.0, None
+def hanging(trailers: Iterable[TrailerData], name: str) -> list[TrailerData]:
+    """A trailer and all that hangs on it, in the order of the file."""
+    found: list[TrailerData] = []
+    for trailer in trailers:
+        if trailer.name == name or trailer.towed_by in {t.name for t in found}:
+            found.append(trailer)
+    return found
+
+
+def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[tuple[float, float], ...]:
+    """Spring force of one wheel of each trailer and its load on its hitch (N), all of them level: springs are trimmed
+    for that."""
+    found: list[tuple[float, float]] = []
+    loads: dict[str, float] = {}  # on the hitches of a unit, and their moments about its own hitch
+    moments: dict[str, float] = {}
     for trailer in reversed(trailers):
-        force = trailer.spring_force(behind, carried, g)
-        carried = trailer.sprung.mass * g + carried - 2 * len(trailer.axles) * force
-        found.append(force)
-        behind = trailer
+        name, towing = trailer.name, trailer.towed_by
+        force = trailer.spring_force(moments.get(name, 0.0), g)
+        carried = trailer.sprung.mass * g + loads.get(name, 0.0) - 2 * len(trailer.axles) * force
+        loads[towing] = loads.get(towing, 0.0) + carried
+        moments[towing] = moments.get(towing, 0.0) + carried * float(trailer.hitch[0])
+        found.append((force, carried))
     return tuple(reversed(found))
 
 
@@ -198,14 +210,23 @@ def fit_trailers(
     """The trailers in the order of the file, towed by a car whose front axle is at x = `front`; what is wrong is added
     to `problems`."""
     found: list[TrailerData] = []
-    ahead, words = front, "the front axle of the car"
+    units = [CAR]
     for name, record in (given or {}).items():
         before = len(problems)
         problems.extend(_problems(name, record))
+        towing = units[-1] if record.towed_by is None else record.towed_by
+        if towing not in units:
+            problems.append(f"trailers.{name}.towed_by = '{towing}' must be a unit before it in the file: "
+                            f"{', '.join(units)}.{did_you_mean(towing, units)}")  # fmt: skip
+        on_car = towing == CAR
+        ahead, words = (front, "the front axle of the car") if on_car else (0.0, f"the hitch of trailers.{towing}")
         if not record.hitch.at[0] < ahead:
             problems.append(f"trailers.{name}.hitch.at = {list(record.hitch.at)} m must lie behind {words}, at x = "
                             f"{ahead:g} m; x points forward.")  # fmt: skip
-        ahead, words = 0.0, f"the hitch of trailers.{name}"
+        if not on_car and record.hitch.levelled:
+            problems.append(f"trailers.{name}.hitch.levelled sets the springs of the car, but {towing} tows the "
+                            "trailer; springs of trailers are always set for their loads.")  # fmt: skip
+        units.append(name)
         axles = []
         for axle, x in record.axles.items():
             if x.lifted:
@@ -213,9 +234,9 @@ def fit_trailers(
             tyre = make_tyre(f"trailers.{name}.axles.{axle}.tyre", x.tyre, folder, problems)
             axles.append(TowedAxle(name, axle, x, tyre))
         if len(problems) == before:
-            found.append(TrailerData(name, record, tuple(axles), found[-1].name if found else "chassis"))
+            found.append(TrailerData(name, record, tuple(axles), CHASSIS if on_car else towing))
     if len(found) == len(given or {}):
-        for trailer, force in zip(found, spring_forces(tuple(found), 1.0), strict=True):
+        for trailer, (force, _) in zip(found, spring_forces(tuple(found), 1.0), strict=True):
             if not force > 0:
                 problems.append(
                     f"trailers.{trailer.name}: its mass centre does not lie behind its hitch, so its springs do not "
@@ -286,6 +307,13 @@ def _problems(name: str, record: Trailer) -> list[str]:
                 "negative, y positive."
             )
         found += _axle_problems(f"{where}.axles.{axle}", a)
+    brakes = record.brakes
+    if brakes is not None and (brakes.gain is None) == (brakes.overrun is None):
+        found.append(
+            f"{where}.brakes: give either gain (by the brakes of the car) or overrun (by the thrust of the hitch)."
+        )
+    if brakes is not None and brakes.overrun is not None and brakes.lag:
+        found.append(f"{where}.brakes.lag belongs to brakes with a gain; overrun brakes have overrun.lag.")
     hitch = record.hitch
     if hitch.kind == "fifth wheel" and hitch.roll_stiffness is None:
         found.append(f"{where}.hitch.roll_stiffness is missing: a fifth wheel is stiff in roll.")

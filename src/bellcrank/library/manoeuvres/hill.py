@@ -1,0 +1,92 @@
+"""Hill start: the car stands on a grade, held by its brakes; they are released, and it drives off.
+
+The grade is an inclination of gravity, so one compiled model serves all grades. Rolling back ends where the car is
+furthest down the hill after the brakes are released.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.manoeuvres.ready import EVERY, FAR, STEP
+from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.motor import largest_torque
+from bellcrank.signals import sampled
+
+INCLINED, RELEASED = 3.0, 8.0  # s, when the grade is reached, and when the brakes are released
+HOLDS = 1.5  # brake torque over that which holds the weight on the grade, unless it is given
+STARTS = 0.1  # of g, with which the car drives off unless a torque is given
+CREEPS = 0.01  # m, by which a car that is held may move in the last second
+LONGEST = 30.0  # s after the release
+
+
+def hill_start(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """Held by the brakes, released, driven off."""
+    grade, delay, rise = settings["grade"] / 100, settings["delay"], settings["rise"]
+    car, values = vehicle.like or (vehicle, {})
+    sim = car.system(speed=0.0, tilt=True).equations().compile()
+    weight = vehicle.stand.total * GRAVITY
+    radius = float(np.mean([vehicle.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")]))
+    angle = math.atan(grade)
+    needed = weight * abs(math.sin(angle)) * radius
+    brake = HOLDS * needed if settings["brake"] is None else settings["brake"]
+    drive = needed + STARTS * weight * radius if settings["drive"] is None else settings["drive"]
+    off = RELEASED + settings["release"]
+    begins, top = RELEASED + delay, settings["to"] / 3.6
+    inputs = {
+        "grade": sampled([0.0, INCLINED, FAR], [0.0, math.degrees(angle), math.degrees(angle)]),
+        "brake": sampled([0.0, 0.2, RELEASED, off, FAR], [0.0, brake, brake, 0.0, 0.0]),
+        "drive": sampled([0.0, begins, begins + rise, FAR], [0.0, 0.0, drive, drive]),
+    }
+    run = sim.simulate(t_end=RELEASED + LONGEST, step=STEP, method=settings["method"], output_every=EVERY,
+                       inputs=inputs, parameters={**values}, events={"end": f"speed > {top!r}"}, stop=("end",),
+                       )  # fmt: skip
+    t, x = run.time, run["x"]
+    creep = abs(float(np.interp(RELEASED, t, x) - np.interp(RELEASED - 1.0, t, x)))
+    after = t >= RELEASED
+    t, moved = t[after] - RELEASED, x[after] - np.interp(RELEASED, run.time, x)
+    furthest = int(np.argmin(moved))
+    ahead = np.flatnonzero(moved[furthest:] >= 0)
+    reached = bool(run["speed"][-1] > top - 0.05)
+    found = Metrics()
+    found.add("brake", brake, "N-m", "brake torque that holds, sum of all wheels")
+    found.add("drive", drive, "N-m", "drive torque, sum of all wheels")
+    found.add("creep", creep, "m", "distance moved in the last second before the release")
+    found.add("roll_back", max(0.0, -float(moved[furthest])), "m", "roll-back distance after the release")
+    found.add("time_back", t[furthest], "s", "time of the largest roll-back after the release")
+    found.add("time_ahead", t[furthest + ahead[0]] if len(ahead) else math.nan, "s",
+              "time until the car is again where it stood")  # fmt: skip
+    found.add("time", t[-1] if reached else math.nan, "s", f"time to {settings['to']:g} km/h after the release")
+    slips = [float(run[f"{c}.tyre.slip"][after][run["speed"][after] > 1.0].max(initial=0.0)) for c in ("fl", "rl")]
+    found.add("slip_max", max(slips), "", "largest slip of the left wheels while driving off")
+    criteria = [
+        Criterion(f"the brakes hold: it moves by {1000 * creep:.3g} mm in 1 s", creep < CREEPS),
+        Criterion(f"it drives off: {3.6 * float(run['speed'][-1]):.3g} km/h", reached),
+    ]
+    limit = largest_torque(vehicle.data.sections)
+    notes = [f"the drive gives at most {limit:.5g} N m"] if limit is not None and drive > limit else []
+    return Result("hill-start", vehicle.name, settings, {"hill": run}, found.done(), criteria, notes,
+                  ("speed", "x", "brake", "drive", "*.tyre_load"))  # fmt: skip
+
+
+HILL = Manoeuvre(
+    "hill-start",
+    "held on a grade by the brakes, released and driven off",
+    {
+        "grade": Setting(12.0, "%", "grade of the road, uphill"),
+        "brake": Setting(None, "N-m", "brake torque, sum of all wheels; 1.5 times what the weight needs if not given"),
+        "release": Setting(0.3, "s", "time in which the brakes are released"),
+        "delay": Setting(0.5, "s", "time from the beginning of the release to that of the drive torque"),
+        "rise": Setting(0.5, "s", "time in which the drive torque rises"),
+        "drive": Setting(None, "N-m", "drive torque, sum of all wheels; that of the grade and of 0.1 g if not given"),
+        "to": Setting(10.0, "km/h", "speed at the end"),
+    },
+    hill_start,
+    first=("roll_back", "time"),
+    in_all=False,
+)

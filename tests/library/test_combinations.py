@@ -1,0 +1,130 @@
+"""Vehicles of three units: statics, off-tracking and rearward amplification against laws by hand; which unit tows which."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+from bellcrank.library.manoeuvres.linear import LinearCar
+from bellcrank.library.manoeuvres.ready import ready
+from bellcrank.library.vehicles.data import GRAVITY
+from tests.library import trailer_by_hand as hand
+
+SHIPPED = ("truck_trailer", "b_double")
+TOTAL = {"truck_trailer": 40e3, "b_double": 62.5e3}  # kg that are allowed
+
+
+@pytest.fixture(scope="module", params=SHIPPED)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def car(name):
+    return bc.vehicles.Car.read(name)
+
+
+def test_loads_are_those_of_weights_and_moments(car, name):
+    """Loads of all axles and hitches, to 0.5 %; the small load of a drawbar to 0.5 % of the weight of its dolly."""
+    at, metrics, expected = car.stand, car.metrics, hand.level_loads(car)
+    loads = {t.name: sum(t.load.values()) for t in at.trailers}
+    assert sum(at.load[:2]) == pytest.approx(expected["front"], rel=5e-3)
+    assert sum(at.load[2:]) + metrics["load_second"] == pytest.approx(expected["rear"], rel=5e-3)
+    for trailer in at.trailers:
+        assert loads[trailer.name] == pytest.approx(expected[trailer.name], rel=5e-3)
+        own = 5e-3 * trailer.mass * GRAVITY if trailer.name == "dolly" else 0.0
+        assert trailer.hitch_load == pytest.approx(expected[f"hitch_{trailer.name}"], rel=5e-3, abs=own)
+    total = sum(at.load) + metrics["load_second"] + sum(loads.values())
+    assert total == pytest.approx(at.total * GRAVITY, rel=1e-9) and at.total < TOTAL[name]
+    assert [s for s in car.check() if "not measured" not in s] == []
+
+
+def test_which_unit_tows_is_stated():
+    """The unit before it unless stated; a car may tow two trailers, which then load its hitches like one each."""
+    hitch = {"at": ["-3.6 m", "0 m", "0.43 m"]}
+    plain = bc.vehicles.Car.read("passenger")
+    both = plain.changed(
+        trailers={"a": {"shipped": "caravan", "hitch": hitch},
+                  "b": {"shipped": "caravan", "hitch": hitch, "towed_by": "car"}}
+    )  # fmt: skip
+    assert [t.towed_by for t in both.data.trailers] == ["chassis", "chassis"]
+    one, two = both.stand.trailers
+    assert one.hitch_load == pytest.approx(two.hitch_load, rel=1e-9)
+    assert sum(both.stand.load) == pytest.approx(both.stand.mass * GRAVITY + 2 * one.hitch_load, rel=1e-9)
+    double = bc.vehicles.Car.read("b_double")
+    assert [t.towed_by for t in double.data.trailers] == ["chassis", "lead"]
+    chain = double.changed(trailers={"rear_semi": {"towed_by": None}})
+    assert chain.stand.load == pytest.approx(double.stand.load, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"towed_by": "leed"},
+            "towed_by = 'leed' must be a unit before it in the file: car, lead. Did you mean 'lead'",
+        ),
+        ({"towed_by": "rear_semi"}, "must be a unit before it"),
+        ({"towed_by": 3}, "must be text"),
+        ({"hitch": {"levelled": True}}, "lead tows the trailer"),
+    ],
+)
+def test_what_is_wrong_with_the_towing_unit(change, words):
+    with pytest.raises(ModelError, match=words):
+        bc.vehicles.Car.read("b_double").changed(trailers={"rear_semi": change})
+
+
+@pytest.mark.campaign
+def test_off_tracking_is_that_of_a_chain_of_tractrices(car):
+    """Each unit goes round at right angles at one point; groups of axles slip, and load the hitch before them."""
+    result = bc.manoeuvres.run(car, "off-tracking", radius=25.0, speed=2.0)
+    axles = ["rear", *(axle.index for axle in car.data.simple_axles)]
+    radii = {axle: result[f"radius_{axle}"] for axle in axles}
+    expected = hand.circling(car, radii)
+    assert {axle: radii[axle] for axle in expected} == pytest.approx(expected, abs=0.01)
+    assert result["off_tracking"] == pytest.approx(result["radius_front"] - expected[axles[-1]], abs=0.01)
+
+
+def in_the_plane(car):
+    """Parameters that leave the car as formulas in the plane have it, without compliance, air and roll: all mass centres
+    lie on the ground; and z of those of the sprung masses."""
+    values, front, rear = {}, car.data.front.record, car.data.rear.record
+    for p in ready(car).sim.interface.parameters:
+        if p.name.startswith(("toe_", "camber_", "c_lift", "c_drag", "drag_")):
+            values[p.name] = 0.0
+        elif p.name.startswith(("k_bar_", "k_roll_")):
+            values[p.name] = 1e9
+    masses = 2 * (front.carrier.mass + front.wheel.mass), rear.carrier.mass + 2 * rear.wheel.mass
+    high = sum(m * z for m, z in zip(masses, (0.5, 0.515))) + sum(a.mass * a.record.at[2] for a in car.data.added)
+    heights = {"car": -high / car.data.sprung.mass}
+    for trailer, stands in zip(car.data.trailers, car.stand.trailers):
+        high = sum(a.mass * (stands.hitch_height + a.record.at[2]) for a in trailer.axles)
+        heights[trailer.name] = -stands.hitch_height - high / trailer.sprung.mass
+    values |= {"cg_z" if unit == "car" else f"cg_z_{unit}": z for unit, z in heights.items()}
+    return values | {"k_steer": 1e7}, heights
+
+
+@pytest.mark.campaign
+def test_rearward_amplification_of_all_units(car):
+    """Lateral acceleration of each trailer over that of the car, of the linear model at 80 km/h."""
+    values, heights = in_the_plane(car)
+    model = LinearCar(ready(car.with_parameters(values)))
+    f, v = np.array([0.1, 0.2, 0.4, 0.7]), 80 / 3.6
+    expected = hand.by_hand(model, car, v, heights)
+    trailers = [t.name for t in car.data.trailers]
+    found = model.responses(v, ("ay", *(f"{t}.ay" for t in trailers)), f)
+    for i, trailer in enumerate(trailers, 1):
+        ratio = np.abs(found[f"{trailer}.ay"] / found["ay"])
+        assert ratio == pytest.approx([expected.amplification(v, x, i) for x in f], rel=0.01)
+        assert ratio[:3] == pytest.approx([expected.amplification(v, x, i) for x in f[:3]], rel=2e-3)
+
+
+@pytest.mark.campaign
+def test_a_lane_change_amplifies_as_the_linear_model(car):
+    result = bc.manoeuvres.run(car, "iso14791", ay=0.5)
+    last = car.data.trailers[-1].name
+    assert result[f"linear_{last}"] > 1
+    assert result[f"linear_max_{last}"] >= 0.999 * result[f"linear_{last}"]
+    assert result[f"amplification_{last}"] == pytest.approx(
+        result[f"linear_{last}"], rel=0.25
+    )  # one period, no steady sine
