@@ -1,10 +1,11 @@
 """Common parts taken out of random networks: gains that are added up on the way are those counted from scratch."""
 
 import random
+from itertools import combinations
 
 import pytest
 
-from bellcrank.program.extract import Extractor, Kernel
+from bellcrank.program.extract import Extractor, Kernel, Pair, common_factors, factor_pairs
 from bellcrank.program.network import Network
 
 
@@ -36,15 +37,42 @@ def counted(kernel):
     return saved if kernel.places else 0
 
 
+def places(extractor):
+    """Kernels and pairs of all terms, by key: places of kernels with their common factors; terms of pairs."""
+    terms, kernels, pairs = extractor.terms, {}, {}
+    for listed in extractor.members.values():
+        for t1, t2 in combinations(sorted(listed), 2):
+            common, m1, m2 = common_factors(terms[t1][2], terms[t2][2])
+            if m2 < m1:
+                m1, m2, place = m2, m1, (t2, t1)
+            else:
+                place = t1, t2
+            kernels.setdefault(("sum", m1, m2, terms[t1][1] * terms[t2][1]), {})[place] = common
+    for t, (_, _, factors, _) in terms.items():
+        for a, b, times in factor_pairs(factors):
+            pairs.setdefault(("product", a, b), {})[t] = times
+    return kernels, pairs
+
+
 class Checked(Extractor):
-    """Compares all gains with their definitions after each change."""
+    """Compares all candidates and their gains with their definitions after each change."""
 
     def _requeue(self):
-        for kernel in self.kernels.values():
-            assert kernel.gain() == counted(kernel)
-            assert all(t in self.terms for place in kernel.places for t in place)
-        for pair in self.pairs.values():
-            assert pair.gain() == sum(pair.terms.values()) - 1
+        kernels, pairs = places(self)
+        assert kernels.keys() <= self.kernels.keys()
+        assert pairs.keys() <= self.pairs.keys()
+        for key, kernel in self.kernels.items():
+            if isinstance(kernel, Kernel):
+                assert kernel.places == kernels.get(key, {})
+                assert kernel.gain() == counted(kernel)
+            else:  # one place, which may be gone
+                assert kernels.get(key) in ({kernel[:2]: ()}, None)
+        for key, pair in self.pairs.items():
+            if isinstance(pair, Pair):
+                assert pair.terms == pairs.get(key, {})
+                assert pair.gain() == sum(pair.terms.values()) - 1
+            else:
+                assert pairs.get(key) in ({pair[0]: 1}, None)
         super()._requeue()
 
 

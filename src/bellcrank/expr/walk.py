@@ -19,27 +19,30 @@ class _Constants:
 STILL = _Constants()
 
 
-def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> Iterator[Expr]:
+def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> list[Expr]:
     """Every node below the roots once, parts before wholes, in argument order; those `known` are passed over."""
+    found: list[Expr] = []
     seen: set[Expr] = set()
+    still = known is STILL  # asked of the node itself: most walks pass over constants
     for root in roots:
-        if root in seen or root in known:
+        if root in seen or (root.constant if still else root in known):
             continue
         stack: list[tuple[Expr, Iterator[Expr]]] = [(root, iter(_parts(root, into_held)))]
         seen.add(root)
         while stack:
             node, parts = stack[-1]
             for part in parts:
-                if part not in seen and part not in known:
+                if part not in seen and not (part.constant if still else part in known):
                     seen.add(part)
                     below = part.parts if into_held else _parts(part, False)
                     if below:
                         stack.append((part, iter(below)))
                         break
-                    yield part
+                    found.append(part)
             else:
                 stack.pop()
-                yield node
+                found.append(node)
+    return found
 
 
 def _parts(node: Expr, into_held: bool) -> tuple[Expr, ...]:
@@ -48,7 +51,17 @@ def _parts(node: Expr, into_held: bool) -> tuple[Expr, ...]:
 
 def symbols(*roots: Expr) -> list[Symbol]:
     """The symbols below the roots, in canonical order."""
-    found = [n for n in postorder(roots) if n.__class__ is Symbol]
+    found: list[Symbol] = []
+    seen = set(roots)
+    stack = [*seen]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is Symbol:
+            found.append(node)
+        for part in node.parts:
+            if part not in seen:
+                seen.add(part)
+                stack.append(part)
     return sorted(found, key=lambda s: (s.sort, s.kind))
 
 

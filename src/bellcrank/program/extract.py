@@ -73,24 +73,34 @@ class Pair:
 
 
 Candidate = Kernel | Pair
+Alone = tuple[int, int, int]  # a place, or a term twice, and when it was noted
+Stamp = tuple[int, int]  # when a candidate was touched, and its order among those of one removal
 
 
 class Extractor:
-    """Rewrites a network in place."""
+    """Rewrites a network in place.
+
+    Nine in ten kernels and pairs have one place and save nothing: of these the place alone is kept. One that is met
+    again becomes a candidate, at the place in every order that it would have had from the beginning.
+    """
 
     def __init__(self, net: Network) -> None:
         self.net = net
         self.terms: dict[int, tuple[int, int, Factors, frozenset[int]]] = {}  # number: sum, sign, factors
         self.members: dict[int, dict[int, None]] = {}  # sum: term numbers
-        self.kernels: dict[tuple[Any, ...], Kernel] = {}  # by key
-        self.pairs: dict[tuple[Any, ...], Pair] = {}
-        # where a term stands in candidates, in order, so that the result does not depend on hashes
-        self.of_term: dict[int, dict[Candidate, tuple[Place, ...]]] = {}
+        self.kernels: dict[tuple[Any, ...], Kernel | Alone] = {}  # by key
+        self.pairs: dict[tuple[Any, ...], Pair | Alone] = {}
+        # where a term stands in candidates: since when, and its places there. In order, so that the result does not
+        # depend on hashes, but for the terms that are `mixed`
+        self.of_term: dict[int, dict[Candidate, tuple[Any, ...]]] = {}
+        self.mixed: set[int] = set()
         self.long = {v for v, terms in net.sums.items() if len(terms) > LONG}
         self.holding: dict[tuple[int, int], list[int]] = {}  # sum and factor: terms with it, also some that are gone
         self.queue: list[tuple[int, int, tuple[Any, ...]]] = []
-        self.serial = 0
-        self.touched: dict[Candidate, None] = {}
+        self.serial = self.clock = 0
+        # since the last queueing: when that was, what was touched and whether in order, and the terms removed
+        self.since, self.touched, self.in_order = 0, dict[Candidate, Stamp](), True
+        self.removed: dict[int, int] = {}
         for v in list(net.sums):
             self.members[v] = {}
             for sign, factors in net.sums[v]:
@@ -109,15 +119,25 @@ class Extractor:
         if v in self.long:
             for f in dict.fromkeys(factors):
                 self.holding.setdefault((v, f), []).append(t)
+        pairs, touched, clock = self.pairs, self.touched, self.clock
         for a, b, times in factor_pairs(factors):
             key = ("product", a, b)
-            pair = self.pairs.get(key)
-            if pair is None:
-                pair = self.pairs[key] = Pair(key)
+            clock += 1
+            pair = pairs.get(key)
+            if pair is None and times == 1:
+                pairs[key] = t, t, clock
+                continue
+            if pair.__class__ is not Pair:
+                before: Alone | None = pair  # type: ignore[assignment]
+                pair = pairs[key] = Pair(key)
+                if before and self._joins(pair, before, ()):
+                    pair.terms[before[0]] = pair.total = 1
             pair.terms[t] = times
             pair.total += times
-            own[pair] = ()
-            self.touched[pair] = None
+            own[pair] = (clock,)
+            if pair not in touched:
+                touched[pair] = clock, 0
+        self.clock = clock
         return t
 
     def _partners(self, v: int, factors: Factors) -> Iterable[int]:
@@ -131,7 +151,7 @@ class Extractor:
         """Compares a new term with others of its sum."""
         terms, of_term, kernels, touched = self.terms, self.of_term, self.kernels, self.touched
         _, sign, factors, present = terms[t]
-        own = of_term[t]
+        own, clock = of_term[t], self.clock
         for other in partners:
             _, sign_of_other, m1, _ = terms[other]
             m2, place = factors, (other, t)
@@ -141,48 +161,76 @@ class Extractor:
             if m2 < m1:
                 m1, m2, place = m2, m1, (t, other)
             key = ("sum", m1, m2, sign * sign_of_other)
+            clock += 1
             kernel = kernels.get(key)
-            if kernel is None:
+            if kernel is None and not common:
+                kernels[key] = *place, clock
+                continue
+            if kernel.__class__ is not Kernel:
+                before: Alone | None = kernel  # type: ignore[assignment]
                 kernel = kernels[key] = Kernel(key)
+                if before and self._joins(kernel, before, (before[:2],)):
+                    kernel.places[before[:2]] = ()
             kernel.places[place] = common
             if common:
                 kernel.sharing += 1
                 kernel.common += len(common)
-            here = (place,)
             for known in (own, of_term[other]):
-                if before := known.get(kernel):
-                    kernel.doubled += len(before) == 1
-                    known[kernel] = before + here
+                if here := known.get(kernel):
+                    kernel.doubled += len(here) == 2
+                    known[kernel] = (*here, place)
                 else:
-                    known[kernel] = here
-            touched[kernel] = None
+                    known[kernel] = clock, place
+            if kernel not in touched:
+                touched[kernel] = clock, 0
+        self.clock = clock
+
+    def _joins(self, candidate: Candidate, alone: Alone, places: tuple[Place, ...]) -> bool:
+        """Notes in the terms of a place that it is one of a candidate; false, if one of them is no more."""
+        t1, t2, stamp = alone
+        gone = [(self.removed.get(t, 0), stamp) for t in (t1, t2) if t not in self.terms]
+        for t in dict.fromkeys((t1, t2)):
+            if t in self.terms:
+                self.of_term[t][candidate] = (stamp, *(() if gone else places))
+                self.mixed.add(t)
+        earlier = [x for x in ((stamp, 0), *gone) if x[0] > self.since]
+        if earlier:
+            self.touched[candidate], self.in_order = min(earlier), False
+        return not gone
 
     def _remove(self, t: int) -> None:
         v = self.terms.pop(t)[0]
         del self.members[v][t]
-        for candidate, places in self.of_term.pop(t).items():
-            if isinstance(candidate, Pair):
+        self.clock = self.removed[t] = clock = self.clock + 1
+        touched = self.touched
+        items: Iterable[tuple[Candidate, tuple[Any, ...]]] = self.of_term.pop(t).items()
+        if t in self.mixed:
+            items = sorted(items, key=lambda item: item[1][0])
+        for candidate, (stamp, *places) in items:
+            if candidate.__class__ is Pair:
                 candidate.total -= candidate.terms.pop(t)
             else:
+                assert isinstance(candidate, Kernel)
                 candidate.doubled -= len(places) > 1
                 for place in places:
                     if common := candidate.places.pop(place):
                         candidate.sharing -= 1
                         candidate.common -= len(common)
                     other = self.of_term[place[0] if place[1] == t else place[1]]
-                    if len(other[candidate]) == 1:
-                        other[candidate] = ()
-                    else:
-                        other[candidate] = tuple(p for p in other[candidate] if p is not place)
-                        candidate.doubled -= len(other[candidate]) == 1
-            self.touched[candidate] = None
+                    left = other[candidate] = tuple(p for p in other[candidate] if p is not place)
+                    candidate.doubled -= len(left) == 2
+            if candidate not in touched:
+                touched[candidate] = clock, stamp
 
     def _requeue(self) -> None:
-        for candidate in self.touched:
+        touched: Iterable[Candidate] = self.touched
+        if not self.in_order:
+            touched = sorted(touched, key=self.touched.__getitem__)
+        for candidate in touched:
             g = candidate.gain()
             if g > 0:
                 heapq.heappush(self.queue, (-g, len(self.queue), candidate.key))
-        self.touched = {}
+        self.since, self.touched, self.in_order, self.removed = self.clock, {}, True, {}
 
     # ---- rewriting
 
@@ -190,7 +238,7 @@ class Extractor:
         order = 0
         while self.queue:
             rank, _, key = heapq.heappop(self.queue)
-            candidate: Candidate = self.pairs[key] if key[0] == "product" else self.kernels[key]
+            candidate: Any = self.pairs[key] if key[0] == "product" else self.kernels[key]
             g = candidate.gain()
             if g <= 0:
                 continue

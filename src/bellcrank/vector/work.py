@@ -32,16 +32,23 @@ class Work:
         return other
 
     def _note(self, e: Expr) -> None:
-        self._by_value.setdefault(e.fingerprint, e)
-        self._by_value.setdefault(-e.fingerprint % PRIME, neg(e))
+        if e.fingerprint not in self._by_value and -e.fingerprint % PRIME not in self._by_value:
+            self._by_value[e.fingerprint] = e
+
+    def _known(self, e: Expr) -> Expr | None:
+        """What has e's value, or the negative of what has the opposite one, which is made when it is asked for."""
+        known = self._by_value.get(e.fingerprint)
+        if known is None and (opposite := self._by_value.get(-e.fingerprint % PRIME)) is not None:
+            known = self._by_value[e.fingerprint] = neg(opposite)
+        return known
 
     def hold(self, e: Expr) -> Expr:
         """The intermediate result with e's value: an atom, a signed atom, or a new held expression."""
+        known = self._known(e)
         if isinstance(e, Number | Symbol | Held | Func):
-            if isinstance(e, Symbol | Func) and e.fingerprint not in self._by_value:
+            if known is None and isinstance(e, Symbol | Func):
                 self._note(e)
-            return self._by_value.get(e.fingerprint, e)
-        known = self._by_value.get(e.fingerprint)
+            return e if known is None else known
         if known is not None and (self.by_value or e.constant or known.__class__ is Number):
             return known
         c, core = split(e)

@@ -8,9 +8,11 @@ product counts last, is not `firm`, and is never called a conflict.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 from bellcrank.kinematics.dimensions.algebra import common, multiplied, times, without_angle
 from bellcrank.kinematics.dimensions.graph import FREE, UNIT, Node
+from bellcrank.units import Dimension
 
 
 def solve(nodes: Iterable[Node]) -> None:
@@ -19,53 +21,77 @@ def solve(nodes: Iterable[Node]) -> None:
     A sum waits for all its terms as long as anything else moves, so that its use speaks before its parts: in
     (kroll - m*g*h)*roll, kroll is a moment per angle.
     """
-    open_nodes = [n for n in nodes if n.alike or n.factors]
+    solution = _Solution([n for n in nodes if n.alike or n.factors])
     for firm in (True, False):
-        changed = True
-        while changed:
-            open_nodes = [n for n in open_nodes if not _finished(n)]
-            changed = _sweep(open_nodes, firm, False) or _sweep(open_nodes, firm, True)
+        solution.begin()
+        while solution.sweep(firm, False) or solution.sweep(firm, True):
+            pass
 
 
-def _finished(node: Node) -> bool:
-    parts = node.alike or [p for p, _ in node.factors]
-    return (node.firm or not (node.joined or node.factors)) and all(p.firm or p.op in FREE for p in parts)
+class _Solution:
+    """Relations in order. One is looked at again only after there was news of a node in it: few are, in most sweeps."""
 
+    def __init__(self, nodes: list[Node]) -> None:
+        self._nodes = nodes
+        self._users: dict[Node, list[int]] = {}
+        for i, node in enumerate(nodes):
+            for part in dict.fromkeys((node, *node.alike, *(p for p, _ in node.factors))):
+                self._users.setdefault(part, []).append(i)
+        self._due: tuple[bytearray, bytearray] = bytearray(), bytearray()
 
-def _sweep(nodes: list[Node], firm: bool, partial: bool) -> bool:
-    changed = False
-    for node in (*nodes, *reversed(nodes)):
-        changed |= _relate_factors(node, firm) if node.factors else _relate_alike(node, firm, partial)
-    return changed
+    def begin(self) -> None:
+        """All relations are to be looked at, in sweeps that wait for all terms of a sum and in those that do not."""
+        self._due = bytearray(b"\1" * len(self._nodes)), bytearray(b"\1" * len(self._nodes))
 
+    def sweep(self, firm: bool, partial: bool) -> bool:
+        """Looks at all relations there and back; reports whether that brought news."""
+        due, nodes, changed = self._due[partial], self._nodes, False
+        for there in (True, False):
+            i = due.find(1) if there else due.rfind(1)
+            while i >= 0:
+                due[i] = 0
+                node = nodes[i]
+                changed |= self._factors(node, firm) if node.factors else self._alike(node, firm, partial)
+                i = due.find(1, i + 1) if there else due.rfind(1, 0, i)
+        return changed
 
-def _relate_factors(node: Node, firm: bool) -> bool:
-    """A product of known factors is known; one unknown factor follows from the rest."""
-    unknown = [factor for factor in node.factors if not factor[0].has(firm)]
-    if (firm and node.loose) or len(unknown) > 1 or bool(unknown) != node.has(firm):
-        return False
-    if not unknown:
-        return node.learn(multiplied((p.dimension, x) for p, x in node.factors), firm, node.where)
-    part, power = unknown[0]
-    assert node.dimension is not None
-    others = multiplied((p.dimension, x) for p, x in node.factors if p is not part)
-    rest = times(node.dimension, others, -UNIT)
-    if node.turns:
-        rest = without_angle(rest)
-    return part.learn(rest if power == 1 else rest ** (1 / power), firm, node.where)
+    def _learn(self, node: Node, dimension: Dimension, firm: bool, where: str) -> bool:
+        news = node.learn(dimension, firm, where)
+        if news:
+            for i in self._users.get(node, ()):
+                self._due[0][i] = self._due[1][i] = 1
+        return news
 
-
-def _relate_alike(node: Node, firm: bool, partial: bool) -> bool:
-    """Parts of one kind report the whole, the whole reports the parts, and if `partial` the parts report each other."""
-    parts = [p for p in node.alike if p.op not in FREE]
-    known = [p.dimension for p in parts if p.dimension is not None and p.has(firm)]
-    dimension = node.dimension if node.joined and node.has(firm) else None
-    if dimension is None:
-        if not known or (len(known) < len(parts) and not partial):
+    def _factors(self, node: Node, firm: bool) -> bool:
+        """A product of known factors is known; one unknown factor follows from the rest."""
+        unknown = [factor for factor in node.factors if not factor[0].has(firm)]
+        if (firm and node.loose) or len(unknown) > 1 or bool(unknown) != node.has(firm):
             return False
-        dimension = common(known)
-    changed = node.joined and node.learn(dimension, firm, node.where)
-    if len(known) < len(parts):
-        for part in parts:
-            changed |= part.learn(dimension, firm, node.where)
-    return changed
+        if not unknown:
+            return self._learn(node, _dimension(node.factors), firm, node.where)
+        part, power = unknown[0]
+        assert node.dimension is not None
+        rest = times(node.dimension, _dimension(f for f in node.factors if f[0] is not part), -UNIT)
+        if node.turns:
+            rest = without_angle(rest)
+        return self._learn(part, rest if power == 1 else rest ** (1 / power), firm, node.where)
+
+    def _alike(self, node: Node, firm: bool, partial: bool) -> bool:
+        """Parts of one kind report the whole, the whole reports the parts, and if `partial` the parts report each
+        other."""
+        parts = [p for p in node.alike if p.op not in FREE]
+        known = [p.dimension for p in parts if p.dimension is not None and p.has(firm)]
+        dimension = node.dimension if node.joined and node.has(firm) else None
+        if dimension is None:
+            if not known or (len(known) < len(parts) and not partial):
+                return False
+            dimension = common(known)
+        changed = node.joined and self._learn(node, dimension, firm, node.where)
+        if len(known) < len(parts):
+            for part in parts:
+                changed |= self._learn(part, dimension, firm, node.where)
+        return changed
+
+
+def _dimension(factors: Iterable[tuple[Node, Fraction]]) -> Dimension:
+    return multiplied((p.dimension, x) for p, x in factors)
