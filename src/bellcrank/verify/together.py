@@ -121,7 +121,7 @@ class Together:
 
 
 def together(states: Sequence[State]) -> list[Together]:
-    """The states, those without a value left out; nothing where there is only one, or with closed loops."""
+    """The states, those without a value omitted; nothing where there is only one, or with closed loops."""
     if len(states) < 2 or states[0][0].closed is not None:
         return []
     look_ahead((e.machine, q) for e, q, _ in states)

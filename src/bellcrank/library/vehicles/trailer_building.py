@@ -17,7 +17,6 @@ from bellcrank.describe.tyre_patch import name_of
 from bellcrank.library.driven import RING, add_brake, add_friction, named_slip, with_names
 from bellcrank.library.terrain import Surface, Terrain
 from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.braking import LEAST
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Overrun
@@ -303,7 +302,7 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
             )
         s.add_input(f"{wheel}.brake_torque", units="F*L", label=f"brake torque of {wheel}, added to its part of brake",
                     default=0.0)  # fmt: skip
-        limit = f"max(0, where({braked} > {LEAST}, {braked}/{len(wheels)}, 0) + {wheel}.brake_torque)"
+        limit = f"max(0, {braked}/{len(wheels)} + {wheel}.brake_torque)"
         add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
         s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
                      against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
