@@ -56,6 +56,25 @@ def test_moves_that_are_undone_leave_nothing_behind():
         assert {v: sorted(terms) for v, terms in search.network().sums.items()} == before
 
 
+def test_what_is_forgotten_is_found_again():
+    """Terms that are gone are forgotten after every move: the network stays whole, and worth the same."""
+    chance = random.Random(2)
+    roots = [x * y + x * z + q * y, x * y * q + z * q, (x + y) * (z + q), k * x * x + h * x * y]
+    search = Search(extract(build_network(roots)), chance)
+    for _ in range(50):
+        search.move(chance)
+        search.forget()
+        assert len(search.shapes) == len({shape for _, shape in search.terms.values()})
+        assert search.operations[0] == search.cost == network_cost(search.network())
+        assert [e.fingerprint for e in rebuild(search.network())] == [e.fingerprint for e in roots]
+
+
+def test_of_networks_as_short_the_one_with_fewer_additions_is_preferred():
+    search = Search(extract(build_network([x * y + z, x * y * q])), random.Random(0))
+    assert search.operations == (3, 1)
+    assert 3 < search.energy < 4
+
+
 def test_the_search_repeats_itself():
     roots = [x * y + x * z + q * y, x * y * q + z * q, (x + y) * (z + q), k * x * x + h * x * y]
     first, second = (anneal(first_extraction(roots), 100, 0.5) for _ in range(2))

@@ -1,8 +1,9 @@
 """Operations of one evaluation of (qdot, udot) by the rule of Sayers (1990): exact figures, next to the published best."""
 
+import numpy as np
 import pytest
 
-from tests.models import example, system
+from tests.models import example, random_state, relative, system
 
 # model: additions, multiplications and divisions, calls              published best (calls among the products: *)
 COUNTS = {
@@ -56,3 +57,6 @@ def test_chain_count_is_linear():
 def test_thorough_search_finds_no_more_than_the_default(name):
     thorough = system(name).equations(optimise="thorough")
     assert thorough.operation_count()["total"] <= example(name).operation_count()["total"]
+    q, u = random_state(thorough)
+    found, expected = (eom.compile(backend="python").derivatives(0.0, q, u) for eom in (thorough, example(name)))
+    assert relative(np.concatenate(found), np.concatenate(expected)) < 1e-12

@@ -162,7 +162,8 @@ def _program(
         raise ModelError(f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'")
     if solve == "implicit":
         return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
-    ways = list(derivations(analysis, solve, without))
+    thorough = level == "thorough"
+    ways = list(derivations(analysis, solve, without, thorough))
     listed = [_roots(analysis, q_rates, w) for w in ways]
     raw = [count(roots).total for roots in listed]
     order = sorted(range(len(ways)), key=lambda i: (raw[i], i))
@@ -170,8 +171,7 @@ def _program(
     if level == "none" or "extract" in without:
         roots = drop_idle_parameters(listed[chosen])
         return _build(analysis, roots, loops=loops, stages=[("formulation", raw[chosen])]), ways[chosen].how
-    thorough = level == "thorough"
-    margin, most = (1.1, 6) if thorough else (1.02, 2)
+    margin, most = (1.1, 8) if thorough else (1.02, 2)
     near = [i for i in order if raw[i] <= margin * raw[chosen]][:most]
     clean = {i: drop_idle_parameters(listed[i]) for i in near}
     extracted = {i: first_extraction(clean[i], thorough) for i in near}

@@ -20,7 +20,7 @@ from bellcrank.dynamics.partials import by_partials
 from bellcrank.dynamics.regroup import regroup
 from bellcrank.dynamics.tree import Link, Tree, build_tree, shift_reference
 from bellcrank.errors import ModelError, counted
-from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
+from bellcrank.expr import ZERO, Expr, Number, add, div, mul, neg, sub
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.eliminate import Reduction, eliminate, rate_rows
 from bellcrank.kinematics.rows import right_side
@@ -84,6 +84,51 @@ def prepare(
     return TreeSystem(tree, motion, assemble(analysis, tree, work), work, gravity)
 
 
+def mass_units(tree: Tree) -> list[Expr]:
+    """Constants that masses and inertias can be divided by, since no valid model has them zero: what a leaf resists its
+    own acceleration with, and the mass of all that a free link carries."""
+    units: dict[Expr, None] = {}
+    for link in tree.links:
+        if not link.takes_translation:
+            units[add(*(other.m for other in tree.links if link.index in tree.path(other.index)))] = None
+        elif not (link.guided or tree.children(link.index)) and len(link.freedoms) == 1:
+            (f,) = link.freedoms
+            if not f.rotational:
+                own = link.m
+            elif link.axis is not None:
+                own = link.spin_inertia if link.spin else add(*(link.J[c][c] for c in range(3) if c != link.axis))
+            else:
+                continue
+            units[add(own, tree.armature.get(f.index, ZERO))] = None
+    return [unit for unit in units if unit.constant and not isinstance(unit, Number)]
+
+
+def divided(system: TreeSystem, unit: Expr) -> TreeSystem:
+    """The same system with masses, inertias and loads divided by a constant: accelerations stay what they are."""
+    work, tree, loads = system.work.copy(), system.tree, system.loads
+
+    def over(x: Expr) -> Expr:
+        return work.hold(div(x, unit))
+
+    def over3(v: Vec3) -> Vec3:
+        return over(v[0]), over(v[1]), over(v[2])
+
+    links = [
+        replace(
+            link,
+            m=over(link.m),
+            h=over3(link.h),
+            J=(over3(link.J[0]), over3(link.J[1]), over3(link.J[2])),
+            spin_inertia=over(link.spin_inertia),
+        )
+        for link in tree.links
+    ]
+    armature = {s: over(a) for s, a in tree.armature.items()}
+    tau = {s: over(x) for s, x in loads.tau.items()}
+    wrench = {index: (over3(force), over3(moment)) for index, (force, moment) in loads.wrench.items()}
+    return replace(system, tree=replace(tree, links=links, armature=armature), loads=Loads(tau, wrench), work=work)
+
+
 def user_reference(analysis: Analysis) -> dict[int, Vec3]:
     """Origins of free links at the points whose velocities are the speeds."""
     tree = build_tree(analysis.mechanism, analysis.kinematics.work.copy())
@@ -115,8 +160,11 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
     return choices
 
 
-def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = frozenset()) -> Iterator[Derivation]:
-    """The ways worth counting. `solve_by` is explicit, order-n or auto; `without` switches passes off."""
+def derivations(
+    analysis: Analysis, solve_by: str, without: frozenset[str] = frozenset(), units: bool = False
+) -> Iterator[Derivation]:
+    """The ways worth counting. `solve_by` is explicit, order-n or auto; `without` switches passes off; `units`: also
+    with masses, inertias and loads divided by a constant."""
     names = freedom_names(analysis)
     if analysis.loops:
         yield _looped(analysis, names, without)
@@ -130,12 +178,13 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
     if guided and solve_by == "order-n":
         raise ModelError(f"solve='order-n' is not available for {guided}. Use 'auto', 'explicit' or 'implicit'")
     for reference in choices:
-        system = prepare(analysis, reference, True, without)
-        start = system.work.copy()
-        if solve_by == "explicit" or (solve_by == "auto" and composite_too):
-            yield _by_composites(system, names)
-        if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without and not guided):
-            yield _by_articulation(replace(system, work=start), names)
+        plain = prepare(analysis, reference, True, without)
+        for system in (plain, *(divided(plain, unit) for unit in (mass_units(plain.tree) if units else ()))):
+            start = system.work.copy()
+            if solve_by == "explicit" or (solve_by == "auto" and composite_too):
+                yield _by_composites(system, names)
+            if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without and not guided):
+                yield _by_articulation(replace(system, work=start), names)
 
 
 def not_by_recursion(analysis: Analysis) -> str:

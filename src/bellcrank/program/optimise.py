@@ -11,7 +11,7 @@ from bellcrank.program.network import Network, build_network, rebuild
 from bellcrank.program.search import anneal
 
 TRIAL, MOVES = 1000, 20000  # of the thorough search, at most: for each way of derivation, and for the best of them
-PER_OPERATION, HEAT = 50, 0.5  # moves that a small model needs; operations more that are accepted at first
+PER_OPERATION, HEAT = 50, 0.2  # moves that a small model needs; operations more that are accepted at first
 LARGE = 2500  # operations above which only the plain form is tried
 ROUNDS = 3  # repetitions of the extraction while it gains
 

@@ -1,7 +1,8 @@
 """Thorough search: sums and products are written out, common parts taken out anew, and what costs no more is kept.
 
 Simulated annealing on a network. Every move is local and is undone where it is not accepted, so that its time does not
-depend on the size of the network. Values over a finite field find what is at hand already, whatever its form.
+depend on the size of the network. Values over a finite field find what is at hand already, whatever its form; a sum
+that was at hand before gets the same number again, so that what is known about its terms holds again.
 Kirkpatrick, Gelatt & Vecchi (1983), Science 220, 671-680.
 """
 
@@ -12,7 +13,6 @@ import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from bellcrank.expr import ONE, Expr, Product, div, postorder
 from bellcrank.expr.node import PRIME, power_residue
@@ -20,14 +20,62 @@ from bellcrank.expr.walk import release
 from bellcrank.program.extract import common_factors, factor_pairs
 from bellcrank.program.network import Factors, Network, Term
 
-Key = tuple[str, Factors, Factors, int] | tuple[str, int, int]  # "sum", rests of two terms, ratio; "product", factors
-NOISE = 1.5  # operations by which a candidate may be preferred to another
+NOISE = 3.0  # operations by which a candidate may be preferred to another
+TIE = 0.2  # operations that an addition counts more than a product on the way
+KEPT = 50000  # terms of which is known what they have in common with others
 MOST = 200  # terms of a sum that a new one is compared with
-NEAR = 3  # variables that one move writes out, at most
+NEAR, WIDER = 3, 0.3  # variables that one move writes out, at most; how often it writes out more than one
 WIDE = 40  # terms that writing one variable out may make, at most
 
 
-@dataclass
+class Kernel:
+    """Two terms without their common factors and constants, as m1 + r m2, wherever they stand in a sum."""
+
+    __slots__ = ("m1", "m2", "places", "value")
+
+    def __init__(self, m1: Factors, m2: Factors, value: int) -> None:
+        self.m1, self.m2, self.value = m1, m2, value
+        self.places: dict[tuple[int, int], Factors] = {}  # numbers of two terms: common factors
+
+    def disjoint(self) -> list[tuple[int, int]]:
+        """The places that can be taken out together, in order."""
+        if len(self.places) == 1:
+            return list(self.places)
+        used: set[int] = set()
+        chosen = []
+        for place in self.places:
+            if place[0] not in used and place[1] not in used:
+                used.update(place)
+                chosen.append(place)
+        return chosen
+
+
+class Pair:
+    """Two factors, wherever both stand in a product."""
+
+    __slots__ = ("a", "b", "terms", "value")
+
+    def __init__(self, a: int, b: int, value: int) -> None:
+        self.a, self.b, self.value = a, b, value
+        self.terms: dict[int, int] = {}  # how often they fit into each term
+
+
+Candidate = Kernel | Pair
+
+
+class Shape:
+    """A term wherever it stands: its factors without the constant, that constant (0: one), its pairs of factors, and
+    what is known of it and others as two terms of one sum: kernel, common factors, is the other one first?"""
+
+    __slots__ = ("beside", "cost", "factors", "moving", "pairs", "scale", "sign")
+
+    def __init__(self, sign: int, factors: Factors, moving: Factors, scale: int, pairs: list[tuple[Pair, int]]) -> None:
+        self.sign, self.factors, self.moving, self.scale, self.pairs = sign, factors, moving, scale, pairs
+        self.cost = max(len(factors), 1)
+        self.beside: dict[Shape, tuple[Kernel, Factors, bool]] = {}
+
+
+@dataclass(slots=True)
 class Plan:
     """How a sum is taken out: as `home`, or as a new variable with these terms; its places and constants there."""
 
@@ -42,102 +90,147 @@ class Search:
     """A network with nothing left to take out, changed move by move."""
 
     def __init__(self, net: Network, noise: random.Random) -> None:
+        self.net, self.noise = net, noise
         self.uses: dict[int, dict[int, None]] = {}  # variable: terms with it
         self.alike: dict[tuple[int, Factors], int] = {}  # sum and variable part: its term
         self.fixed = {*net.results, *(a for atom in net.atoms.values() for a in atom.args)}
-        self.scale: dict[int, int] = {}  # term: its constant, 0 for one
-        self.moving: dict[int, Factors] = {}  # term: its other factors
         self.value = {0: 1, **_values(net)}
-        self.inverse: dict[int, int] = {}
         self.ratios: dict[tuple[int, int], Term | None] = {}
         self.divisors = _denominators(*(net.atoms[c].value or ONE for c in net.constant))
         self.by_value: dict[int, int] = {}
+        self.named: dict[int, int] = {}  # value: the sum that had it, now or before
         for v, value in self.value.items():
             if v in net.atoms:
                 self.by_value.setdefault(value, v)
-        net.sums = {v: terms for v, terms in net.sums.items() if v in self.value}
-        self.cost = 0
-        self.journal: list[tuple[bool, int, int, int, Factors]] = []  # put or removed: term, sum, sign, factors
+        self.cost = self.serial = self.pushed = 0
+        self.journal: list[tuple[bool, int, int, Shape]] = []  # put or removed: term, sum, shape
         self.loose: dict[int, None] = {}  # sums that may have become unused, or a mere name
-        self.net, self.noise = net, noise
-        self.serial = self.pushed = 0
-        self.terms: dict[int, tuple[int, int, Factors]] = {}  # term number: sum, sign, factors
-        self.members: dict[int, dict[int, None]] = {}  # sum: its terms
-        self.kernels: dict[Key, dict[tuple[int, int], Factors]] = {}  # two terms: {their numbers: common factors}
-        self.pairs: dict[Key, dict[int, int]] = {}  # two factors: {term: how often}
-        self.of_term: dict[int, dict[Key, None]] = {}  # in order, so that the result does not depend on hashes
-        self.queue: list[tuple[float, int, Key]] = []
-        self.touched: dict[Key, None] = {}
+        self.terms: dict[int, tuple[int, Shape]] = {}  # term number: sum, shape
+        self.members: dict[int, dict[int, Shape]] = {}  # sum: its terms
+        self.shapes: dict[Term, Shape] = {}
+        self.kernels: dict[tuple[Factors, Factors, int], Kernel] = {}
+        self.pairs: dict[tuple[int, int], Pair] = {}
+        self.queue: list[tuple[float, int, Candidate]] = []
+        self.touched: dict[Candidate, None] = {}
         for v, terms in net.sums.items():
-            for sign, factors in terms:
-                self._insert(v, sign, factors)
+            if v in self.value:
+                for term in terms:
+                    self._insert(v, term)
         self._exhaust()
+
+    @property
+    def operations(self) -> tuple[int, int]:
+        """Operations, and additions among them."""
+        return self.cost, len(self.terms) - len(self.members)
+
+    @property
+    def energy(self) -> float:
+        """Operations, an addition a little dearer than a product: of two networks about as short, it prefers one."""
+        cost, additions = self.operations
+        return cost + TIE * additions
 
     # ---- bookkeeping
 
-    def _insert(self, v: int, sign: int, factors: Factors) -> None:
+    def _insert(self, v: int, term: Term) -> None:
         """Adds a term to a sum: to the one with an equal variable part, if there is one."""
-        net, moving = self.net, self._moving(factors)
-        known = self.alike.get((v, moving))
+        shape = self._shape(term)
+        known = self.alike.get((v, shape.moving))
         if known is not None:
-            k = net.constant_of(self.terms[known][1:]) + net.constant_of((sign, factors))
+            before = self.terms[known][1]
+            k = self.net.constant_of((before.sign, before.factors)) + self.net.constant_of(term)
             self._remove(known)
             if k.fingerprint == 0:
                 return
-            sign, still = net.constant_factor(k)
+            sign, still = self.net.constant_factor(k)
             self._evaluate(still)
-            factors = tuple(sorted(moving + still))
+            shape = self._shape((sign, tuple(sorted(shape.moving + still))))
         self.serial += 1
-        self._put(self.serial, v, sign, factors)
+        self._put(self.serial, v, shape)
 
-    def _put(self, t: int, v: int, sign: int, factors: Factors) -> None:
-        self.journal.append((True, t, v, sign, factors))
-        if not self.members.setdefault(v, {}):
+    def _shape(self, term: Term) -> Shape:
+        shape = self.shapes.get(term)
+        if shape is None:
+            sign, factors = term
+            constant = self.net.constant
+            moving = tuple([f for f in factors if f not in constant])
+            scale = next((f for f in factors if f in constant), 0)
+            pairs = []
+            for a, b, times in factor_pairs(factors):
+                pair = self.pairs.get((a, b))
+                if pair is None:
+                    pair = self.pairs[a, b] = Pair(a, b, self._value((a, b)))
+                pairs.append((pair, times))
+            shape = self.shapes[term] = Shape(sign, factors, moving, scale, pairs)
+        return shape
+
+    def _put(self, t: int, v: int, shape: Shape) -> None:
+        self.journal.append((True, t, v, shape))
+        touched, uses = self.touched, self.uses
+        members = self.members.get(v)
+        if not members:
+            members = self.members[v] = {}
             self.cost -= 1
             self.by_value.setdefault(self.value[v], v)
-        self.cost += max(len(factors), 1)
-        self.moving[t] = self._moving(factors)
-        self.scale[t] = next((f for f in factors if f in self.net.constant), 0)
-        self.alike[v, self.moving[t]] = t
-        for f in factors:
-            self.uses.setdefault(f, {})[t] = None
-        self.terms[t] = (v, sign, factors)
-        self.of_term[t] = {}
-        for other in list(self.members[v])[-MOST:]:
-            self._note_kernel(other, t)
-        self.members[v][t] = None
-        for a, b, times in factor_pairs(factors):
-            key: Key = ("product", a, b)
-            self.pairs.setdefault(key, {})[t] = times
-            self.of_term[t][key] = self.touched[key] = None
+        self.cost += shape.cost
+        self.alike[v, shape.moving] = t
+        for f in shape.factors:
+            if f in uses:
+                uses[f][t] = None
+            else:
+                uses[f] = {t: None}
+        self.terms[t] = v, shape
+        beside = shape.beside
+        for other, its in members.items() if len(members) <= MOST else list(members.items())[-MOST:]:
+            kernel, common, turned = beside.get(its) or self._compare(shape, its)
+            kernel.places[(other, t) if turned else (t, other)] = common
+            touched[kernel] = None
+        members[t] = shape
+        for pair, times in shape.pairs:
+            pair.terms[t] = times
+            touched[pair] = None
         self.loose[v] = None
 
     def _remove(self, t: int) -> None:
-        v, sign, factors = self.terms[t]
-        self.journal.append((False, t, v, sign, factors))
-        self.cost -= max(len(factors), 1)
-        del self.alike[v, self.moving[t]]
-        for f in factors:
+        v, shape = self.terms.pop(t)
+        self.journal.append((False, t, v, shape))
+        touched, loose, members = self.touched, self.loose, self.members[v]
+        self.cost -= shape.cost
+        del self.alike[v, shape.moving], members[t]
+        for f in shape.factors:
             self.uses[f].pop(t, None)
-            self.loose[f] = None
-        del self.terms[t], self.members[v][t], self.moving[t], self.scale[t]
-        for key in self.of_term.pop(t):
-            held: dict[Any, Any] = self.pairs if key[0] == "product" else self.kernels
-            places = held.get(key, {})
-            for place in [t] if key[0] == "product" else [p for p in places if t in p]:
-                del places[place]
-            if not places:
-                held.pop(key, None)
-            self.touched[key] = None
-        self.loose[v] = None
-        if not self.members[v]:
+            loose[f] = None
+        beside = shape.beside
+        for other, its in members.items():
+            found = beside.get(its)
+            if found is not None:
+                kernel, _, turned = found
+                kernel.places.pop((other, t) if turned else (t, other), None)
+                touched[kernel] = None
+        for pair, _ in shape.pairs:
+            del pair.terms[t]
+            touched[pair] = None
+        loose[v] = None
+        if not members:
             self.cost += 1
             del self.members[v]
             if self.by_value.get(self.value[v]) == v:
                 del self.by_value[self.value[v]]
 
-    def _moving(self, factors: Factors) -> Factors:
-        return tuple([f for f in factors if f not in self.net.constant])
+    def _compare(self, a: Shape, b: Shape) -> tuple[Kernel, Factors, bool]:
+        """Two terms as a common part times k1 (m1 + r m2): r by value, so that multiples are one candidate."""
+        common, m1, m2 = common_factors(a.moving, b.moving)
+        turned = m2 < m1
+        first, second = (b, a) if turned else (a, b)
+        if turned:
+            m1, m2 = m2, m1
+        r = first.sign * second.sign * self._quotient(second.scale, first.scale) % PRIME
+        kernel = self.kernels.get((m1, m2, r))
+        if kernel is None:
+            value = (self._value(m1) + r * self._value(m2)) % PRIME
+            kernel = self.kernels[m1, m2, r] = Kernel(m1, m2, value)
+        a.beside[b] = found = kernel, common, turned
+        b.beside[a] = kernel, common, not turned
+        return found
 
     def _evaluate(self, constants: Iterable[int]) -> None:
         for c in constants:
@@ -152,27 +245,15 @@ class Search:
 
     # ---- candidates, by value
 
-    def _note_kernel(self, t1: int, t2: int) -> None:
-        """Two terms as a common part times k1 (m1 + r m2): r by value, so that multiples are one candidate."""
-        common, m1, m2 = common_factors(self.moving[t1], self.moving[t2])
-        if m2 < m1:
-            m1, m2, t1, t2 = m2, m1, t2, t1
-        r = self.terms[t1][1] * self.terms[t2][1] * self._quotient(self.scale[t2], self.scale[t1]) % PRIME
-        key: Key = ("sum", m1, m2, r)
-        self.kernels.setdefault(key, {})[(t1, t2)] = common
-        self.of_term[t1][key] = self.of_term[t2][key] = self.touched[key] = None
-
     def _quotient(self, a: int, b: int) -> int:
-        if b not in self.inverse:
-            self.inverse[b] = pow(self.value[b], -1, PRIME)
-        return self.value[a] * self.inverse[b] % PRIME
+        return self.value[a] * pow(self.value[b], -1, PRIME) if b else self.value[a]
 
     def _ratio(self, a: int, b: int) -> Term | None:
         """A constant over another (0: one), None if that could divide by zero."""
         if b == 0:
             return 1, ((a,) if a else ())
         if (a, b) not in self.ratios:
-            known = self._known(self._quotient(a, b))
+            known = self._known(self._quotient(a, b) % PRIME)
             if known is None or not self.net.constant.issuperset(known[1]):
                 known = None
                 top, bottom = (release(self.net.atoms[x].value or ONE) if x else ONE for x in (a, b))
@@ -190,56 +271,59 @@ class Search:
 
     def _known(self, value: int) -> Term | None:
         """What is at hand with that value."""
+        v = self.by_value.get(value)
+        if v is not None:
+            return 1, (v,)
+        v = self.by_value.get(PRIME - value)
+        if v is not None:
+            return -1, (v,)
         if value in (1, PRIME - 1):
             return (1 if value == 1 else -1), ()
-        for sign in (1, -1):
-            v = self.by_value.get(sign * value % PRIME)
-            if v is not None:
-                return sign, (v,)
         return None
 
-    def gain(self, key: Key) -> int:
+    def gain(self, candidate: Candidate) -> int:
         """Operations saved by taking a candidate out."""
-        if key[0] == "product":
-            where = self.pairs.get(key)
+        if isinstance(candidate, Pair):
+            where = candidate.terms
             if not where:
                 return 0
-            known = self._known(self._value(key[1:]))  # type: ignore[arg-type]
+            known = self._known(candidate.value)
             if known is None:
                 return sum(where.values()) - 1
             short = not known[1]  # nothing takes the place of what is taken out
             return sum(n * (1 + short) for t, n in where.items() if short or self.terms[t][0] != known[1][0])
-        return self._plan(key).saved if key in self.kernels else 0
+        return self._plan(candidate).saved if candidate.places else 0
 
-    def _plan(self, key: Key) -> Plan:
+    def _plan(self, kernel: Kernel) -> Plan:
         """The cheapest multiple of a sum to take out."""
-        _, m1, m2, r = key  # type: ignore[misc]
-        places, best = self.kernels[key], Plan(0)
-        plain = (self._value(m1) + r * self._value(m2)) % PRIME
-        listed = self._disjoint(key)
+        places, best, terms = kernel.places, Plan(0), self.terms
+        listed = kernel.disjoint()
         alone = len(places) == 1 and not places[listed[0]]
-        for scale in dict.fromkeys((0, *(self.scale[t1] for t1, _ in listed))):
-            value = plain * self.value[scale] % PRIME
+        for scale in dict.fromkeys((0, *[terms[t1][1].scale for t1, _ in listed])):
+            value = kernel.value * self.value[scale] % PRIME if scale else kernel.value
             home = self._known(value)
             new = home is None and value != 0
             if new and alone:
                 continue
             plan = Plan(0, value, home)
             if new:
-                t1, t2 = next((p for p in listed if self.scale[p[0]] == scale), listed[0])
-                second = self._ratio(self.scale[t2], 0 if self.scale[t1] == scale else self.scale[t1])
-                if second is None:
+                t1, t2 = next((p for p in listed if terms[p[0]][1].scale == scale), listed[0])
+                first, second = terms[t1][1], terms[t2][1]
+                ratio = self._ratio(second.scale, 0 if first.scale == scale else first.scale)
+                if ratio is None:
                     continue
-                sign = self.terms[t1][1] * self.terms[t2][1] * second[0]
-                plan.terms = [(1, _with(m1, (scale,) if scale else ())), (sign, _with(m2, second[1]))]
+                sign = first.sign * second.sign * ratio[0]
+                plan.terms = [(1, _with(kernel.m1, (scale,) if scale else ())), (sign, _with(kernel.m2, ratio[1]))]
                 plan.saved = 1 - sum(max(len(factors), 1) for _, factors in plan.terms)
             own = home[1][0] if home and home[1] else 0
-            for t1, t2 in listed:
-                ratio = self._ratio(self.scale[t1], scale)
-                if ratio is None or (own and self.terms[t1][0] == own):
+            for place in listed:
+                t1, t2 = place
+                v, first = terms[t1]
+                ratio = self._ratio(first.scale, scale)
+                if ratio is None or (own and v == own):
                     continue
-                after = max(len(places[t1, t2]) + len(ratio[1]) + (new or own > 0), 1) if value else 0
-                plan.saved += max(len(self.terms[t1][2]), 1) + max(len(self.terms[t2][2]), 1) - after
+                after = max(len(places[place]) + len(ratio[1]) + (new or own > 0), 1) if value else 0
+                plan.saved += first.cost + terms[t2][1].cost - after
                 plan.places.append((t1, t2, ratio))
             if plan.saved > best.saved:
                 best = plan
@@ -250,12 +334,16 @@ class Search:
         a new variable."""
         below: set[int] = set()
         if known is None and value:
-            v = self.net.new()
-            self.value[v] = value
-            for sign, factors in terms:
-                self._insert(v, sign, factors)
+            v = self.named.get(value)
+            if v is None:
+                v = self.named[value] = self.net.new()
+                self.value[v] = value
             known = 1, (v,)
-        elif known:
+            if v not in self.members:
+                for term in terms:
+                    self._insert(v, term)
+                return known, below
+        if known:
             stack = list(known[1])
             while stack:
                 v = stack.pop()
@@ -264,78 +352,67 @@ class Search:
                     stack += self._parts(v)
         return known, below
 
-    def _take_product(self, key: Key) -> None:
-        _, a, b = key  # type: ignore[misc]
-        where = list(self.pairs[key].items())
-        value = self._value((a, b))
-        home, below = self._home(value, [(1, (a, b))], self._known(value))
+    def _take_product(self, pair: Pair) -> None:
+        a, b, where = pair.a, pair.b, list(pair.terms.items())
+        home, below = self._home(pair.value, [(1, (a, b))], self._known(pair.value))
         assert home
         for t, times in where:
             if t not in self.terms or self.terms[t][0] in below:
                 continue
-            v, sign, factors = self.terms[t]
-            rest = list(factors)
+            v, shape = self.terms[t]
+            rest = list(shape.factors)
             for _ in range(times):
                 rest.remove(a)
                 rest.remove(b)
             self._remove(t)
-            term: Term = sign, tuple(rest)
+            term: Term = shape.sign, tuple(rest)
             for _ in range(times):
                 term = self._times(term, home)
-            self._insert(v, *term)
+            self._insert(v, term)
 
-    def _take_sum(self, key: Key) -> None:
-        plan = self._plan(key)
+    def _take_sum(self, kernel: Kernel) -> None:
+        plan = self._plan(kernel)
+        common = dict(kernel.places)
         home, below = self._home(plan.value, plan.terms, plan.home)
-        common = dict(self.kernels[key])
         for t1, t2, ratio in plan.places:
             if t1 not in self.terms or t2 not in self.terms or self.terms[t1][0] in below:
                 continue
-            v, sign, _ = self.terms[t1]
+            v, shape = self.terms[t1]
             self._remove(t1)
             self._remove(t2)
             if home:
-                self._insert(v, *self._times(self._times((sign, common[t1, t2]), ratio), home))
+                self._insert(v, self._times(self._times((shape.sign, common[t1, t2]), ratio), home))
 
     def _parts(self, v: int) -> list[int]:
         if v in self.net.atoms:
             return list(self.net.atoms[v].args)
-        return [f for t in self.members.get(v, ()) for f in self.terms[t][2]]
-
-    def _disjoint(self, key: Key) -> list[tuple[int, int]]:
-        used: set[int] = set()
-        chosen = []
-        for place in self.kernels[key]:
-            if used.isdisjoint(place):
-                used.update(place)
-                chosen.append(place)
-        return chosen
+        return [f for shape in self.members.get(v, {}).values() for f in shape.factors]
 
     def _requeue(self) -> None:
         self._tidy()
-        for key in self.touched:
-            g = self.gain(key)
+        for candidate in self.touched:
+            g = self.gain(candidate)
             if g > 0:
                 self.pushed += 1
-                heapq.heappush(self.queue, (-g - NOISE * self.noise.random(), self.pushed, key))
+                heapq.heappush(self.queue, (-g - NOISE * self.noise.random(), self.pushed, candidate))
         self.touched = {}
 
     def _exhaust(self) -> None:
         """Takes candidates out until none saves anything."""
         self._requeue()
         while self.queue:
-            rank, _, key = heapq.heappop(self.queue)
-            g = self.gain(key)
+            rank, _, candidate = heapq.heappop(self.queue)
+            g = self.gain(candidate)
             if g <= 0:
                 continue
             if g + NOISE < -rank:
                 self.pushed += 1
-                heapq.heappush(self.queue, (-g, self.pushed, key))
+                heapq.heappush(self.queue, (-g, self.pushed, candidate))
                 continue
-            if key[0] == "product":
-                self._take_product(key)
+            if isinstance(candidate, Pair):
+                self._take_product(candidate)
             else:
-                self._take_sum(key)
+                self._take_sum(candidate)
             self._requeue()
 
     def _tidy(self) -> None:
@@ -344,23 +421,23 @@ class Search:
             v, _ = self.loose.popitem()
             if v in self.members and v not in self.fixed:
                 listed = self.members[v]
-                if not self.uses.get(v) or (len(listed) == 1 and len(self.terms[next(iter(listed))][2]) < 2):
+                if not self.uses.get(v) or (len(listed) == 1 and len(next(iter(listed.values())).factors) < 2):
                     self.write_out(v)
 
     # ---- moves
 
     def write_out(self, v: int) -> None:
         """Puts the terms of a variable where it is used."""
-        definition = [self.terms[t][1:] for t in self.members[v]]
+        definition = [(shape.sign, shape.factors) for shape in self.members[v].values()]
         for t in list(self.uses.get(v, ())):
-            above, sign, factors = self.terms[t]
-            rest = tuple(f for f in factors if f != v)
-            written = [(sign, rest)]
-            for _ in range(len(factors) - len(rest)):
+            above, shape = self.terms[t]
+            rest = tuple([f for f in shape.factors if f != v])
+            written = [(shape.sign, rest)]
+            for _ in range(len(shape.factors) - len(rest)):
                 written = [self._times(x, d) for x in written for d in definition]
             self._remove(t)
             for term in written:
-                self._insert(above, *term)
+                self._insert(above, term)
         if v not in self.fixed:
             for t in list(self.members[v]):
                 self._remove(t)
@@ -369,7 +446,7 @@ class Search:
         """Writes out a few variables near each other, and takes out what saves then."""
         self.journal = []
         v = chance.choice(list(self.members))
-        for _ in range(chance.randint(1, NEAR)):
+        for _ in range(chance.randint(2, NEAR) if chance.random() < WIDER else 1):
             near = [*(self.terms[t][0] for t in self.uses.get(v, ())), *self._parts(v)]
             if v in self.members and len(self.members[v]) * len(self.uses.get(v, ())) <= WIDE:
                 self.write_out(v)
@@ -381,16 +458,25 @@ class Search:
 
     def undo(self) -> None:
         """The network before the last move."""
-        for put, t, v, sign, factors in reversed(self.journal[:]):
+        for put, t, v, shape in reversed(self.journal[:]):
             if put:
                 self._remove(t)
             else:
-                self._put(t, v, sign, factors)
+                self._put(t, v, shape)
         self.loose, self.touched = {}, {}
+
+    def forget(self) -> None:
+        """Drops what is known about terms that are gone."""
+        live = {shape: None for _, shape in self.terms.values()}
+        self.shapes = {(shape.sign, shape.factors): shape for shape in live}
+        for shape in live:
+            shape.beside = {x: known for x, known in shape.beside.items() if x in live and known[0].places}
+        self.kernels = {key: kernel for key, kernel in self.kernels.items() if kernel.places}
+        self.pairs = {key: pair for key, pair in self.pairs.items() if pair.terms}
 
     def network(self) -> Network:
         """A copy of what is reached."""
-        self.net.sums = {v: [self.terms[t][1:] for t in listed] for v, listed in self.members.items()}
+        self.net.sums = {v: [(s.sign, s.factors) for s in listed.values()] for v, listed in self.members.items()}
         return self.net.copy()
 
 
@@ -429,15 +515,16 @@ def anneal(net: Network, moves: int, heat: float, seed: int = 0) -> Network:
     first, less and less towards the end."""
     chance = random.Random(seed)
     search = Search(net.copy(), chance)
-    best, least = search.network(), search.cost
-    now = least
+    best, least, now = search.network(), search.operations, search.energy
     for i in range(moves):
         search.move(chance)
-        more = search.cost - now
+        more = search.energy - now
         if more > 0 and chance.random() >= math.exp(-more / (heat * (1 - i / moves) + 1e-9)):
             search.undo()
             continue
-        now = search.cost
-        if now < least:
-            best, least = search.network(), now
+        now = search.energy
+        if search.operations < least:
+            best, least = search.network(), search.operations
+        if len(search.shapes) > KEPT:
+            search.forget()
     return best
