@@ -391,7 +391,7 @@ def watched(monkeypatch):
 def test_progress_shows_after_a_second_and_only_to_a_person(monkeypatch):
     terminal = watched(monkeypatch)
     with Progress("working") as progress:
-        progress.tell(0.25)
+        progress.report(0.25)
         assert terminal.text == ""
         progress._done.wait(1.6)
     assert "working ... 25 %, 1 s" in terminal.text
@@ -573,5 +573,5 @@ def test_one_is_singular(capsys, tmp_path):
 def test_progress_tells_how_many_seconds_are_left():
     progress = Progress("running")
     assert progress.line(10.0) == "running ... 10 s"
-    progress.tell(0.25)
+    progress.report(0.25)
     assert progress.line(10.0) == "running ... 25 %, 10 s, 30 s left"

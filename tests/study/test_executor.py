@@ -118,7 +118,7 @@ def test_a_team_is_looked_at_every_second(tmp_path, monkeypatch):
     team.look_after = team.looks.append
     work = Executor(team, JOB, None, lambda record: None)
     work._look()
-    work.tell({})
+    work.report({})
     for _ in range(4):
         work._look()
     assert team.looks == [False, True, False]

@@ -340,7 +340,7 @@ class LinearModel(Shown):
                 lines.append(table(head, body, "<" + ">" * len(across) + "<"))
         return "\n".join(lines)
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         words = [
             *([self.motion] if self.motion else []),
             *([f"stability: {self.stability}"] if self.equilibrium else []),

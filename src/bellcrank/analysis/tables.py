@@ -90,7 +90,7 @@ class Tabulated(Plotted):
         before, after = ([f"  {line}" for line in lines] for lines in (self._before(), self._remarks()))
         return "\n".join([self._title, *before, table(*self._cells()), *after])
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         head, rows, align = self._cells()
         cells = html.table(head, rows, [i for i, side in enumerate(align) if side == ">"])
         before, after = (map(html.paragraph, lines) for lines in (self._before(), self._remarks()))

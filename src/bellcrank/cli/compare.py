@@ -50,7 +50,7 @@ def command(args: Namespace) -> None:
     with Progress("comparing") as progress:
         found = bc.compare(
             system, free_fall=args.free_fall, limits=not args.no_limits, parameters=settings(args, usual) or None,
-            initial=start_values(args) or None, inputs=inputs, progress=progress.tell,
+            initial=start_values(args) or None, inputs=inputs, progress=progress.report,
             **run_settings(args), **given(methods=args.dae, horizons=args.horizons, backend=args.backend),
         )  # fmt: skip
     if args.plot:

@@ -90,18 +90,18 @@ def command(args: Namespace) -> int:
     targets = targets_of(args.targets)
     with Progress("driving") as progress:
 
-        def tell(share: float, what: str) -> None:
+        def report(share: float, what: str) -> None:
             progress.what = f"driving {what}"
-            progress.tell(share)
+            progress.report(share)
 
         for car, each in drive_all(
             cars,
             names,
             lambda car, each: run(car, cast(ManoeuvreName, each), **_settings(args, each, len(names))),
-            tell,
+            report,
         ):
             if each not in car.failures:
-                unwritten += _tell(args, car, each, len(cars) > 1)
+                unwritten += _report(args, car, each, len(cars) > 1)
             elif len(names) * len(cars) == 1:
                 raise ModelError(car.failures[each])
             else:
@@ -150,7 +150,7 @@ def _several(value: Any) -> Any:
         return value
 
 
-def _tell(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
+def _report(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
     """Prints and writes what was asked for about one manoeuvre; returns what could not be written."""
     result, written, failed = car.results[name], [], []
     folder = Path(args.out or "") / (identifier(car.label) if several else "")
@@ -159,7 +159,7 @@ def _tell(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
         written += [result.plot(in_folder(args.plot))] if args.plot else []
         if args.animate:
             with Progress("drawing") as progress:
-                written.append(result.animate(in_folder(args.animate), progress=progress.tell))
+                written.append(result.animate(in_folder(args.animate), progress=progress.report))
     except RunError as error:
         failed.append(str(error))
     if not args.json:

@@ -37,13 +37,13 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
     with Progress("driving") as progress, ExitStack() as cluster:
         executor = cluster.enter_context(remote(args.cluster)).get_executor() if args.cluster else None
 
-        def tell(share: float, what: str) -> None:
+        def report(share: float, what: str) -> None:
             progress.what = f"driving {what}"
-            progress.tell(share)
+            progress.report(share)
 
         found = experiment(
             files[0], cast(ManoeuvreName, names[0]), dict(args.vary), samples=args.samples, cores=args.cores,
-            executor=executor, progress=tell, **settings,
+            executor=executor, progress=report, **settings,
         )  # fmt: skip
     first = next((n for n in known()[names[0]].first if n in found.metrics), next(iter(found.metrics)))
     by = args.sort or first

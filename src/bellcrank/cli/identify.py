@@ -92,7 +92,7 @@ def _fitted(args: Namespace) -> Fit:
             raise bc.ModelError("--step is for models; cars have steps of 1 ms")
         with Progress("searching") as progress:
             return bc.manoeuvres.identify(
-                args.model, logs, dict(args.fit), speed=args.speed, progress=progress.tell, **chosen
+                args.model, logs, dict(args.fit), speed=args.speed, progress=progress.report, **chosen
             )
     if args.speed is not None:
         raise bc.ModelError("--speed is for cars")
@@ -105,5 +105,5 @@ def _fitted(args: Namespace) -> Fit:
     fixed = settings(args, equations)
     with Progress("searching") as progress:
         return bc.optimize.fit(
-            sim, logs, dict(args.fit), fixed=fixed, initial=start_values(args), progress=progress.tell, **chosen
+            sim, logs, dict(args.fit), fixed=fixed, initial=start_values(args), progress=progress.report, **chosen
         )

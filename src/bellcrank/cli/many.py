@@ -124,7 +124,7 @@ def command(args: Namespace) -> int:
     )
     with Progress("running") as progress:
         many = sim.simulate_many(
-            args.n, channels=channels if args.plot else None, metrics=metrics, progress=progress.tell, **values,
+            args.n, channels=channels if args.plot else None, metrics=metrics, progress=progress.report, **values,
             **chosen, **run_settings(args), **event_settings(args),
         )  # fmt: skip
     if args.out:

@@ -31,8 +31,8 @@ def add_overwrite(parser: CommandParser) -> None:
     """The option of all commands that write files."""
     known = {action.dest for action in parser._actions}
     if known.intersection(OPTIONS) and "overwrite" not in known:
-        told = "replace files that Bellcrank did not write, that were changed since, or that the command reads"
-        parser.group("output")("--overwrite", action="store_true", help=told)
+        message = "replace files that Bellcrank did not write, that were changed since, or that the command reads"
+        parser.group("output")("--overwrite", action="store_true", help=message)
 
 
 class Outputs:

@@ -46,7 +46,7 @@ def command(args: Namespace) -> None:
         }
         with Progress("running") as progress:
             sim = equations.compile(**compile_settings(args))
-            run = sim.simulate(progress=progress.tell, **run_settings(args), **given)
+            run = sim.simulate(progress=progress.report, **run_settings(args), **given)
         run.picture(path, at=args.at, title=args.title)
     else:
         with Progress("drawing"):

@@ -25,7 +25,7 @@ class Progress:
         self._thread: threading.Thread | None = None
         self._shown = False
 
-    def tell(self, share: float, *_: Any) -> None:
+    def report(self, share: float, *_: Any) -> None:
         """Takes note of the share done."""
         self._share = float(share)
 

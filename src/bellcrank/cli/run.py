@@ -90,7 +90,7 @@ def command(args: Namespace) -> int:
     if args.start:
         options |= {"start": bc.Run.read(args.start), "initial": options["initial"] or None}
     with Progress("running") as progress:
-        run = sim.simulate(progress=progress.tell, **options)
+        run = sim.simulate(progress=progress.report, **options)
     if args.out:
         run.save(in_folder(args.out), classic=args.classic, labels=args.labels)
     if args.echo:
@@ -99,7 +99,7 @@ def command(args: Namespace) -> int:
         run.plot(path=in_folder(args.plot))
     if args.animate:
         with Progress("drawing") as progress:
-            run.animate(in_folder(args.animate), progress=progress.tell)
+            run.animate(in_folder(args.animate), progress=progress.report)
     figures = run_figures(equations, sim, run, compiled - start)
     print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
     return FINE if run.status is RunStatus.FINISHED else ENDED_EARLY

@@ -14,7 +14,7 @@ from bellcrank.files.picture import image
 class Shown:
     """A result that shows itself in a notebook. A kind of results says what is reported and drawn of it."""
 
-    def _told(self) -> Iterable[str]:
+    def _html(self) -> Iterable[str]:
         """Pieces of HTML."""
         return [verbatim(str(self))]
 
@@ -23,7 +23,7 @@ class Shown:
         return None
 
     def _repr_html_(self) -> str:
-        return card(self._told(), self._drawn, str(getattr(self, "name", "")))
+        return card(self._html(), self._drawn, str(getattr(self, "name", "")))
 
 
 class Plotted(Shown):
@@ -51,9 +51,9 @@ class Plotted(Shown):
         return self._draw(path)
 
 
-def card(told: Iterable[str], drawn: Callable[[], Any], words: str) -> str:
+def card(pieces: Iterable[str], drawn: Callable[[], Any], words: str) -> str:
     """Pieces of HTML one after another, and a figure; what cannot be drawn is omitted."""
-    parts = list(told)
+    parts = list(pieces)
     try:
         figure = drawn()
     except BellcrankError:

@@ -66,8 +66,8 @@ def decoded(data: bytes, path: str | Path, error: type[BellcrankError] = RunErro
             return data.decode(otherwise).replace("\r\n", "\n").replace("\r", "\n")
         line = data.count(b"\n", 0, found.start) + 1
         wrong = f"byte 0x{data[found.start]:02X}" if found.start < len(data) else "end"
-        told = f"its line {line} holds the {wrong}, which is not {'UTF-16' if coding == 'utf-16' else 'UTF-8'}"
-        raise error(f"cannot read {path}: {told}; save it as UTF-8 text") from None
+        message = f"its line {line} holds the {wrong}, which is not {'UTF-16' if coding == 'utf-16' else 'UTF-8'}"
+        raise error(f"cannot read {path}: {message}; save it as UTF-8 text") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -112,10 +112,10 @@ def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> Han
         analysis = _analysis(d, outputs)
         if d.bound:
             if solve != "auto":
-                told = (
+                message = (
                     f"solve={solve!r} is not available with constraints that leave all speeds as states; leave it out"
                 )
-                raise ModelError(told, d.name)
+                raise ModelError(message, d.name)
             program, how = _closed(d, system, analysis), "Kane's method by hand, with constraints"
         elif implicit:
             program, how = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"

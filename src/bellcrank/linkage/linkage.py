@@ -89,7 +89,7 @@ class Linkage(Shown):
     def __repr__(self) -> str:
         return f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs {', '.join(self.inputs)})"
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         rows = [(n, p.body, *p.at) for n, p in self.chain.points.items()]
         return [heading(repr(self)), table(("hard point", "body", "x (m)", "y (m)", "z (m)"), rows, right=(2, 3, 4))]
 

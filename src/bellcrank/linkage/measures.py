@@ -79,7 +79,7 @@ class Measures(Shown):
     def __repr__(self) -> str:
         return f"Measures({self.name!r}: {len(self.columns)} measures at {self['travel'].size} positions, {self.mode})"
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         """Measures where the wheel is nearest to zero, and over which range they go."""
         i, rows = int(np.argmin(np.abs(self["travel"]))), []
         for name in self.columns:

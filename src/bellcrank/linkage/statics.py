@@ -116,7 +116,7 @@ def held(
     if rank < len(columns):
         named = ", ".join(linkage.mobility.redundant)
         notes.append(f"constraints that repeat others ({named}) share their loads as least squares have it")
-    return Held(*_told(chain, place, columns, x, notes, axial or {}))
+    return Held(*_forces_of(chain, place, columns, x, notes, axial or {}))
 
 
 class Places:
@@ -205,7 +205,7 @@ def directions(joint: Joint, place: Places, chain: Chain) -> tuple[Any, Any]:
     return (a,), across_it  # planar
 
 
-def _told(
+def _forces_of(
     chain: Chain, place: Places, columns: Sequence[_Column], x: Array, notes: list[str], axial: Mapping[str, float]
 ) -> tuple[dict[str, Carried], tuple[str, ...]]:
     forces: dict[str, Array] = {}

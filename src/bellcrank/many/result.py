@@ -146,7 +146,7 @@ class Many(Shown):
             columns.append(Column(name, x.tolist(), units.get(name, ""), self.labels.get(name, name)))
         return Table(self.name, (*columns, Column("ended", self.ended)))
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         columns = [c for c in self.table().columns if c.name != "run"]
         rows = [[i, *(c.values[i] for c in columns)] for i in range(min(len(self), SHOWN))]
         more = [f"and {len(self) - SHOWN} more runs"] if len(self) > SHOWN else []

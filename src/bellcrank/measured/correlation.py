@@ -173,7 +173,7 @@ class Correlation(Tabulated):
             The file.
         """
         lines = [("measured", self.measured), ("simulated", self.simulated)]
-        sections = [Section("errors", "Errors by channel", [*self._told()[1:], DEFINITIONS])]
+        sections = [Section("errors", "Errors by channel", [*self._html()[1:], DEFINITIONS])]
         sections += [Section("channels", "Channels", charts(lines, list(self.errors)))]
         sections += [Section("differences", "Simulated minus measured", charts([self._difference], list(self.errors)))]
         text = document(title or self._title, paragraph(_summary(self)), sections)

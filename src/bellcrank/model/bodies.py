@@ -63,8 +63,8 @@ def _states(checker: Checker, draft: Draft) -> None:
     if not four and not axes and record.rotation_axis is not None:
         axes = [record.rotation_axis]
     if len(axes) == 2:
-        told = "0, 1 or 3 rotations are allowed; use a massless body between two."
-        checker.problem(where, f"rotate={record.rotate!r}: {told}")
+        message = "0, 1 or 3 rotations are allowed; use a massless body between two."
+        checker.problem(where, f"rotate={record.rotate!r}: {message}")
         axes = axes[:1]
     own = 0
     if record.joint is not None and not isinstance(record.joint, JointRecord):
@@ -143,8 +143,8 @@ def _three_rotations(checker: Checker, draft: Draft) -> None:
         checker.problem(draft.where, "three rotations need coordinate axes: 'x', 'y', 'z' (or 1, 2, 3).")
     elif numbers[0] == numbers[1] or numbers[1] == numbers[2]:
         shown = tuple(n + 1 for n in numbers)  # type: ignore[operator]
-        told = f"rotate={shown}: two rotations in a row about the same axis are one rotation."
-        checker.problem(draft.where, told)
+        message = f"rotate={shown}: two rotations in a row about the same axis are one rotation."
+        checker.problem(draft.where, message)
 
 
 def _orientation(checker: Checker, draft: Draft) -> None:

@@ -45,8 +45,8 @@ def _matrix(checker: Checker, rows: list[Any], where: str) -> Mat3:
         same = all(_same(products[i][j], IDENTITY[i][j]) for i in range(3) for j in range(3))
         right = same and _same(dot3(R[0], cross3(R[1], R[2])), IDENTITY[0][0])
         if not right:
-            told = "is not a rotation for all values of its parameters; turns (axis, angle) always are"
-            checker.problem(where, f"orientation: the matrix {told}.")
+            message = "is not a rotation for all values of its parameters; turns (axis, angle) always are"
+            checker.problem(where, f"orientation: the matrix {message}.")
         return R
     numbers = np.array([evaluate(row, {}) for row in R])
     U, _, Vt = np.linalg.svd(numbers)

@@ -68,8 +68,8 @@ class Checker:
         try:
             yield
         except ModelError as error:
-            told = "\n".join(error.problems)
-            self.problems.append(f"{where}: {told}" if where else told)
+            message = "\n".join(error.problems)
+            self.problems.append(f"{where}: {message}" if where else message)
 
     def body_index(self, given: Any, where: str, what: str) -> int | None:
         """Index of a body given by object or name; -1 is the inertial body."""
@@ -85,8 +85,10 @@ class Checker:
             check_owner(name, self.description, "body")
         if name not in self.index:
             known = [b.name for b in self.description.bodies if f"body '{b.name}'" != where]
-            told = f"no body has that name.{did_you_mean(name, known)} Bodies: {', '.join(['n (the ground)', *known])}."
-            self.problem(where, f"{what} '{name}' does not exist: {told}")
+            message = (
+                f"no body has that name.{did_you_mean(name, known)} Bodies: {', '.join(['n (the ground)', *known])}."
+            )
+            self.problem(where, f"{what} '{name}' does not exist: {message}")
             return None
         return self.index[name]
 

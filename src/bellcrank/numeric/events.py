@@ -117,7 +117,7 @@ class Watch:
 
     def passed(self, passages: Sequence[Passage]) -> None:
         """Records visits near singular configurations."""
-        self.note(Event(_told(x), x.time) for x in passages)
+        self.note(Event(_message(x), x.time) for x in passages)
 
     def note(self, events: Iterable[Event]) -> None:
         """Records what was found otherwise."""
@@ -125,7 +125,7 @@ class Watch:
         self.events.sort(key=lambda e: e.time)
 
 
-def _told(x: Passage) -> str:
+def _message(x: Passage) -> str:
     """A visit near a singular configuration in words."""
     if x.ratio == Passage.DIVIDED:
         return "step divided, as it needed a correction of its loops that is large against what it moves"

@@ -22,19 +22,19 @@ def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float,
         return ""
     rounding = _lost_in_rounding(count, rtol)
     if status == TOO_MANY_STEPS:
-        told = f"{count.most} steps were not enough to t_end = {t_end:g} s"
+        text = f"{count.most} steps were not enough to t_end = {t_end:g} s"
         if rounding:
-            return f"{told}. {rounding}"
+            return f"{text}. {rounding}"
         if count.fastest and method in EMBEDDED:
-            return f"{told}. A mode of {count.fastest:.2g} 1/s holds them: try method='{STIFF_ONE}'"
-        return f"{told}. Try a larger rtol"
+            return f"{text}. A mode of {count.fastest:.2g} 1/s holds them: try method='{STIFF_ONE}'"
+        return f"{text}. Try a larger rtol"
     name = states[count.culprit] if states else "nothing"
     error = f", its error is {count.excess:.2g} times what is allowed" if count.excess > 1 else ""
-    told = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
+    text = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
     if rounding:
-        return f"{told}. {rounding}"
+        return f"{text}. {rounding}"
     why = "Does it grow without bound, or does a formula of the model jump?"
-    return f"{told}. {why} Give that as an input or event; or raise atol of {name}"
+    return f"{text}. {why} Give that as an input or event; or raise atol of {name}"
 
 
 def _lost_in_rounding(count: Count, rtol: float) -> str:
@@ -74,17 +74,17 @@ def went_over(settings: Mapping[str, Any]) -> list[str]:
     if "went_over" not in settings:
         return []
     rate = settings["fastest_mode"]
-    told = f"went over to {STIFF_ONE} at t = {settings['went_over']:.6g} s: a mode of {rate:.2g} 1/s held the steps"
+    text = f"went over to {STIFF_ONE} at t = {settings['went_over']:.6g} s: a mode of {rate:.2g} 1/s held the steps"
     if "went_back" in settings:
         times = settings["times_back"]
         often = f", the last of {times} times" if times > 1 else ""
-        told += f"; back to {EXPLICIT_ONE} at t = {settings['went_back']:.6g} s{often}, whose steps came on sooner"
-    return [told]
+        text += f"; back to {EXPLICIT_ONE} at t = {settings['went_back']:.6g} s{often}, whose steps came on sooner"
+    return [text]
 
 
-def add_figures(total: MutableMapping[str, Any], told: Mapping[str, Any]) -> None:
+def add_figures(total: MutableMapping[str, Any], text: Mapping[str, Any]) -> None:
     """Adds the figures of a segment to those of the ones before."""
-    for key, x in told.items():
+    for key, x in text.items():
         if key not in total or not isinstance(x, int | float):
             total[key] = x
         elif isinstance(x, int):

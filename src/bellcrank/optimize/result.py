@@ -217,7 +217,7 @@ class Fit(Tabulated):
         names = list(self.values)
         rows = [(n, *(f"{x:.3f}" for x in row)) for n, row in zip(names, self.correlation, strict=True)]
         both = table(["", *names], rows, range(1, len(names) + 1))
-        parts = [*self._told()[1:], Raw("<h3>Correlation of the values</h3>"), both]
+        parts = [*self._html()[1:], Raw("<h3>Correlation of the values</h3>"), both]
         sections = [Section("values", "Fitted values", parts)]
         for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
             pairs = [(who, found[c]) for c in new.errors for who, found in (("before", old), ("after", new))]

@@ -91,15 +91,15 @@ def likely_term(at: Moment, loads: Sequence[Load]) -> str:
     evaluated = at.evaluated()
     if evaluated is None:
         return ""
-    worst, told = 0.0, ""
+    worst, message = 0.0, ""
     for load in loads:
         value = _magnitude(load, at, evaluated[1])
         size = math.inf if value is None or not math.isfinite(value) else abs(value)
         if value is not None and size > worst:
             worst = size
-            told = f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before"
-    if told:
-        return told
+            message = f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before"
+    if message:
+        return message
     speeds = [*zip((*at.program.coordinates, *at.program.speeds), evaluated[0], strict=True)]
     state, rate = max(speeds, key=lambda pair: abs(pair[1]))
     return f"the rate of {state.name} was {rate:.3g} one step before"

@@ -82,7 +82,7 @@ def _alike(parts: Sequence[Found], texts: Sequence[str], where: str) -> Found:
     for unit, text in known[1:]:
         first, other = known[0]
         if not first.dimension.same_kind(unit.dimension) or not math.isclose(first.factor, unit.factor, rel_tol=SAME):
-            raise ModelError(f"{where}: {other} is in {_told(first)}, but {text} in {_told(unit)}")
+            raise ModelError(f"{where}: {other} is in {_unit_text(first)}, but {text} in {_unit_text(unit)}")
     if known:
         return next((p for p, _ in known if p.dimension.angle), known[0][0])
     return None if any(p is None for p in parts) else NUMBER
@@ -92,7 +92,7 @@ def _unit(dimension: Dimension, factor: float) -> Unit:
     return Unit(dimension, factor, "")
 
 
-def _told(unit: Unit) -> str:
+def _unit_text(unit: Unit) -> str:
     """A unit in words."""
     if unit.text:
         return unit.text if unit.text != "-" else "no unit"

@@ -91,8 +91,8 @@ def covering(signal: Signal, name: str, span: tuple[float, float]) -> Signal:
     if math.isinf(last) and signal.points is not None:
         first, last = (float(signal.points[i]) for i in (0, -1))
         if first > t_start or last < t_end - INPUTS.known * (t_end - t_start):
-            told = f"input '{name}' is a table for t = {first:g} to {last:g} s, but {run}"
-            warn(f"{told}: outside its points it continues with its end slope")
+            message = f"input '{name}' is a table for t = {first:g} to {last:g} s, but {run}"
+            warn(f"{message}: outside its points it continues with its end slope")
         return signal
     if first > t_start or last < t_end:
         assert signal.points is not None

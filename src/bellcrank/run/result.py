@@ -210,7 +210,7 @@ class Run(Listed, Shown):
     def __repr__(self) -> str:
         return f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; {self.ended})"
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         s, n = self.settings, len(self.time)
         rows: list[tuple[str, Any]] = [("ended", self.ended)]
         rows += [("method", f"{s['method']}, step {s['step']:g} s")] if s else []

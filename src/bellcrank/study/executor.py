@@ -52,7 +52,7 @@ class Team(Protocol):
         """Called every now and then, with whether runs were done since the last call."""
 
 
-def alone(job: Job, runs: Sequence[Run], store: Store, tell: Told) -> None:
+def alone(job: Job, runs: Sequence[Run], store: Store, report: Told) -> None:
     """All runs in this process."""
     left = deque(runs)
     while left:
@@ -60,7 +60,7 @@ def alone(job: Job, runs: Sequence[Run], store: Store, tell: Told) -> None:
         _, records = work(job, some, str(store.folder), store.token, SLICE, core_count())
         left.extendleft(reversed(_not_in(records, some)))
         for record in records:
-            tell(record)
+            report(record)
 
 
 def _not_in(records: Iterable[dict[str, Any]], runs: Iterable[Run]) -> list[Run]:
@@ -72,17 +72,17 @@ def _not_in(records: Iterable[dict[str, Any]], runs: Iterable[Run]) -> list[Run]
 class Executor:
     """Gives out runs to a team until all are done."""
 
-    def __init__(self, team: Team, job: Job, store: Store, tell: Told) -> None:
+    def __init__(self, team: Team, job: Job, store: Store, report: Told) -> None:
         self.team, self.job, self.store = team, job, store
-        self._tell, self._told, self._looked = tell, False, 0.0
+        self._report, self._reported, self._looked = report, False, 0.0
         self.left: deque[Run] = deque()
         self.suspects: deque[Run] = deque()  # in which workers may have died: each goes out with no other next to it
         self.alone = False  # is such a one out?
         self.out: dict[Any, list[Run]] = {}
 
-    def tell(self, record: dict[str, Any]) -> None:
-        self._told = True
-        self._tell(record)
+    def report(self, record: dict[str, Any]) -> None:
+        self._reported = True
+        self._report(record)
 
     def do(self, runs: Sequence[Run]) -> None:
         """Until all runs are reported."""
@@ -97,8 +97,8 @@ class Executor:
         now = time.monotonic()
         if now - self._looked >= TICK:
             self._looked = now
-            self.team.look_after(self._told)
-            self._told = False
+            self.team.look_after(self._reported)
+            self._reported = False
 
     def _give(self) -> None:
         """Tasks for everybody, smaller towards the end so that all end together."""
@@ -129,7 +129,7 @@ class Executor:
                 for record in records:
                     writer.add(record)
         for record in records:
-            self.tell(record)
+            self.report(record)
         self.left.extendleft(reversed(_not_in(records, runs)))
 
     def _deadly(self, runs: list[Run]) -> None:
@@ -140,7 +140,7 @@ class Executor:
         kept = self.store.records()
         for key, _ in runs:
             if key in kept:
-                self.tell(kept[key])
+                self.report(kept[key])
         rest = [run for run in runs if run[0] not in kept]
         if not self.alone:
             self.suspects.extend(rest[:1])
@@ -151,4 +151,4 @@ class Executor:
             record = {**failed(self.job, ended), "key": key, "values": dict(values), "by": ""}
             with Writer(self.store.folder, "-main") as writer:
                 writer.add(record)
-            self.tell(record)
+            self.report(record)

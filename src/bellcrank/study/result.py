@@ -105,7 +105,7 @@ class StudyResult(Rows, Shown):
             known: dict[str, Any] = {"part": row.part, **row.values, **row.metrics, "ended": row.ended}
             yield [known.get(name) for name in self.heads]
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         rows = [row for row, _ in zip(self.table(), range(SHOWN))]
         units = self.units
         heads = [f"{h} ({units[h]})" if units.get(h) else h for h in self.heads]

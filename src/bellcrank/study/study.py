@@ -223,7 +223,7 @@ class Study(Listed):
 
         total, failed = len(self), sum(r["ended"] != FINISHED for r in done.values())
 
-        def tell(record: dict[str, Any]) -> None:
+        def report(record: dict[str, Any]) -> None:
             nonlocal failed
             failed += record["key"] not in done and record["ended"] != FINISHED
             done[record["key"]] = record
@@ -235,16 +235,16 @@ class Study(Listed):
         if not rest:
             return
         if in_process:
-            alone(self._job, rest, store, tell)
+            alone(self._job, rest, store, report)
             return
         if scheduler is not None:
             with remote(scheduler, timeout) as client:
-                Executor(Cluster(client, store.folder, patience), self._job, store, tell).do(rest)
+                Executor(Cluster(client, store.folder, patience), self._job, store, report).do(rest)
             return
         first = settled(self._job, self.points[0][1])
         Runner(self.equations, first["run"].get("backend"))  # puts the program into the cache, where workers find it
         with local(workers, store.folder) as team:
-            Executor(team, self._job, store, tell).do(rest)
+            Executor(team, self._job, store, report).do(rest)
 
     def _result(self, store: Store, done: dict[str, Any], again: int, notes: list[str]) -> StudyResult:
         records = [done[key] for key in self._keys]

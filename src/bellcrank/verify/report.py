@@ -55,7 +55,7 @@ class Report(Shown):
         verdict = "passed" if self.passed else "FAILED"
         return f"Report({self.model!r}: {verdict}, {len(self.lines)} properties, {self.states} states)"
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         head = f"{self.model}: {'passed' if self.passed else 'FAILED'}"
         colors = {"ok": "#1a7f37", "FAILED": "#c62828"}
         rows = [

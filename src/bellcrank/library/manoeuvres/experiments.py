@@ -28,12 +28,11 @@ from bellcrank.files.html import Raw, paragraph, save_page, section, table
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres.ready import USUAL, system_of
-from bellcrank.library.manoeuvres.result import Result
+from bellcrank.library.manoeuvres.result import OnProgress, Result
 from bellcrank.library.vehicles.car import Car
 from bellcrank.units import WITH_UNIT
 
 Array = np.ndarray[Any, Any]
-Tell = Callable[[float, str], None]
 Drive = Callable[..., Result]
 MOST = 20000  # set-ups
 FEW = 5  # values of a factor that are described each; of more, three and a parabola
@@ -451,7 +450,7 @@ def experiment_of(
     samples: int | None = None,
     seed: int = 0,
     cores: int | None = None,
-    tell: Tell | None = None,
+    report: OnProgress | None = None,
     executor: Executor | None = None,
 ) -> Experiment:
     """Drives all set-ups; see `bellcrank.manoeuvres.experiment`."""
@@ -462,11 +461,11 @@ def experiment_of(
     levels = _levels(car, factors, setups)
     driver = _Driver(car, drive, name, settings, factors, levels)
     if executor is None:
-        found = list(_results(driver, setups, cores, tell))
+        found = list(_results(driver, setups, cores, report))
     elif car.is_extended:
         raise ModelError("executor: an extended car cannot be sent to other processes; use cores=1", car.name)
     else:
-        found = list(_sent(driver, setups, executor, tell))
+        found = list(_sent(driver, setups, executor, report))
     first = next((r for r in found if not isinstance(r, str)), None)
     if first is None:
         raise ModelError(f"{name} was driven with no set-up: {found[0]}")
@@ -476,28 +475,28 @@ def experiment_of(
     return Experiment(car.name, name, factors, setups, metrics, units, labels, failures, levels is not None)
 
 
-def _results(driver: _Driver, setups: Array, cores: int | None, tell: Tell | None) -> Iterable[Any]:
+def _results(driver: _Driver, setups: Array, cores: int | None, report: OnProgress | None) -> Iterable[Any]:
     count = min(len(setups), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     count = count if cores is None else min(cores, len(setups))
     if count <= 1 or driver.car.is_extended:
         found: Iterable[Any] = map(driver, setups)
-        yield from _told(found, len(setups), tell)
+        yield from _reported(found, len(setups), report)
         return
     yield driver(setups[0])  # the model is compiled once, before others ask for it
     rest = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
     with ProcessPoolExecutor(count, initializer=_begin, initargs=(driver.car.given, driver.car.folder, *rest)) as pool:
-        yield from _told(pool.map(_drive, setups[1:]), len(setups), tell, 1)
+        yield from _reported(pool.map(_drive, setups[1:]), len(setups), report, 1)
 
 
-def _sent(driver: _Driver, setups: Array, executor: Executor, tell: Tell | None) -> Iterable[Any]:
+def _sent(driver: _Driver, setups: Array, executor: Executor, report: OnProgress | None) -> Iterable[Any]:
     """By the processes of an executor; each makes the car once."""
     rest = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
     drives = partial(_drive_sent, uuid4().hex, (driver.car.given, driver.car.folder, *rest))
-    yield from _told(executor.map(drives, list(setups)), len(setups), tell)
+    yield from _reported(executor.map(drives, list(setups)), len(setups), report)
 
 
-def _told(found: Iterable[Any], count: int, tell: Tell | None, done: int = 0) -> Iterable[Any]:
+def _reported(found: Iterable[Any], count: int, report: OnProgress | None, done: int = 0) -> Iterable[Any]:
     for i, result in enumerate(found, done + 1):
-        if tell is not None:
-            tell(i / count, f"{i} of {count} set-ups")
+        if report is not None:
+            report(i / count, f"{i} of {count} set-ups")
         yield result

@@ -32,6 +32,7 @@ from bellcrank.unit_notation import typeset_unit
 
 Array = np.ndarray[Any, Any]
 Line = tuple[str, Array, Array]  # name, x, y
+OnProgress = Callable[[float, str], None]  # called with the fraction done, and what comes next
 ANY_WHEEL = "*."
 PANEL, WRAP = 1.5, 24  # height of a panel in inches, letters of its label in a line
 ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
@@ -208,11 +209,11 @@ class Result(Shown):
         verdict = {None: "", True: ", passed", False: ", FAILED"}[self.passed]
         return f"Result({self.manoeuvre!r} of {self.car!r}: {len(self.metrics)} metrics{verdict})"
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         verdicts = [(("passed" if c.passed else "FAILED"), c.words) for c in self.criteria]
-        told = [heading(f"{self.car}: {self.manoeuvre}"), *self.metrics._told()]
-        told += [table(("", "criterion"), verdicts)] if verdicts else []
-        return [*told, *(paragraph(f"Note: {n}") for n in self.notes)]
+        pieces = [heading(f"{self.car}: {self.manoeuvre}"), *self.metrics._html()]
+        pieces += [table(("", "criterion"), verdicts)] if verdicts else []
+        return [*pieces, *(paragraph(f"Note: {n}") for n in self.notes)]
 
     def _drawn(self) -> Any:
         return self._figure() if self.curves() else None
@@ -231,7 +232,7 @@ class Result(Shown):
             All except the histories.
         """
         details = {
-            n: {"value": _told(f.value), "unit": f.unit, "label": f.label} for n, f in self.metrics.details.items()
+            n: {"value": _finite(f.value), "unit": f.unit, "label": f.label} for n, f in self.metrics.details.items()
         }
         criteria = [{"criterion": c.words, "passed": c.passed} for c in self.criteria]
         return {
@@ -410,7 +411,7 @@ def _drawn(values: Array, unit: str) -> Array:
     return found
 
 
-def _told(value: float) -> float | None:
+def _finite(value: float) -> float | None:
     """A number that is none becomes null: JSON has no word for it."""
     return value if math.isfinite(value) else None
 

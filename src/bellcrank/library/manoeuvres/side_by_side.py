@@ -11,11 +11,10 @@ from typing import Any
 from bellcrank.errors import BellcrankError
 from bellcrank.files.text import read_toml
 from bellcrank.library.manoeuvres.ready import car_of
-from bellcrank.library.manoeuvres.result import Result
+from bellcrank.library.manoeuvres.result import OnProgress, Result
 from bellcrank.library.vehicles.car import Car
 
 Drive = Callable[[Car, str], Result]
-Tell = Callable[[float, str], None]
 
 
 @dataclass
@@ -43,15 +42,15 @@ def labelled(cars: Iterable[Any]) -> list[Driven]:
 
 
 def drive_all(
-    cars: list[Driven], names: Iterable[str], drive: Drive, tell: Tell | None = None
+    cars: list[Driven], names: Iterable[str], drive: Drive, report: OnProgress | None = None
 ) -> Iterable[tuple[Driven, str]]:
-    """Drives every manoeuvre with every car, and hands out each when it was driven; `tell` is reported the fraction of
+    """Drives every manoeuvre with every car, and hands out each when it was driven; `report` gets the fraction of
     them that is done, and what comes next."""
     listed = list(names)
     for i, car in enumerate(cars):
         for j, name in enumerate(listed):
-            if tell is not None:
-                tell((i + j / len(listed)) / len(cars), f"{name}, {car.label}")
+            if report is not None:
+                report((i + j / len(listed)) / len(cars), f"{name}, {car.label}")
             try:
                 car.results[name] = drive(car.car, name)
             except BellcrankError as error:

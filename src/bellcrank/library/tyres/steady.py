@@ -96,7 +96,7 @@ class SteadyTyre(ABC, Shown, Listed):
     notes: tuple[str, ...] = ()
     transient = "linear"
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         return [heading(repr(self)), *map(paragraph, self.notes)]
 
     def _drawn(self) -> Any:

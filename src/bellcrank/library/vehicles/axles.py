@@ -342,8 +342,8 @@ def make_tyre(where: str, given: Rubber, folder: Path, problems: Problems) -> An
     """The tyre of a section; None where something is wrong, which `problems` then reports."""
     ways = [w for w in ("file", "size", "model") if getattr(given, w) is not None]
     if len(ways) != 1:
-        told = f"; {' and '.join(ways)} are given" if ways else ""
-        return problems.wrong(f"{where}: give one of file (a .tir file), size or model{told}.")
+        message = f"; {' and '.join(ways)} are given" if ways else ""
+        return problems.wrong(f"{where}: give one of file (a .tir file), size or model{message}.")
     own = {"file": ("pressure",), "size": ("kind", *OTHER), "model": (*FIALA, *OTHER)}[ways[0]]
     usual = Rubber()
     for key, value in vars(given).items():

@@ -126,7 +126,7 @@ class Car:
 
         shown = image(car_picture(self.data, self.stand), f"picture of {self.name}")
         odd = [paragraph(f"Note: {words}") for words in self.check()]
-        listed = folded("Metrics", "".join(self.metrics._told()), True)
+        listed = folded("Metrics", "".join(self.metrics._html()), True)
         return card([heading(repr(self)), shown, *odd, listed], lambda: None, self.name)
 
     def changed(self, **sections: Any) -> Car:

@@ -64,7 +64,7 @@ class Figures(Mapping[str, float], Shown):
     def __len__(self) -> int:
         return len(self.details)
 
-    def _told(self) -> list[str]:
+    def _html(self) -> list[str]:
         rows = [
             (f.label, f"{f.value:.4g}", typeset_unit(f.unit), "unusual" if f.odd else "", name)
             for name, f in self.details.items()

@@ -150,13 +150,15 @@ def _standing(
 
 def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
     """What is said of a car whose springs do not hold it, with those that are given by their free lengths."""
-    told = "the springs do not hold the car: no position at rest was found"
+    message = "the springs do not hold the car: no position at rest was found"
     for axle in loose:
         free, drawn = axle.record.spring.free_length or 0.0, drawn_length(axle, axle.spring)
         force = push_of(axle, free, drawn, drawn)
-        told += (f"; with free_length {1000 * free:.4g} mm each {axle.name} spring pushes {force:.4g} N where the car "
-                 f"is drawn, {1000 * drawn:.4g} mm long")  # fmt: skip
-    return f"{told}; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
+        message += (
+            f"; with free_length {1000 * free:.4g} mm each {axle.name} spring pushes {force:.4g} N "
+            f"where the car is drawn, {1000 * drawn:.4g} mm long"
+        )
+    return f"{message}; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
 
 
 @dataclass(frozen=True, eq=False)

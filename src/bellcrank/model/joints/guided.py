@@ -152,9 +152,9 @@ class GuidedJoint(FunctionJoint):
             return ""
         q, u, scale, unit, low, high = next(self._ranges())
         now, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
-        told = f"the linkage of body '{name}' leaves its range: "
+        message = f"the linkage of body '{name}' leaves its range: "
         if not all(low <= x <= high for x in (now, now + rate * h)):
-            return f"{told}{q.name} = {now:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
+            return f"{message}{q.name} = {now:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
         if len(self.coordinates) == 1 and self.given is None:
             return ""
         try:  # a second argument, a coordinate or given from outside, for which the functions have no value
@@ -165,7 +165,7 @@ class GuidedJoint(FunctionJoint):
                 values = [states[q.name] + ahead * states.get(u.name, 0.0) for q, u in pairs]
                 self.guide.numbers(self.part, [*values, *led], metre)
         except ModelError as error:
-            return f"{told}{error}"
+            return f"{message}{error}"
         except (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError):
             return ""
         return ""
@@ -173,16 +173,16 @@ class GuidedJoint(FunctionJoint):
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
         if not self.q or not getattr(self.guide, "extend", False):
             return []
-        told = []
+        message = []
         for q, _, scale, unit, low, high in self._ranges():
             values = history(q.name) / scale
             least, most = values.min(), values.max()
             if least < low or most > high:
-                told.append(
+                message.append(
                     f"the table of the linkage of body '{name}' goes from {low:.6g} to {high:.6g} {unit}, "
                     f"but {q.name} went from {least:.6g} to {most:.6g} {unit}: it was extrapolated linearly"
                 )
-        return told
+        return message
 
     # ---- words
 

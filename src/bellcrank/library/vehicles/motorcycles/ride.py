@@ -80,8 +80,8 @@ class Ride(Plotted):
         ended = "fell" if self.fell else "did not fall"
         return f"{self.name}: {ended} in {self.run.time[-1]:.4g} s\n{self.metrics!r}"
 
-    def _told(self) -> list[str]:
-        return [heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"), *self.metrics._told()]
+    def _html(self) -> list[str]:
+        return [heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"), *self.metrics._html()]
 
     def _draw(self, path: str | Path | None) -> Any:
         panels = [(label, {channel: np.asarray(self.run[channel])}) for channel, label in PANELS]
