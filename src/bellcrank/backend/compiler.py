@@ -40,7 +40,7 @@ GCC_X86 = (  # of one run; next to each other, registers are wide and few, and o
 )  # fmt: skip
 ARM = ("aarch64", "arm64")
 GCC_ARM = ("-mpc-relative-literal-loads",)  # a number of the text is one instruction: a fiftieth of the time of a car
-LONG = 500_000  # characters of a source; of one that is longer, a quarter of the time, at the same speed and bits:
+LONG = 500_000  # characters of a source; a longer one is compiled in less time by these, with the same speed and bits:
 GCC_LONG = ("-fno-tree-dse", "-fno-tree-slp-vectorize", "-fno-tree-pre")
 NATIVE = ("-march=native", "-mcpu=native", "-mtune=native")
 LANES = range(
