@@ -280,12 +280,13 @@ class Car:
         self,
         name: str,
         *,
-        inputs: Sequence[Any],
-        torques: Sequence[str],
+        inputs: Sequence[Any] | Mapping[str, Any],
+        torques: Sequence[str] | Mapping[str, str],
         sample_time: float,
         python: Callable[..., Any] | None = None,
         c: str | None = None,
         memory: int = 0,
+        fmu: str | Path | None = None,
     ) -> Car:
         """Add a controller of your own, which is called at a sample time, for models and all manoeuvres.
 
@@ -293,11 +294,12 @@ class Car:
         ----------
         name : str
             Name of the controller; the parameter NAME_on switches it.
-        inputs : sequence of str
+        inputs : sequence of str, or mapping of str to str
             Names of channels without accelerations, or formulas. The function is called with their values after the
-            time, in SI units and rad.
-        torques : sequence of str
-            What it returns, in N m: ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``.
+            time, in SI units and rad. With `fmu`: these by the inputs of the FMU, which get them in its units.
+        torques : sequence of str, or mapping of str to str
+            What it returns, in N m: ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``. With `fmu`: these by
+            the outputs of the FMU.
         sample_time : float
             Time between two calls in s; the torques are constant in between.
         python : callable, optional
@@ -307,6 +309,9 @@ class Car:
             argument if there is no memory.
         memory : int, default 0
             Length of that array, which is initially zero.
+        fmu : path, optional
+            A co-simulation FMU of FMI 2 or 3 in place of a function (``pip install bellcrank[fmu]``). Each sample is
+            one of its steps.
 
         Returns
         -------
@@ -326,12 +331,14 @@ class Car:
         >>> car.controlled("damper", python=lambda t, yaw_rate: max(0, -3000 * yaw_rate), **damper).controllers
         {'damper': True}
         """
-        listed = {"inputs": inputs, "torques": torques}
-        problems = [f"{key}={x!r:.40} must be a list of names" for key, x in listed.items() if isinstance(x, str)]
-        own = OwnController(name, tuple(inputs), tuple(torques), sample_time, python, c, memory)
-        problems = problems or own.problems()
+        own = OwnController(name, inputs, torques, sample_time, python, c, memory, fmu)
+        problems = own.problems()
         if name in self.controllers:
             problems.append(f"the car has a controller '{name}' already")
+        try:
+            own = own if problems else own.ready()
+        except ModelError as error:
+            problems = error.problems
         if problems:
             raise ModelError([f"controlled({name!r:.40}): {p}." for p in problems], self.name)
         return self.extended(own)

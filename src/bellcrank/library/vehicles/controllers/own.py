@@ -1,4 +1,4 @@
-"""Sampled controllers of the user: a function in Python or C that gives torques of wheels at a sample time.
+"""Sampled controllers of the user: a function in Python or C, or an FMU, that gives torques of wheels at a sample time.
 
 The function is called at the end of the step that reaches a sample; its values stay as they are until the next one
 (zero-order hold). The array of an update function of a model keeps the time of the next sample, the values and what the
@@ -8,15 +8,15 @@ function itself remembers.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.vehicles.building import WHEEL_TORQUES, CarSystem
+from bellcrank.library.vehicles.controllers.fmu import EARLY, MEMORY, FmuController
 from bellcrank.library.vehicles.parameters import put
-
-EARLY = 1e-9  # s, by which the time of a step may fall short of that of a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,33 +24,52 @@ class OwnController:
     """A controller that a car is extended by, with the arguments of `Car.controlled`."""
 
     name: str
-    inputs: tuple[Any, ...]
-    torques: tuple[str, ...]
+    inputs: Sequence[Any] | Mapping[str, Any]
+    torques: Sequence[str] | Mapping[str, str]
     sample_time: float
     python: Any  # a function, or None
     c: str | None
     memory: int
+    fmu: str | Path | None = None
 
     def problems(self) -> list[str]:
         """What of the arguments cannot be."""
-        found = []
+        form = "a list of names" if self.fmu is None else "a dictionary {variable of the FMU: name}"
+        found = [
+            f"{key}={x!r:.40} must be {form}" for key, x in (("inputs", self.inputs), ("torques", self.torques))
+            if isinstance(x, str) or isinstance(x, Mapping) == (self.fmu is None)
+        ]  # fmt: skip
+        if found:
+            return found
         if not isinstance(self.name, str) or not self.name.isidentifier():
             found.append(f"name {self.name!r:.40} must consist of letters, digits and _")
-        for torque in self.torques:
+        torques = _names(self.torques)
+        for torque in torques:
             if torque not in WHEEL_TORQUES:
                 near = did_you_mean(str(torque), WHEEL_TORQUES)
                 found.append(f"no torque of a wheel is called '{torque}'.{near} There are {', '.join(WHEEL_TORQUES)}")
-        if not self.torques:
+        found += [f"'{torque}' is given more than once" for torque in WHEEL_TORQUES if torques.count(torque) > 1]
+        if not torques:
             found.append("give at least one of torques=, such as ['fl.brake_torque', 'fr.brake_torque']")
         if not _is_number(self.sample_time) or not 0 < self.sample_time < math.inf:
             found.append(f"sample_time={self.sample_time!r:.40} must be a positive number, in s")
-        if self.python is None and self.c is None:
-            found.append("give a function: python= or c=")
+        if self.fmu is not None and not (self.python is self.c is None and self.memory == 0):
+            found.append("fmu= takes the place of python=, c= and memory=")
+        if self.python is None and self.c is None and self.fmu is None:
+            found.append("give a function: python= or c=, or fmu=")
         if self.python is not None and not callable(self.python):
             found.append(f"python={self.python!r:.40} must be a function")
         if not isinstance(self.memory, int) or isinstance(self.memory, bool) or self.memory < 0:
             found.append(f"memory={self.memory!r:.40} must be a whole number, 0 or more")
         return found
+
+    def ready(self) -> OwnController:
+        """The same with its FMU as the function, read and checked."""
+        own = replace(self, inputs=_names(self.inputs), torques=_names(self.torques))
+        if self.fmu is None:
+            return own
+        read = FmuController.read(self.fmu, [*self.inputs], [*self.torques], self.sample_time)
+        return replace(own, python=read, memory=MEMORY)
 
     def __call__(self, system: CarSystem, car: Any) -> None:
         """Adds the function, its switch and its channels to a model."""
@@ -58,7 +77,7 @@ class OwnController:
         values = {torque: f"{self.name}_{torque.replace('.', '_')}" for torque in self.torques}
         put(system, f"{self.name}_on", 1.0, "1", f"controller {self.name}: 1 on, 0 off", (0, 1))
         system.add_external(
-            f"{self.name}_sampled",
+            f"{self.name}_{'sampled' if self.fmu is None else 'fmu'}",
             arguments=("t", *(channels.get(x, x) if isinstance(x, str) else x for x in self.inputs)),
             returns=tuple(values.values()),
             when="update",
@@ -103,6 +122,11 @@ void {self.name}_sampled({", ".join(f"double {x}" for x in names)}, double *retu
     for (int i = 0; i < {len(self.torques)}; ++i) returns[i] = kept[2 + i];
 }}
 """
+
+
+def _names(given: Sequence[Any] | Mapping[str, Any]) -> tuple[Any, ...]:
+    """Names of the model."""
+    return tuple(given.values() if isinstance(given, Mapping) else given)
 
 
 def _is_number(x: Any) -> bool:

@@ -1,0 +1,267 @@
+"""Co-simulation FMUs as functions of sampled controllers, called through FMPy.
+
+A sample is one step of the FMU: its inputs are set, it computes one sample time, and its outputs are the torques until
+the next sample. FMI 2 allows no other order: outputs may not be read between inputs and a step.
+
+The memory of a run has two numbers: a history, which is the list of samples of a run, and how many of its samples were
+taken. Zeros begin a history and an instance of the FMU. Where the instance is at another sample, as in a run that
+continues an earlier one, another instance computes the samples before once more. So no FMU must save its state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import secrets
+import tempfile
+import threading
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import ModelError, RunError, did_you_mean, optional_package
+
+MEMORY = 2  # numbers that a run remembers: its history and the count of its samples
+OPEN = max(32, 2 * (os.cpu_count() or 1))  # instances of an FMU at a time
+KNOWN = 1_000_000  # samples of histories without an instance, for runs that continue
+EARLY = 1e-9  # s, by which the time of a step may fall short of that of a sample
+REALS = ("Real", "Float64")  # of FMI 2 and FMI 3
+LISTED = 12  # variables in a message
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the FMU: value in SI units = factor*x + offset."""
+
+    reference: int
+    factor: float
+    offset: float
+
+
+class FmuController:
+    """A file of an FMU with the names of its inputs and outputs, as a function of time, inputs and memory."""
+
+    def __init__(
+        self, name: str, content: bytes, inputs: Sequence[str], outputs: Sequence[str], sample_time: float
+    ) -> None:
+        self._recipe = (name, content, tuple(inputs), tuple(outputs), sample_time)
+        self.name, self.sample_time = name, sample_time
+        self._fmpy = optional_package("fmpy", "fmu")
+        folder = tempfile.TemporaryDirectory(prefix="bellcrank-fmu-", ignore_cleanup_errors=True)
+        self._histories: OrderedDict[float, History] = OrderedDict()
+        weakref.finalize(self, _end, self._histories, folder)
+        self._lock = threading.Lock()  # FMPy changes the working folder while it loads a library
+        try:
+            self._folder = str(self._fmpy.extract(io.BytesIO(content), folder.name))
+            self._description = self._fmpy.read_model_description(self._folder, validate=False)
+        except Exception as error:
+            raise ModelError(f"'{name}' is not an FMU: {error}") from error
+        about = self._description
+        if about.fmiVersion not in ("2.0", "3.0"):
+            raise ModelError(f"'{name}' is an FMU of FMI {about.fmiVersion}; a controller needs FMI 2.0 or 3.0")
+        if about.coSimulation is None:
+            raise ModelError(f"'{name}' is an FMU without co-simulation, which a controller needs")
+        self._open = 1 if about.coSimulation.canBeInstantiatedOnlyOncePerProcess else OPEN
+        self._inputs, wrong = self._found("input", inputs)
+        self._outputs, more = self._found("output", outputs)
+        if wrong or more:
+            raise ModelError([*wrong, *more])
+
+    @classmethod
+    def read(
+        cls, path: str | Path, inputs: Sequence[str], outputs: Sequence[str], sample_time: float
+    ) -> FmuController:
+        """Reads an FMU and opens it once, as a check."""
+        if not Path(path).is_file():
+            raise ModelError(f"fmu={str(path)!r}: there is no such file")
+        found = cls(Path(path).name, Path(path).read_bytes(), inputs, outputs, sample_time)
+        Instance(found).close()
+        return found
+
+    def __reduce__(self) -> Any:
+        """Another process has instances of its own."""
+        return type(self), self._recipe
+
+    def __call__(self, t: float, *given: Any) -> tuple[float, ...]:
+        """The outputs of the sample at a time; the memory goes on by one sample."""
+        *inputs, memory = given
+        row = (math.floor((t + EARLY) / self.sample_time), *inputs)
+        with self._lock:
+            history, count = self._history_of(memory), int(memory[1])
+            if count < len(history.rows) and history.rows[count] == row:  # another run came through it
+                found = history.outputs[count]
+            else:
+                if count < len(history.rows):
+                    history = self._begin(memory, history, count)
+                found = self._step(history, row)
+            memory[1] = count + 1
+        return found
+
+    def _history_of(self, memory: Any) -> History:
+        """The history of a run, now the latest one."""
+        if not memory[0]:
+            return self._begin(memory)
+        if memory[0] not in self._histories:
+            raise RunError(
+                f"FMU '{self.name}': this run continues one whose samples are not known: it is of another process, or "
+                f"more than {KNOWN:,} samples were taken since. Begin the run at its start"
+            )
+        self._histories.move_to_end(memory[0])
+        return self._histories[memory[0]]
+
+    def _begin(self, memory: Any, other: History | None = None, count: int = 0) -> History:
+        """A history of its own for a run, with the first samples of another one."""
+        rows, outputs = ([], []) if other is None else (other.rows[:count], other.outputs[:count])
+        memory[0] = secrets.randbits(52) + 1
+        self._histories[memory[0]] = history = History(rows, outputs)
+        total = sum(len(x.rows) for x in self._histories.values())
+        for token, old in list(self._histories.items()):
+            if total <= KNOWN or old.instance is not None:
+                break
+            total -= len(old.rows)
+            del self._histories[token]
+        return history
+
+    def _step(self, history: History, row: tuple[float, ...]) -> tuple[float, ...]:
+        """Takes a sample."""
+        if history.instance is None:
+            opened = [x for x in self._histories.values() if x.instance is not None]
+            for old in opened[: max(0, len(opened) - self._open + 1)]:
+                old.close()
+            history.instance = Instance(self)
+            for before in history.rows:
+                history.instance.step(before)
+        try:
+            found: tuple[float, ...] = history.instance.step(row)
+        except RunError:
+            history.close()
+            raise
+        history.rows.append(row)
+        history.outputs.append(found)
+        return found
+
+    def _found(self, causality: str, names: Iterable[str]) -> tuple[list[Variable], list[str]]:
+        """Variables by name, and what is wrong with the names."""
+        units = {u.name: u.baseUnit for u in self._description.unitDefinitions}
+        known = {v.name: v for v in self._description.modelVariables}
+        fitting = [v.name for v in known.values() if v.causality == causality and _is_real(v)]
+        more = " ..." if len(fitting) > LISTED else ""
+        there = f"Its {causality}s of type Real: {', '.join(fitting[:LISTED]) or 'none'}{more}"
+        found, wrong = [], []
+        for name in names:
+            v = known.get(name)
+            if v is None:
+                wrong.append(f"'{self.name}' has no variable '{name}'.{did_you_mean(str(name), fitting)} {there}")
+            elif v.causality != causality:
+                wrong.append(f"variable '{name}' of '{self.name}' has causality {v.causality}, not {causality}. {there}")
+            elif not _is_real(v):
+                kind = f"an array of {v.type}" if v.dimensions else v.type
+                wrong.append(f"variable '{name}' of '{self.name}' is {kind}, not a number. {there}")
+            else:
+                base = units.get(v.unit or getattr(v.declaredType, "unit", None))
+                scale = (1.0, 0.0) if base is None else (float(base.factor), float(base.offset))
+                found.append(Variable(v.valueReference, *scale))
+        return found, wrong
+
+
+@dataclass(eq=False)
+class History:
+    """Samples of a run: places on the grid of the sample time with inputs, outputs, and the instance that took them."""
+
+    rows: list[tuple[float, ...]]
+    outputs: list[tuple[float, ...]]
+    instance: Instance | None = None
+
+    def close(self) -> None:
+        if self.instance is not None:
+            self.instance.close()
+            self.instance = None
+
+
+class Instance:
+    """An instance of the FMU, from its start on."""
+
+    def __init__(self, of: FmuController) -> None:
+        self._of, self._messages = weakref.proxy(of), deque[str](maxlen=3)
+        self._next = 0  # place on the grid of the sample time that it has reached
+        self._started = self._failed = False
+        about = of._description
+        self._three = about.fmiVersion == "3.0"
+        try:
+            self._fmu = of._fmpy.instantiate_fmu(of._folder, about, "CoSimulation", logger=self._log)
+        except Exception as error:
+            platforms = ", ".join(of._fmpy.supported_platforms(of._folder)) or "no platform"
+            said = " ".join([str(error), *self._messages])
+            raise ModelError(f"FMU '{of.name}' cannot be loaded: {said}. It is for {platforms}") from error
+
+    def step(self, row: Sequence[float]) -> tuple[float, ...]:
+        """Computes one sample time from a place on the grid on, with new inputs."""
+        place, *inputs = row
+        h, of = self._of.sample_time, self._of
+        try:
+            if not self._started:
+                self._start(int(place), inputs)
+            while self._next < place:  # samples that were not taken: adaptive methods
+                self._compute()
+            self._set(inputs)
+            self._compute()
+            get = self._fmu.getFloat64 if self._three else self._fmu.getReal
+            values = get([v.reference for v in of._outputs])
+        except Exception as error:
+            self._failed = True
+            said = "; ".join([str(error), *self._messages])
+            raise RunError(f"FMU '{of.name}' failed in its step from t = {place * h:g} s on: {said}") from error
+        return tuple(v.factor * x + v.offset for v, x in zip(of._outputs, values, strict=True))
+
+    def close(self) -> None:
+        """Ends it; an FMU that fails now can do no harm."""
+        with contextlib.suppress(Exception):
+            if self._started and not self._failed:
+                self._fmu.terminate()
+        with contextlib.suppress(Exception):
+            self._fmu.freeInstance()
+
+    def _start(self, place: int, inputs: Sequence[float]) -> None:
+        begins = place * self._of.sample_time
+        if self._three:
+            self._fmu.enterInitializationMode(startTime=begins)
+        else:
+            self._fmu.setupExperiment(startTime=begins)
+            self._fmu.enterInitializationMode()
+        self._set(inputs)
+        self._fmu.exitInitializationMode()
+        self._next, self._started = place, True
+
+    def _set(self, inputs: Sequence[float]) -> None:
+        given = self._of._inputs
+        if given:
+            put = self._fmu.setFloat64 if self._three else self._fmu.setReal
+            put([v.reference for v in given], [(x - v.offset) / v.factor for v, x in zip(given, inputs, strict=True)])
+
+    def _compute(self) -> None:
+        """One sample time."""
+        h = self._of.sample_time
+        flags = self._fmu.doStep(self._next * h, h)
+        if flags and (flags[1] or flags[2]):  # FMI 3: terminateSimulation, earlyReturn
+            raise RuntimeError("it asked to end the run" if flags[1] else "it returned before the end of the step")
+        self._next += 1
+
+    def _log(self, *given: Any) -> None:
+        text = given[-1]
+        self._messages.append(text.decode(errors="replace") if isinstance(text, bytes) else str(text))
+
+
+def _is_real(v: Any) -> bool:
+    return v.type in REALS and not v.dimensions
+
+
+def _end(histories: OrderedDict[float, History], folder: Any) -> None:
+    """Frees all instances before the library that they need is removed."""
+    for history in histories.values():
+        history.close()
+    folder.cleanup()
