@@ -1,6 +1,11 @@
 """Controllers of cars: keys and switches; what they do in manoeuvres, by legal criteria, closed forms and balances."""
 
+import gc
+import pickle
 import re
+import shutil
+import sys
+import zipfile
 from pathlib import Path
 from runpy import run_path
 
@@ -8,10 +13,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, RunError
+from bellcrank.export.fmu import binaries
 from bellcrank.library.vehicles.controllers.own import OwnController
 from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.figures import cornering
+from tests.models import needs_compiler
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "car_controllers.py"
 
@@ -257,6 +264,175 @@ def test_samples_are_taken_at_the_next_end_of_a_step():
     assert sorted({round(t, 6) for t in times}) == [0.0, 0.003, 0.005, 0.008, 0.01]
     with pytest.raises(ModelError, match="note"):
         eom.export("fmu", "note.fmu")
+
+
+LEFT_RIGHT = dict(zip(("left", "right"), TORQUES, strict=True))
+
+
+@pytest.fixture(scope="module")
+def fmu_of_law(tmp_path_factory):
+    """The law as an FMU, which integrates the yaw rate of a sample before it gives the torques; made once."""
+    pytest.importorskip("fmpy", reason="FMPy is not installed")
+    folder, made = tmp_path_factory.mktemp("fmus"), {}
+
+    def make(version=2, **stops):
+        path = folder / f"{'_'.join(('law', *stops))}{version}.fmu"
+        if path not in made:
+            s = bc.System("law")
+            s.add_body("carrier", translate=1, mass=1, inertia=0)
+            s.add_input("rate", units="A/T")
+            s.add_state("turned", rate="rate", units="A")
+            for side, sign in (("left", "-"), ("right", "")):
+                s.add_output(side, f"max(0, {sign}(gain*rate + 5000*turned))", units="F*L")
+            s.set_defaults(gain=3000)
+            for name, when in stops.items():
+                s.add_event(name, when, stop=True)
+            s.set_run(t_end=1, step=0.01, method="rk4")
+            made[path] = s.equations().export("fmu", path, fmi=version)
+        return made[path]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
+        yield make
+
+
+def by_fmu(plain, path):
+    """A car with the law of an FMU."""
+    return plain.controlled("damper", fmu=path, inputs={"rate": "yaw_rate"}, torques=LEFT_RIGHT, sample_time=0.01)
+
+
+def rig_of(car):
+    return Rig(car.extensions[-1]).equations()
+
+
+@needs_compiler
+@pytest.mark.parametrize("version", [2, 3])
+def test_an_fmu_is_the_same_law_in_python(plain, fmu_of_law, tmp_path, version):
+    path = shutil.copy(fmu_of_law(version), tmp_path)
+    car = by_fmu(plain, path)
+    assert car.controllers == {"damper": True} and car.switched(damper=False).controllers == {"damper": False}
+    Path(path).unlink()  # it was read
+    eom = rig_of(car)
+    sim = eom.compile()
+    expected = rig_of(plain.controlled("damper", python=law, **OWN)).compile().simulate()
+    run = sim.simulate()
+    for channel in ("yaw_rate", "damper.fl.brake_torque", "damper.fr.brake_torque"):
+        assert run[channel] == pytest.approx(expected[channel], rel=1e-9, abs=1e-9)
+    assert expected["damper.fr.brake_torque"].max() > 1000
+    again = sim.simulate()
+    assert (again["yaw_rate"] == run["yaw_rate"]).all()
+    other = pickle.loads(pickle.dumps(sim)).simulate()  # as in a worker process
+    assert (other["yaw_rate"] == run["yaw_rate"]).all()
+    for language, error in (("fmu", "'damper_fmu' in C"), ("c", "'damper_fmu' in C"), ("page", "'damper_fmu'")):
+        with pytest.raises(ModelError, match=error):
+            eom.export(language, tmp_path / "x")
+
+
+@needs_compiler
+def test_runs_of_an_fmu_do_not_share_its_state(plain, fmu_of_law):
+    """Threads, steppers in turn with a single instance, and several runs that continue one: each is at its sample."""
+    car = by_fmu(plain, fmu_of_law())
+    sim = rig_of(car).compile()
+    run = sim.simulate()
+    many = sim.simulate_many(n=8, parameters={"damper_on": [1.0] * 8})
+    assert (np.asarray(many["yaw_rate"]) == run["yaw_rate"]).all()
+    car.extensions[-1].python._open = 1  # as if it could have one instance in a process
+    steppers = [sim.stepper(0.001), sim.stepper(0.001)]
+    for _ in range(100):
+        for stepper in steppers:
+            stepper.step(10)
+    assert [s.outputs["yaw_rate"] for s in steppers] == [run["yaw_rate"][-1]] * 2
+    first = sim.simulate(t_end=0.504)
+    faster = sim.simulate(start=first, t_end=1, parameters={"damper_on": 0.5})
+    assert faster["yaw_rate"][-1] > run["yaw_rate"][-1] + 1
+    for _ in range(2):
+        assert sim.simulate(start=first, t_end=1)["yaw_rate"][-1] == pytest.approx(run["yaw_rate"][-1], rel=1e-12)
+
+
+@needs_compiler
+def test_instances_of_an_fmu_are_freed_with_its_car(plain, fmu_of_law, monkeypatch):
+    car = by_fmu(plain, fmu_of_law())
+    folder = Path(car.extensions[-1].python._folder)
+    sim = rig_of(car).compile()
+    run = sim.simulate()
+    instance = next(iter(car.extensions[-1].python._histories.values())).instance
+    freed = []
+    monkeypatch.setattr(instance._fmu, "freeInstance", lambda free=instance._fmu.freeInstance: freed.append(free()))
+    assert folder.is_dir() and not freed
+    del car, sim, run, instance
+    gc.collect()
+    assert len(freed) == 1 and not folder.exists()
+
+
+@needs_compiler
+def test_an_fmu_gets_and_gives_values_in_its_units(plain, fmu_of_law, tmp_path):
+    """The same library with an input in deg/s and outputs in kN m, where the law has rad/s and N m."""
+    path, other = fmu_of_law(), tmp_path / "units.fmu"
+    with zipfile.ZipFile(path) as read, zipfile.ZipFile(other, "w") as written:
+        for name in read.namelist():
+            data = read.read(name)
+            if name == "modelDescription.xml":
+                text = data.decode()
+                for unit, factor in (("rad/s", np.pi / 180), ("N.m", 1000.0)):
+                    text, count = re.subn(rf'(<Unit name="{unit}">\s*<BaseUnit )', rf'\1factor="{factor!r}" ', text)
+                    assert count == 1
+                data = text.encode()
+            written.writestr(name, data)
+    torque = np.array([rig_of(by_fmu(plain, p)).compile().simulate(t_end=0.001)["damper.fr.brake_torque"][0]
+                       for p in (path, other)])  # fmt: skip
+    assert torque == pytest.approx([3050 * 30, 3050 * np.degrees(30) * 1000], rel=1e-12)
+
+
+@needs_compiler
+@pytest.mark.parametrize("version", [2, 3])
+def test_an_fmu_that_ends_is_an_error(plain, fmu_of_law, version):
+    sim = rig_of(by_fmu(plain, fmu_of_law(version, end="turned > 5"))).compile()
+    with pytest.raises(RunError, match=r"FMU 'law_end\d.fmu' failed in its step from t = 0\.1\d s on"):
+        sim.simulate()
+
+
+@needs_compiler
+def test_wrong_fmus_are_named(plain, fmu_of_law, tmp_path):
+    path = fmu_of_law()
+    good = {"fmu": path, "inputs": {"rate": "yaw_rate"}, "torques": LEFT_RIGHT, "sample_time": 0.01}
+
+    def wrong(match, **other):
+        with pytest.raises(ModelError, match=match):
+            plain.controlled("damper", **{**good, **other})
+
+    wrong("no.fmu': there is no such file", fmu=tmp_path / "no.fmu")
+    (tmp_path / "text.fmu").write_text("not a zip", encoding="utf-8")
+    wrong(r"controlled\('damper'\): 'text.fmu' is not an FMU", fmu=tmp_path / "text.fmu")
+    wrong(r"no variable 'rat'. Did you mean 'rate'\? Its inputs of type Real: rate", inputs={"rat": "yaw_rate"})
+    wrong("variable 'turned' of 'law2.fmu' has causality local, not output", torques={"turned": TORQUES[0]})
+    wrong("variable 'gain' of 'law2.fmu' has causality parameter, not input. Its inputs", inputs={"gain": "yaw_rate"})
+    wrong("inputs=.'yaw_rate'. must be a dictionary", inputs=["yaw_rate"])
+    wrong("'fl.brake_torque' is given more than once", torques=dict.fromkeys(LEFT_RIGHT, "fl.brake_torque"))
+    wrong("fmu= takes the place of python=, c= and memory=", python=law)
+    wrong("sample_time=0 must be a positive number", sample_time=0)
+    with pytest.raises(ModelError, match=r"inputs=.* must be a list of names"):
+        plain.controlled("damper", python=law, inputs={"a": "yaw_rate"}, torques=TORQUES, sample_time=0.01)
+
+    def changed(name, old, new):
+        other = tmp_path / name
+        with zipfile.ZipFile(path) as read, zipfile.ZipFile(other, "w") as written:
+            for entry in read.namelist():
+                data = read.read(entry)
+                if entry == "modelDescription.xml":
+                    data = re.sub(old, new, data.decode(), flags=re.DOTALL).encode()
+                if not entry.startswith("binaries") or new:
+                    written.writestr(entry, data)
+        return other
+
+    wrong("without co-simulation", fmu=changed("me.fmu", "<CoSimulation.*?</CoSimulation>", " "))
+    wrong("cannot be loaded: .*It is for c-code", fmu=changed("source.fmu", "$^", ""))
+    wrong("cannot be loaded", fmu=changed("guid.fmu", 'guid="[^"]*"', 'guid="{0}"'))
+    whole = changed("whole.fmu", r'(name="rate".*?)<Real[^>]*/>', r'\1<Integer start="0"/>')
+    wrong("variable 'rate' of 'whole.fmu' is Integer, not a number of type Real", fmu=whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "fmpy", None)
+        with pytest.raises(RunError, match=r"pip install bellcrank\[fmu\]"):
+            plain.controlled("damper", **good)
 
 
 @pytest.mark.campaign

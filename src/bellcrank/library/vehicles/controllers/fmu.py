@@ -15,12 +15,14 @@ import io
 import math
 import os
 import secrets
+import shutil
 import tempfile
 import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +54,12 @@ class FmuController:
         self._recipe = (name, content, tuple(inputs), tuple(outputs), sample_time)
         self.name, self.sample_time = name, sample_time
         self._fmpy = optional_package("fmpy", "fmu")
-        folder = tempfile.TemporaryDirectory(prefix="bellcrank-fmu-", ignore_cleanup_errors=True)
+        self._folder = tempfile.mkdtemp(prefix="bellcrank-fmu-")
         self._histories: OrderedDict[float, History] = OrderedDict()
-        weakref.finalize(self, _end, self._histories, folder)
+        Finalize(self, _end, (self._histories, self._folder), exitpriority=0)  # in worker processes as well
         self._lock = threading.Lock()  # FMPy changes the working folder while it loads a library
         try:
-            self._folder = str(self._fmpy.extract(io.BytesIO(content), folder.name))
+            self._fmpy.extract(io.BytesIO(content), self._folder)
             self._description = self._fmpy.read_model_description(self._folder, validate=False)
         except Exception as error:
             raise ModelError(f"'{name}' is not an FMU: {error}") from error
@@ -73,9 +75,7 @@ class FmuController:
             raise ModelError([*wrong, *more])
 
     @classmethod
-    def read(
-        cls, path: str | Path, inputs: Sequence[str], outputs: Sequence[str], sample_time: float
-    ) -> FmuController:
+    def read(cls, path: str | Path, inputs: Sequence[str], outputs: Sequence[str], sample_time: float) -> FmuController:
         """Reads an FMU and opens it once, as a check."""
         if not Path(path).is_file():
             raise ModelError(f"fmu={str(path)!r}: there is no such file")
@@ -158,10 +158,12 @@ class FmuController:
             if v is None:
                 wrong.append(f"'{self.name}' has no variable '{name}'.{did_you_mean(str(name), fitting)} {there}")
             elif v.causality != causality:
-                wrong.append(f"variable '{name}' of '{self.name}' has causality {v.causality}, not {causality}. {there}")
+                wrong.append(
+                    f"variable '{name}' of '{self.name}' has causality {v.causality}, not {causality}. {there}"
+                )
             elif not _is_real(v):
                 kind = f"an array of {v.type}" if v.dimensions else v.type
-                wrong.append(f"variable '{name}' of '{self.name}' is {kind}, not a number. {there}")
+                wrong.append(f"variable '{name}' of '{self.name}' is {kind}, not a number of type Real. {there}")
             else:
                 base = units.get(v.unit or getattr(v.declaredType, "unit", None))
                 scale = (1.0, 0.0) if base is None else (float(base.factor), float(base.offset))
@@ -260,8 +262,8 @@ def _is_real(v: Any) -> bool:
     return v.type in REALS and not v.dimensions
 
 
-def _end(histories: OrderedDict[float, History], folder: Any) -> None:
+def _end(histories: OrderedDict[float, History], folder: str) -> None:
     """Frees all instances before the library that they need is removed."""
     for history in histories.values():
         history.close()
-    folder.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
