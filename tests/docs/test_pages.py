@@ -119,10 +119,12 @@ def test_cars(folder, capsys):
     assert (folder / "step.png").stat().st_size > 5000
 
 
+@needs_compiler
 @pytest.mark.campaign
 def test_controllers(folder):
     names = executed("controllers")
     assert names["plain"].controllers["esc"] is False
+    assert names["run"]["damper.fr.brake_torque"].max() > 300
     for text in blocks("controllers", "toml"):
         assert bc.vehicles.Car.read("passenger").changed(**tomllib.loads(text)).controllers
 
