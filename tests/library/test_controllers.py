@@ -425,7 +425,7 @@ def test_wrong_fmus_are_named(plain, fmu_of_law, tmp_path):
         return other
 
     wrong("without co-simulation", fmu=changed("me.fmu", "<CoSimulation.*?</CoSimulation>", " "))
-    wrong("cannot be loaded: .*It is for c-code", fmu=changed("source.fmu", "$^", ""))
+    wrong("cannot be loaded: .*The file is for c-code; this computer needs", fmu=changed("source.fmu", "$^", ""))
     wrong("cannot be loaded", fmu=changed("guid.fmu", 'guid="[^"]*"', 'guid="{0}"'))
     whole = changed("whole.fmu", r'(name="rate".*?)<Real[^>]*/>', r'\1<Integer start="0"/>')
     wrong("variable 'rate' of 'whole.fmu' is Integer, not a number of type Real", fmu=whole)

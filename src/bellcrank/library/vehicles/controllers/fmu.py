@@ -30,7 +30,7 @@ from bellcrank.errors import ModelError, RunError, did_you_mean, optional_packag
 
 MEMORY = 2  # numbers that a run remembers: its history and the count of its samples
 OPEN = max(32, 2 * (os.cpu_count() or 1))  # instances of an FMU at a time
-KNOWN = 1_000_000  # samples of histories without an instance, for runs that continue
+KNOWN = 200_000  # samples above which histories without an instance are forgotten, oldest first
 EARLY = 1e-9  # s, by which the time of a step may fall short of that of a sample
 REALS = ("Real", "Float64")  # of FMI 2 and FMI 3
 LISTED = 12  # variables in a message
@@ -77,8 +77,8 @@ class FmuController:
     @classmethod
     def read(cls, path: str | Path, inputs: Sequence[str], outputs: Sequence[str], sample_time: float) -> FmuController:
         """Reads an FMU and opens it once, as a check."""
-        if not Path(path).is_file():
-            raise ModelError(f"fmu={str(path)!r}: there is no such file")
+        if not isinstance(path, str | Path) or not Path(path).is_file():
+            raise ModelError(f"fmu={str(path)!r:.200}: there is no such file")
         found = cls(Path(path).name, Path(path).read_bytes(), inputs, outputs, sample_time)
         Instance(found).close()
         return found
@@ -120,7 +120,7 @@ class FmuController:
         memory[0] = secrets.randbits(52) + 1
         self._histories[memory[0]] = history = History(rows, outputs)
         total = sum(len(x.rows) for x in self._histories.values())
-        for token, old in list(self._histories.items()):
+        for token, old in list(self._histories.items())[:-1]:
             if total <= KNOWN or old.instance is not None:
                 break
             total -= len(old.rows)
@@ -129,16 +129,16 @@ class FmuController:
 
     def _step(self, history: History, row: tuple[float, ...]) -> tuple[float, ...]:
         """Takes a sample."""
-        if history.instance is None:
-            opened = [x for x in self._histories.values() if x.instance is not None]
-            for old in opened[: max(0, len(opened) - self._open + 1)]:
-                old.close()
-            history.instance = Instance(self)
-            for before in history.rows:
-                history.instance.step(before)
         try:
+            if history.instance is None:
+                opened = [x for x in self._histories.values() if x.instance is not None]
+                for old in opened[: max(0, len(opened) - self._open + 1)]:
+                    old.close()
+                history.instance = Instance(self)
+                for before in history.rows:
+                    history.instance.step(before)
             found: tuple[float, ...] = history.instance.step(row)
-        except RunError:
+        except BaseException:  # it may be within a sample
             history.close()
             raise
         history.rows.append(row)
@@ -173,7 +173,8 @@ class FmuController:
 
 @dataclass(eq=False)
 class History:
-    """Samples of a run: places on the grid of the sample time with inputs, outputs, and the instance that took them."""
+    """Samples of a run: places on the grid of the sample time with inputs, outputs, and the instance that is behind the
+    last one, if it is open."""
 
     rows: list[tuple[float, ...]]
     outputs: list[tuple[float, ...]]
@@ -198,8 +199,9 @@ class Instance:
             self._fmu = of._fmpy.instantiate_fmu(of._folder, about, "CoSimulation", logger=self._log)
         except Exception as error:
             platforms = ", ".join(of._fmpy.supported_platforms(of._folder)) or "no platform"
-            said = " ".join([str(error), *self._messages])
-            raise ModelError(f"FMU '{of.name}' cannot be loaded: {said}. It is for {platforms}") from error
+            said = "; ".join([str(error).rstrip("."), *self._messages])
+            there = f"The file is for {platforms}; this computer needs {of._fmpy.platform}"
+            raise ModelError(f"FMU '{of.name}' cannot be loaded: {said}. {there}") from error
 
     def step(self, row: Sequence[float]) -> tuple[float, ...]:
         """Computes one sample time from a place on the grid on, with new inputs."""
@@ -216,7 +218,7 @@ class Instance:
             values = get([v.reference for v in of._outputs])
         except Exception as error:
             self._failed = True
-            said = "; ".join([str(error), *self._messages])
+            said = "; ".join([str(error).rstrip("."), *self._messages])
             raise RunError(f"FMU '{of.name}' failed in its step from t = {place * h:g} s on: {said}") from error
         return tuple(v.factor * x + v.offset for v, x in zip(of._outputs, values, strict=True))
 
