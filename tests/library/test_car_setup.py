@@ -36,6 +36,29 @@ def test_a_car_stands_as_it_was_asked_to(car):
 
 
 @pytest.mark.campaign
+def test_a_truck_with_three_axles_stands_as_it_was_asked_to():
+    """Its third axle keeps its part of the load of the rear axle, and all wheels carry the weight."""
+    truck = bc.vehicles.Car.read("truck")
+    low = truck.setup(height_front="-20 mm", height_rear="5 mm", toe_front="0.15 deg", camber_front="-0.5 deg")
+    assert seen(low, low.data.front, 0) == pytest.approx((-0.020, 0.15, -0.5), abs=3e-3)  # deg; it rolls by 0.016 deg
+    heights = [seen(low, axle, i)[0] for axle, i in ((low.data.front, 0), (low.data.rear, 2))]
+    assert heights == pytest.approx([-0.020, 0.005], abs=1e-6)
+    rear, other = sum(low.stand.load[2:]), sum(low.stand.added.load.values())
+    assert other / rear == pytest.approx(low.data.added[0].own.load_ratio, rel=1e-5)
+    assert sum(low.stand.load) + other == pytest.approx(low.stand.mass * 9.80665, rel=1e-9)
+    with pytest.raises(bc.ModelError, match=r"cross_weight cannot be asked of a car with more axles .*heights, toe"):
+        truck.setup(cross_weight=0.51)
+
+
+@pytest.mark.campaign
+def test_a_tractor_is_set_up_with_its_trailer():
+    """Its springs are set for the level trailer; that pitches a little where the tractor is set lower."""
+    low = bc.vehicles.Car.read("semi_trailer").setup(height_front="-10 mm", height_rear="-30 mm")
+    heights = [seen(low, axle, i)[0] for axle, i in ((low.data.front, 0), (low.data.rear, 2))]
+    assert heights == pytest.approx([-0.010, -0.030], abs=5e-4)
+
+
+@pytest.mark.campaign
 def test_the_seats_of_springs_shift_load_between_the_diagonals(car):
     crossed = car.setup(load_fl="4100 N")
     stand = crossed.stand

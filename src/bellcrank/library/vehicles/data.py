@@ -80,8 +80,9 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     added = fit_added(sections.axles, sections.trailers or {}, folder, problems)
     if sections.rear.motor is not None and any(a.own.drive_ratio for a in added):
         problems.append("axles: drive_ratio follows the drive of the car, so the rear axle cannot have its own motor.")
-    if added and sections.setup is not None:
-        problems.append("setup: heights and wheel loads cannot be asked of a car with more axles than front and rear.")
+    if added and sections.setup is not None and sections.setup.across:
+        problems.append("setup: loads of single wheels and cross_weight cannot be asked of a car with more axles than "
+                        "front and rear; heights, toe and camber can.")  # fmt: skip
     if front is not None and rear is not None:
         problems.extend(car_problems(sections, front.linkage.chain, rear.linkage.chain))
     inertia = np.array(sections.body.inertia)

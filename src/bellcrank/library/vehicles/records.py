@@ -382,6 +382,11 @@ class Setup:
     load_rl: float | None = key("wheel load, instead of cross_weight", "F", None, sign=1)
     load_rr: float | None = key("wheel load, instead of cross_weight", "F", None, sign=1)
 
+    @property
+    def across(self) -> bool:
+        """Is load between the diagonals asked for?"""
+        return {self.cross_weight, self.load_fl, self.load_fr, self.load_rl, self.load_rr} != {None}
+
 
 @dataclass(frozen=True)
 class CarEvent:

@@ -29,6 +29,7 @@ from bellcrank.library.vehicles.rest import (
     spin_axis,
     stand,
 )
+from bellcrank.library.vehicles.trailer_rest import Added, Towed
 
 STEEPEST = math.radians(20)  # toe and camber on the carrier past which nothing is built
 NEAR = 1.0  # N by which wheel loads asked for may miss what the mass centre says
@@ -88,7 +89,7 @@ def _stood(car: CarData, asked: Setup) -> CarData:
     """Springs that hold the body at its heights, and the wheels at their loads."""
     loads = {c: x for c in CORNERS if (x := getattr(asked, f"load_{c}")) is not None}
     heights = [asked.height_front, asked.height_rear]
-    if heights == [None, None] and not loads and asked.cross_weight is None:
+    if heights == [None, None] and not asked.across:
         return car
     at_rest = stand(car)
     axles = (car.front, car.rear)
@@ -97,24 +98,28 @@ def _stood(car: CarData, asked: Setup) -> CarData:
     wanted = [x if y is None else y for x, y in zip(now, heights, strict=True)]
     pitch = -math.asin((wanted[0] - wanted[1]) / (places[0] - places[1]))
     height = wanted[0] + places[0] * math.sin(pitch)
-    across = bool(loads) or asked.cross_weight is not None
     bars = {a.name: bar_stiffness(a) for a in axles}
-    statics = Statics(car, bars, {}, symmetric=not across)
+    across, own = asked.across, 4 if asked.across else 2
+    statics, added = Statics(car, bars, {}, symmetric=not across), Added(car.added)
+    levelled = Towed(car.trailers).levelled()
 
-    def at(z: Array) -> Any:
-        return statics.at(height, pitch, 0.0, z if across else [z[0], z[0], z[1], z[1]])
+    def at(z: Array) -> tuple[Any, list[float]]:
+        others, pull = added.level(height, pitch, z[own:])
+        n = statics.at(height, pitch, 0.0, z[:4] if across else [z[0], z[0], z[1], z[1]], pull, *levelled)
+        return n, added.missing(others, sum(n.load[2:]))
 
     def rest(z: Array) -> Array:
-        n = at(z)
+        n, missing = at(z)
         if not across:
-            return np.array([n.lift, n.moment[1]])
+            return np.array([n.lift, n.moment[1], *missing])
         corner, load = next(iter(loads.items()), ("", 0.0))
         cross = n.load[1] + n.load[2] - (asked.cross_weight or 0.0) * sum(n.load)
-        return np.array([n.lift, *n.moment[:2], n.load[list(CORNERS).index(corner)] - load if corner else cross])
+        fourth = n.load[list(CORNERS).index(corner)] - load if corner else cross
+        return np.array([n.lift, *n.moment[:2], fourth, *missing])
 
     start = list(at_rest.travel) if across else [at_rest.travel[0], at_rest.travel[2]]
-    z = solved(car, rest, start, _not_reached(car, asked))
-    found = at(z)
+    z = solved(car, rest, [*start, *added.start(height, pitch)], _not_reached(car, asked))
+    found, _ = at(z)
     _checked(car, asked, loads, found.load)
     for axle, i in zip(axles, (0, 2), strict=True):
         spring = replace(axle.record.spring, free_length=None, travel=float(z[i // 2]), perch=0.0)
