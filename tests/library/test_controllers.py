@@ -435,9 +435,11 @@ def test_wrong_fmus_are_named(plain, fmu_of_law, tmp_path):
             plain.controlled("damper", **good)
 
 
+@needs_compiler
 @pytest.mark.campaign
-def test_controllers_of_the_user_in_a_car(plain):
-    """It gives the run of a loop around the stepper of the plain car; switched off, that of the plain car."""
+def test_controllers_of_the_user_in_a_car(plain, fmu_of_law):
+    """It gives the run of a loop around the stepper of the plain car; switched off, that of the plain car. So does an
+    FMU of the same law."""
     steer = {"steer": bc.signals.step(0.1, 40.0)}
     alone = plain.system(speed=25).equations().compile()
     found, _ = by_hand(alone, 60, [0.0], inputs=steer)
@@ -445,6 +447,8 @@ def test_controllers_of_the_user_in_a_car(plain):
     run = sim.simulate(t_end=0.6, inputs=steer)
     assert run["yaw_rate"][:-1] == pytest.approx(found, rel=1e-9, abs=1e-9)
     assert run["damper.fr.brake_torque"].max() > 300
+    imported = by_fmu(plain, fmu_of_law()).system(speed=25).equations().compile().simulate(t_end=0.6, inputs=steer)
+    assert imported["yaw_rate"] == pytest.approx(run["yaw_rate"], rel=1e-9, abs=1e-9)
     off = sim.simulate(t_end=0.6, inputs=steer, parameters={"damper_on": 0})
     assert off["damper.fr.brake_torque"].max() == 0 and off["yaw_rate"][-1] > 1.05 * run["yaw_rate"][-1]
     assert off["yaw_rate"] == pytest.approx(alone.simulate(t_end=0.6, inputs=steer)["yaw_rate"], abs=1e-9)
