@@ -88,7 +88,7 @@ class FmuController:
         return type(self), self._recipe
 
     def __call__(self, t: float, *given: Any) -> tuple[float, ...]:
-        """The outputs of the sample at a time; the memory goes on by one sample."""
+        """The outputs of the sample at a time; the memory advances by one sample."""
         *inputs, memory = given
         row = (math.floor((t + EARLY) / self.sample_time), *inputs)
         with self._lock:
@@ -115,7 +115,7 @@ class FmuController:
         return self._histories[memory[0]]
 
     def _begin(self, memory: Any, other: History | None = None, count: int = 0) -> History:
-        """A history of its own for a run, with the first samples of another one."""
+        """A separate history of a run, with the first samples of another one."""
         rows, outputs = ([], []) if other is None else (other.rows[:count], other.outputs[:count])
         memory[0] = secrets.randbits(52) + 1
         self._histories[memory[0]] = history = History(rows, outputs)
@@ -204,7 +204,7 @@ class Instance:
             raise ModelError(f"FMU '{of.name}' cannot be loaded: {said}. {there}") from error
 
     def step(self, row: Sequence[float]) -> tuple[float, ...]:
-        """Computes one sample time from a place on the grid on, with new inputs."""
+        """Computes one sample time from a place on the grid, with new inputs."""
         place, *inputs = row
         h, of = self._of.sample_time, self._of
         try:
