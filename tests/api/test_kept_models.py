@@ -4,13 +4,21 @@ loaded that is not whole, not ours, or holds anything but objects of Bellcrank."
 import hashlib
 import os
 import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.backend import kept_models
 from bellcrank.derive import content, pipeline, portable
+from bellcrank.expr import Func, Symbol, postorder
 from bellcrank.linkage import Linkage
+from tests.helpers import EXAMPLES
+from tests.models import needs_compiler
 
 
 class Kept(bc.System):
@@ -112,6 +120,93 @@ def test_a_kept_model_takes_other_tables(cache, derived, monkeypatch):
     cubic, wider = bc.table(range(5), range(5), order=3), bc.table(range(9), range(9))
     known = {content.content_of(corner(law=x).description) for x in (LAW, other, cubic, wider)}
     assert len(known) == 3
+
+
+def test_a_model_that_was_read_before_takes_other_values_and_tables(cache, derived, monkeypatch):
+    """What is the same for all numbers is read once; runs are those of models that are derived with these numbers."""
+    channels(corner())
+    channels(corner())  # read
+    (path,) = cache.glob("model-*/model")
+    path.unlink()  # it is not read again
+    other = bc.table([-1, -0.2, 0.1, 1], [-2, 1, 0, 3])
+    described = [dict(k=k, law=law) for k in (20000.0, 31000.0) for law in (LAW, other)]
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda given: channels(corner(**given)), 4 * described)]
+    assert len(derived) == 1
+    monkeypatch.setattr(Kept, "keeps", False)
+    for given, x in zip(4 * described, found, strict=True):
+        assert (x == channels(corner(**given))).all()
+    assert len({x.tobytes() for x in found}) == len(described)
+
+
+def test_a_process_keeps_the_last_models_only(cache, derived):
+    arms = [0.3 + 0.01 * i for i in range(kept_models.RECENT + 2)]
+    for _ in range(2):
+        for arm in arms:
+            corner(arm=arm).equations(optimise="none")
+    assert len(derived) == len(arms)
+    assert len(kept_models._recent._read) == kept_models.RECENT
+
+
+def test_shared_parts_are_one_object_and_hold_nothing_known():
+    """Expressions without tables come first and are read once; tables have the points given with each reading."""
+    x, known = Symbol("x"), {"axes": (LAW.axes[0],), "values": LAW.values}
+    law = replace(LAW, axes=known["axes"], values=known["values"], name="law", defined=True)
+    kept = portable.Portable(portable.dumps((x + 1, law(x) + (x + 1) ** 2, law), known))
+    steeper = {"axes": known["axes"], "values": tuple(2 * v for v in LAW.values)}
+    (a, b, first), (c, d, second) = kept.load(known), kept.load(steeper)
+    assert a is c is x + 1
+    assert first is not second and second.value(1) == 2 * first.value(1) == 6
+    assert {n.function for n in postorder([b]) if isinstance(n, Func)} == {first}
+    assert {n.function for n in postorder([d]) if isinstance(n, Func)} == {second}
+    with pytest.raises(portable.NotPortable, match="values is not known"):
+        kept.load({"axes": known["axes"]})
+
+
+@pytest.mark.parametrize("made", [set, frozenset])
+def test_the_order_of_a_set_is_not_in_its_digest(made):
+    names = [f"name {i}" for i in range(40)]
+    assert content.digest_of(made(names)) == content.digest_of(made(names[::-1])) != content.digest_of(made(names[1:]))
+
+
+def test_digests_tell_values_apart():
+    things = [1, 1.0, True, "1", b"1", None, "None", 0.0, -0.0, (1,), [1], ((1,),), (1, 1), {"a": 1}, ("a", 1), {1}]
+    assert len({content.digest_of(x) for x in things}) == len(things)
+
+
+@pytest.mark.campaign
+@needs_compiler
+def test_another_car_in_a_process_runs_as_in_one_of_its_own(tmp_path):
+    """Another spring, damper curve or .tir file of the same form."""
+    text = (EXAMPLES / "tyres" / "book_205_60R15.tir").read_text()
+    (tmp_path / "t0.tir").write_text(text)
+    (tmp_path / "t1.tir").write_text(text.replace("PDY1 = 0.8785", "PDY1 = 0.9125"))
+    assert (tmp_path / "t0.tir").read_text() != (tmp_path / "t1.tir").read_text()
+    together = runs_of_cars(tmp_path, "shared", 0, 1, 2, 3)
+    for i in (1, 2, 3):
+        assert runs_of_cars(tmp_path, f"alone {i}", i) == together[i : i + 1]
+    assert len(set(together)) == 4
+
+
+def runs_of_cars(folder, cache, *numbers):
+    """Digests of short runs of cars, one after another in a process with a cache of its own."""
+    given = {**os.environ, "BELLCRANK_CACHE": str(folder / cache)}
+    command = [sys.executable, "-c", CARS, str(folder), *map(str, numbers)]
+    return subprocess.run(command, env=given, capture_output=True, text=True, check=True).stdout.split()
+
+
+CARS = """
+import hashlib, sys
+import bellcrank as bc
+tyre = lambda i: {"tyre": {"size": None, "file": f"{sys.argv[1]}/t{i}.tir"}}
+base = bc.vehicles.Car.read("passenger").changed(front=tyre(0), rear=tyre(0))
+curve = [[-1.0, -3000], [-0.1, -700], [0, 0], [0.1, 350], [1.0, 1500]]
+changes = {}, {"front": {"spring": {"stiffness": "45 N/mm"}}}, {"front": {"damper": {"table": curve}}}, {"front": tyre(1)}
+for i in sys.argv[2:]:
+    run = base.changed(**changes[int(i)]).system().equations().compile().simulate(
+        t_end=0.02, step=0.001, inputs={"steer": 20})
+    print(hashlib.sha256(b"".join(run[name].tobytes() for name in run.names)).hexdigest())
+"""
 
 
 def test_equations_of_a_kept_model_say_the_same(cache):

@@ -11,10 +11,11 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial
+from operator import attrgetter
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import Any
@@ -28,8 +29,9 @@ from bellcrank.expr.node import Expr
 from bellcrank.model.records import Description, ParameterRecord, RunRecord
 
 NONE: Mapping[int, str] = MappingProxyType({})
-OFTEN = frozenset((str, int, float, bool, type(None)))
 PLAIN = (str, int, float, bool, complex, bytes, Fraction, np.generic, type(None), type(...))
+
+HELD = (Expr, list, tuple, dict, set, frozenset, np.ndarray, Path, partial)
 
 
 def content_of(description: Description, *more: Any) -> str:
@@ -43,7 +45,7 @@ def content_of(description: Description, *more: Any) -> str:
 
 def digest_of(thing: Any, numbers: bool = True, known: Mapping[int, str] = NONE) -> str:
     """The digest of any object, and of the installed package; objects that are `known` are named, by their id."""
-    return hashlib.sha256(_Walk(numbers, known).of((_installed(), thing))).hexdigest()
+    return _Walk(numbers, known).digest((_installed(), thing))
 
 
 def data_of(description: Description) -> dict[str, Any]:
@@ -55,6 +57,11 @@ def data_of(description: Description) -> dict[str, Any]:
             for what, x in (("axes", t.axes), ("values", t.values)):
                 found.setdefault(id(x), (f"{what} {len(found)} {t.room}", x))
     return {**dict(found.values()), "ranges": description.ranges}
+
+
+@cache
+def _is_plain(kind: Any) -> bool:
+    return issubclass(kind, PLAIN)
 
 
 @lru_cache(maxsize=1)
@@ -71,30 +78,48 @@ def _installed() -> str:
 
 
 class _Walk:
-    """Digests of objects and all that they hold. Equal objects have equal ones, be they one object or two: what was
-    read from the cache shares fewer objects than what was made here."""
+    """Numbers of objects and all that they hold, in the order in which they are met: equal objects have one number, be
+    they one object or two, as what was read from the cache shares fewer objects than what was made here. The digest is
+    that of what was numbered."""
 
     def __init__(self, numbers: bool, known: Mapping[int, str] = NONE) -> None:
         self._numbers, self._known = numbers, known
-        self._found: dict[int, tuple[bytes, Any]] = {}  # the object too: an id is good as long as it lives
+        self._met: dict[Any, int] = {}  # what each number stands for
+        self._found: dict[int, tuple[int, Any]] = {}  # the object too: an id is good as long as it lives
         self._open: dict[int, int] = {}  # what is being walked through
 
-    def of(self, thing: Any) -> bytes:
-        if type(thing) in OFTEN or isinstance(thing, PLAIN):
-            return f"{type(thing).__name__} {thing!r}".encode("utf-8", "surrogatepass")
+    def digest(self, thing: Any) -> str:
+        root = self.of(thing)
+        return hashlib.sha256(repr((root, *self._met)).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def of(self, thing: Any) -> int:
+        kind: Any = type(thing)
+        met = self._met
+        if kind is str:
+            return met.setdefault(thing, len(met))
+        if _is_plain(kind):
+            return met.setdefault((kind.__name__, repr(thing)), len(met))
         key = id(thing)
+        known = self._found.get(key)
+        if known is not None:
+            return known[0]
         if key in self._known:
-            return self._known[key].encode()
-        if key in self._found:
-            return self._found[key][0]
+            return met.setdefault(("known", self._known[key]), len(met))
         if key in self._open:
-            return b"within %d" % (len(self._open) - self._open[key])
+            return met.setdefault(("within", len(self._open) - self._open[key]), len(met))
         self._open[key] = len(self._open)
-        data = [type(thing).__name__.encode(), *map(self.of, self._parts(thing))]
+        fields = _fields_alone(kind)
+        parts = thing if kind is tuple else self._parts(thing) if fields is None else fields(thing)
+        number = met.setdefault((kind.__name__, "of", *[self.of(x) for x in parts]), len(met))
         del self._open[key]
-        found = hashlib.sha256(b"".join([b"%d:%b" % (len(x), x) for x in data])).digest()
-        self._found[key] = found, thing
-        return found
+        self._found[key] = number, thing
+        return number
+
+    def _apart(self, thing: Any) -> str:
+        """The digest of something alone, for what has no order."""
+        walk = _Walk(self._numbers, self._known)
+        walk._open.update(self._open)
+        return walk.digest(thing)
 
     def _parts(self, thing: Any) -> Iterable[Any]:
         if isinstance(thing, Expr):
@@ -104,16 +129,18 @@ class _Walk:
         if isinstance(thing, dict):
             return [x for pair in thing.items() for x in pair]
         if isinstance(thing, set | frozenset):
-            return sorted(map(self.of, thing))
+            return sorted(map(self._apart, thing))
         if isinstance(thing, np.ndarray):
-            return str(thing.dtype), thing.shape, np.ascontiguousarray(thing).tobytes()
+            return str(thing.dtype), thing.shape, hashlib.sha256(thing.tobytes()).hexdigest()
         if isinstance(thing, Path):
             return (str(thing),)
-        if isinstance(thing, ParameterRecord) and not self._numbers:
+        if isinstance(thing, ParameterRecord):
+            if self._numbers:
+                return _held(thing)
             shown = thing.units, thing.label, thing.range
             return thing.name, thing.value is None, *shown, thing.positive, thing.declared
-        if isinstance(thing, RunRecord) and not self._numbers:
-            return ()
+        if isinstance(thing, RunRecord):
+            return _held(thing) if self._numbers else ()
         if isinstance(thing, MethodType):
             return thing.__func__, thing.__self__
         if isinstance(thing, partial):
@@ -154,6 +181,16 @@ def _held(thing: Any) -> list[Any]:
         found |= {name: getattr(thing, name) for name in slots if hasattr(thing, name) and name != "__weakref__"}
     later = {name for cls in type(thing).__mro__ for name, x in vars(cls).items() if isinstance(x, cached_property)}
     return [x for pair in found.items() if pair[0] not in later for x in pair]
+
+
+@cache
+def _fields_alone(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
+    """The content of dataclasses of which nothing but their fields says it."""
+    names = _fields(kind)
+    own = kind.__module__.startswith(f"{OWN}.") and not issubclass(kind, (*HELD, ParameterRecord, RunRecord))
+    if names is None or len(names) < 2 or not own or hasattr(kind, "content") or hasattr(kind, "__wrapped__"):
+        return None
+    return attrgetter(*names)
 
 
 @cache

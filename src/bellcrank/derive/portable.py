@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -39,6 +39,7 @@ OTHERS: dict[str, set[str]] = {
     "numpy._core.numeric": {"_frombuffer"},
     "numpy.core.numeric": {"_frombuffer"},
 }  # fmt: skip
+HEAD = 8  # bytes of the length of what is always the same
 DEEP = 20_000  # frames of Python while objects are written
 
 
@@ -46,45 +47,90 @@ class NotPortable(Exception):
     """Something that is not an object of Bellcrank."""
 
 
-def dumps(thing: Any, known: dict[str, Any]) -> bytes:
-    """The bytes of an object; objects that are `known` by name are omitted, and put in again by `loads`."""
+def dumps(thing: Any, known: dict[str, Any], still: Sequence[Any] = ()) -> bytes:
+    """The bytes of an object; objects that are `known` by name are omitted, and put in again by `loads`. First come
+    expressions, and objects that are `still`, as far as nothing known is in them: they are always the same."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEEP))
     try:
         nodes: dict[Expr, None] = {}
         found: list[Any] = [thing]
         while found:  # functions behind nodes may hold further nodes
-            survey = _Survey(known, nodes)
-            survey.dump(found)
+            survey = _Survey(found, known, nodes)
             found = [n.function for n in postorder(survey.new) if isinstance(n, Func) and n not in nodes]
             nodes.update(dict.fromkeys(postorder(survey.new)))
+        same = _without(nodes, known)
+        first = [n for n in nodes if n in same], [x for x in still if _Survey(x, known).only(same)]
         target = io.BytesIO()
-        _Writer(target, known).dump(([*nodes], thing))
-        return target.getvalue()
+        writer = _Writer(target, {})
+        writer.dump((first, tuple(known)))
+        size = target.tell()
+        places = {key: place for key, (place, _) in writer.memo.copy().items()}
+        places |= {id(x): len(places) + i for i, x in enumerate(known.values())}
+        _Writer(target, places).dump(([n for n in nodes if n not in same], thing))
+        return size.to_bytes(HEAD, "big") + target.getvalue()
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
         raise NotPortable(str(error)) from None
     finally:
         sys.setrecursionlimit(limit)
 
 
+class Portable:
+    """What `dumps` has written, to be loaded as often as need be. Objects that are always the same are read once, and
+    stay as long as this does."""
+
+    def __init__(self, data: bytes) -> None:
+        size = HEAD + int.from_bytes(data[:HEAD], "big")
+        reader = _Reader(io.BytesIO(data[HEAD:size]), [])
+        self._names: tuple[str, ...] = _read(reader)
+        met = reader.memo.copy()
+        self._first, self._rest = [met[place] for place in range(len(met))], data[size:]
+
+    def load(self, known: dict[str, Any]) -> Any:
+        """The object; raises NotPortable for anything else."""
+        if missing := set(self._names) - known.keys():
+            raise NotPortable(f"{', '.join(missing)} is not known")
+        return _read(_Reader(io.BytesIO(self._rest), [*self._first, *(known[name] for name in self._names)]))
+
+
 def loads(data: bytes, known: dict[str, Any]) -> Any:
     """The object that `dumps` has written; raises NotPortable for anything else."""
+    return Portable(data).load(known)
+
+
+def _read(reader: pickle.Unpickler) -> Any:
+    """The second of two objects, the first of which are expressions that it shares."""
     try:
         with no_collection():
-            return _Reader(io.BytesIO(data), known).load()[1]
+            return reader.load()[1]
     except NotPortable:
         raise
     except Exception as error:  # bytes of any kind may raise anything
         raise NotPortable(f"{type(error).__name__}: {error}") from None
 
 
-class _Writer(pickle.Pickler):
-    def __init__(self, target: io.BytesIO, known: dict[str, Any]) -> None:
-        super().__init__(target, protocol=5)
-        self._names = {id(x): name for name, x in known.items()}
+def _without(nodes: Iterable[Expr], known: dict[str, Any]) -> set[Expr]:
+    """The nodes without anything known in them, parts before wholes. Functions of one kind are looked at together."""
+    functions = {id(n.function): n.function for n in nodes if isinstance(n, Func) and n.function is not None}
+    same: set[Expr] = set()
+    for kind in {type(f) for f in functions.values()}:
+        looked = _Survey([f for f in functions.values() if type(f) is kind], known)
+        if looked.met or any(isinstance(n, Func) and n.function is not None for n in postorder(looked.new)):
+            functions = {key: f for key, f in functions.items() if type(f) is not kind}
+    for n in postorder(nodes):
+        own = not isinstance(n, Func) or n.function is None or id(n.function) in functions
+        if own and all(part in same for part in n.parts):
+            same.add(n)
+    return same
 
-    def persistent_id(self, thing: Any) -> Any:
-        return self._names.get(id(thing))
+
+class _Writer(pickle.Pickler):
+    def __init__(self, target: io.BytesIO, places: Mapping[int, int]) -> None:
+        super().__init__(target, protocol=5)
+        self._places = places  # of what is not written again, by its id
+
+    def persistent_id(self, thing: Any) -> int | None:
+        return self._places.get(id(thing))
 
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, Expr):
@@ -107,30 +153,33 @@ class _Writer(pickle.Pickler):
 
 
 class _Survey(_Writer):
-    """Finds expressions; what it writes is thrown away."""
+    """Finds expressions, but for those found before, and whether anything known is met; what it writes is thrown
+    away."""
 
-    def __init__(self, known: dict[str, Any], before: dict[Expr, None]) -> None:
-        super().__init__(io.BytesIO(), known)
+    def __init__(self, thing: Any, known: dict[str, Any], before: Container[Expr] = frozenset()) -> None:
+        super().__init__(io.BytesIO(), {id(x): i for i, x in enumerate(known.values())})
         self.new: list[Expr] = []
-        self._before = before
+        self.met, self._before = False, before
+        self.dump(thing)
 
     def persistent_id(self, thing: Any) -> Any:
         if isinstance(thing, Expr):
             if thing not in self._before:
                 self.new.append(thing)
-            return "node"
-        return super().persistent_id(thing)
+            return 0
+        place = super().persistent_id(thing)
+        self.met = self.met or place is not None
+        return place
+
+    def only(self, nodes: Container[Expr]) -> bool:
+        """Were only these nodes met, and nothing known?"""
+        return not self.met and all(n in nodes for n in self.new)
 
 
 class _Reader(pickle.Unpickler):
-    def __init__(self, source: io.BytesIO, known: dict[str, Any]) -> None:
+    def __init__(self, source: io.BytesIO, met: list[Any]) -> None:
         super().__init__(source)
-        self._known = known
-
-    def persistent_load(self, name: Any) -> Any:
-        if name not in self._known:
-            raise NotPortable(f"{name!r} is not known")
-        return self._known[name]
+        self.persistent_load = met.__getitem__  # type: ignore[method-assign]
 
     def find_class(self, module: str, name: str) -> Any:
         _check(module, name)

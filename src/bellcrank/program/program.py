@@ -10,13 +10,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bellcrank.expr import Symbol
+from bellcrank.expr import Expr, Func, Symbol, postorder, symbols
 from bellcrank.expr.table import Table
 from bellcrank.program.count import Count
 from bellcrank.program.functions import ALWAYS, KINDS, Function
 from bellcrank.program.loops import Loops
 from bellcrank.program.routine import Routine
-from bellcrank.program.statements import NOTHING, Assign, Call, Section, count_section, dense_solve_count, needed
+from bellcrank.program.statements import (
+    NOTHING,
+    Assign,
+    Call,
+    Section,
+    Statement,
+    count_section,
+    dense_solve_count,
+    needed,
+    section_expressions,
+    statement_expressions,
+    statement_targets,
+)
 
 POSE = (*"xyz", *(f"R{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)))  # entries of a pose: origin, rotation by rows
 
@@ -136,6 +148,28 @@ class Program:
                     found.setdefault(s.routine, []).append((f, s))
         return found
 
+    @cached_property
+    def rate_states(self) -> tuple[int, ...]:
+        """Places of the states that their rates depend on."""
+        met = set(symbols(*section_expressions(self.derivatives)))
+        return tuple(i for i, s in enumerate((*self.coordinates, *self.speeds)) if s in met)
+
+    @cached_property
+    def asked(self) -> tuple[tuple[Table, tuple[Expr, ...]], ...]:
+        """Tables with their arguments, each once, as far as these do not depend on routines that are no tables."""
+        sections = (self.constants, self.derivatives, self.outputs) if self.tables else ()
+        routines = sections if self.externals else ()
+        unknown = _after_routines(s for section in routines for s in section.statements)
+        nodes = postorder(e for section in sections for e in section_expressions(section))
+        calls = dict.fromkeys(
+            (n.function, n.args) for n in nodes if isinstance(n, Func) and isinstance(n.function, Table)
+        )
+        return tuple(x for x in calls if unknown.isdisjoint(symbols(*x[1])))
+
+    def walk(self) -> None:
+        """Finds what follows from the statements alone, to be kept with them."""
+        _ = self.calls, self.rate_states, self.asked
+
     @property
     def tables(self) -> list[Table]:
         """The tables among the routines."""
@@ -176,6 +210,16 @@ class Program:
     @property
     def constant_symbols(self) -> tuple[Symbol, ...]:
         return tuple(s.target for s in self.constants.statements if isinstance(s, Assign))
+
+
+def _after_routines(statements: Iterable[Statement]) -> set[Expr]:
+    """What depends on routines that are no tables."""
+    found: set[Expr] = set()
+    for s in statements:
+        called = isinstance(s, Call) and not isinstance(s.routine, Table)
+        if called or (found and not found.isdisjoint(postorder(statement_expressions(s)))):
+            found.update(statement_targets(s))
+    return found
 
 
 def _correction_count(correct_q: Section, correct_u: Section, pivots: int) -> Count:

@@ -21,12 +21,10 @@ from bellcrank.backend.protocol import Bound, Calls, Model
 from bellcrank.backend.python import PythonModel
 from bellcrank.choices import Backend, choices_of
 from bellcrank.errors import ModelError
-from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.numeric.run_spec import Input
 from bellcrank.program.program import Program
-from bellcrank.program.statements import section_expressions
 from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.start_cache import Starts
 from bellcrank.run.table_range import TableWatch
@@ -60,9 +58,7 @@ class Loaded:
     @cached_property
     def felt(self) -> np.ndarray:
         """Places of the states that their rates depend on."""
-        met = set(symbols(*section_expressions(self.program.derivatives)))
-        states = (*self.program.coordinates, *self.program.speeds)
-        return np.array([i for i, s in enumerate(states) if s in met], dtype=int)
+        return np.array(self.program.rate_states, dtype=int)
 
     @property
     def remembers(self) -> list[str]:

@@ -16,21 +16,12 @@ import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
-from bellcrank.expr import Expr, Func, Number, postorder, symbols
+from bellcrank.expr import Expr, Number
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.table import Table
 from bellcrank.program.functions import KINDS
 from bellcrank.program.program import Program
-from bellcrank.program.statements import (
-    NOTHING,
-    Call,
-    Section,
-    Statement,
-    needed,
-    section_expressions,
-    statement_expressions,
-    statement_targets,
-)
+from bellcrank.program.statements import NOTHING, Section, needed
 from bellcrank.run.arrays import for_arrays
 from bellcrank.run.values import at_row, at_rows
 
@@ -42,11 +33,7 @@ class TableWatch:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        sections = (program.constants, program.derivatives, program.outputs) if program.tables else ()
-        routines = sections if program.externals else ()
-        unknown = _after_routines(s for section in routines for s in section.statements)
-        asked = _calls(e for section in sections for e in section_expressions(section))
-        calls = [x for x in asked if unknown.isdisjoint(symbols(*x[1])) and not _at_points(*x)]
+        calls = [x for x in program.asked if not _at_points(*x)]
         self.asked = [(table, axis) for table, _ in calls for axis in table.axes]
         self._arguments = [a for _, arguments in calls for a in arguments]
 
@@ -103,12 +90,6 @@ class TableWatch:
         return [sentence for _, sentence in farthest.values()]
 
 
-def _calls(roots: Iterable[Expr]) -> Iterable[tuple[Table, tuple[Expr, ...]]]:
-    """Tables with their arguments, each once."""
-    found = ((n.function, n.args) for n in postorder(roots) if isinstance(n, Func) and isinstance(n.function, Table))
-    return dict.fromkeys(found)
-
-
 def _at_points(table: Table, arguments: Iterable[Expr]) -> bool:
     """Is it asked at one of its points, as tables of coefficients are?"""
     return all(isinstance(a, Number) and a.value in axis for a, axis in zip(arguments, table.axes, strict=True))
@@ -119,16 +100,6 @@ def _values(looking: Calls, at: Any) -> list[float]:
         return looking.outputs(*at)
     except (ArithmeticError, ValueError):
         return [math.nan] * len(looking.program.output_names)
-
-
-def _after_routines(statements: Iterable[Statement]) -> set[Expr]:
-    """What depends on routines that are no tables."""
-    found: set[Expr] = set()
-    for s in statements:
-        called = isinstance(s, Call) and not isinstance(s.routine, Table)
-        if called or (found and not found.isdisjoint(postorder(statement_expressions(s)))):
-            found.update(statement_targets(s))
-    return found
 
 
 def _unknown(routine: Any) -> Callable[..., Any]:
