@@ -55,6 +55,15 @@ def test_units_of_entries():
     assert plain.A[i, j] == pytest.approx(model.A[i, j] * 180 / np.pi)
 
 
+def test_a_mode_is_printed_in_one_line():
+    """Its eigenvalue, frequency, damping and main states, however many states there are."""
+    model = example("passenger_car").compile(backend="python")
+    for mode in model.modes():
+        line = repr(mode)
+        assert line.startswith("Mode(") and mode.words() in line and len(line) < 200
+        assert (f"{mode.natural_frequency:.6g} Hz" in line) == mode.oscillates
+
+
 @pytest.mark.campaign
 def test_every_result_is_saved_and_drawn(car, tmp_path):
     rest = car.equilibrium()

@@ -124,7 +124,9 @@ def test_a_lane_change_amplifies_as_the_linear_model(car):
     result = bc.manoeuvres.run(car, "iso14791", ay=0.5)
     last = car.data.trailers[-1].name
     assert result[f"linear_{last}"] > 1
-    assert result[f"linear_max_{last}"] >= 0.999 * result[f"linear_{last}"]
+    assert result[f"linear_max_{last}"] >= result[f"linear_{last}"]
     assert result[f"amplification_{last}"] == pytest.approx(
         result[f"linear_{last}"], rel=0.25
     )  # one period, no steady sine
+    dips = [note for note in result.notes if note.startswith("linear_max_dolly is where the car itself hardly moves")]
+    assert len(dips) == (car.name == "truck with full trailer")

@@ -219,6 +219,14 @@ def test_a_sway_test_runs(towing):
 
 
 @pytest.mark.campaign
+def test_sway_that_decays_within_a_wave_is_noted():
+    result = bc.manoeuvres.run("semi_trailer", "iso9815", speeds=[60.0], ay=0.5)
+    assert math.isnan(result["damping_60"]) and result["damping_linear_60"] > 0.5 and result.passed
+    assert any(note.startswith("no damping of the run at 60 km/h") for note in result.notes)
+    assert "no critical speed was found from 40 to 300 km/h" in result.notes
+
+
+@pytest.mark.campaign
 def test_off_tracking_is_that_of_the_tractrix(towing):
     """Steady circle: each axle without slip goes round the centre at right angles to its unit."""
     result = bc.manoeuvres.run(towing, "off-tracking", radius=15.0, speed=3.0)

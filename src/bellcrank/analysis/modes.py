@@ -18,7 +18,7 @@ NEUTRAL = 1e-7  # an eigenvalue below this fraction of the largest neither grows
 ZERO = 1e-14  # a real or imaginary part below this fraction of the largest eigenvalue is zero
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mode:
     """One real eigenvalue, or a pair, of which the member with positive frequency stands for both.
 
@@ -52,6 +52,10 @@ class Mode:
     shape: np.ndarray
     participation: np.ndarray
     states: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        pitch = f"{self.natural_frequency:.6g} Hz, damping {self.damping:.6g}, " if self.oscillates else ""
+        return f"Mode({eigenvalue_text(self.eigenvalue, 9, 6, ' ').strip()} 1/s: {pitch}{self.words()})"
 
     @property
     def oscillates(self) -> bool:

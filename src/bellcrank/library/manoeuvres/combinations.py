@@ -32,6 +32,7 @@ FEWEST = 4  # half waves from which damping is measured
 SMALL = 0.05  # of the first half wave, below which others are not counted
 ENDLESS = 1e9  # N m and W, of a motor without limits
 RANGE = np.geomspace(0.1, 1.5, 57)  # Hz
+DIP = 0.25  # of the gain at the lowest frequency, below which the car itself hardly moves
 
 
 def _towing(vehicle: Car, name: str) -> list[str]:
@@ -104,7 +105,7 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
     car = ready(vehicle, method=settings["method"], gear=settings["gear"])
     model, found, runs = LinearCar(car), Metrics(), {}
     last = f"{trailers[-1]}.articulation"
-    damping, linear = [], []
+    damping, linear, calm = [], [], []
     for speed in settings["speeds"]:
         v = speed / 3.6
         mode = sway_mode(model, v, trailers)
@@ -117,6 +118,7 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
         ratio, frequency = decay(run.time[free], change(run, last)[free])
         damping.append(ratio)
         linear.append(mode.damping)
+        calm += [f"{speed:g}"] if math.isnan(ratio) else []
         found.add(f"damping_{speed:g}", ratio, "", f"damping ratio of sway at {speed:g} km/h, of the run")
         found.add(
             f"damping_linear_{speed:g}", mode.damping, "", f"damping ratio of sway at {speed:g} km/h, linear model"
@@ -127,10 +129,18 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
     grows = math.isnan(critical) or critical > max(settings["speeds"])
     speeds = np.array(settings["speeds"])
     lines = (("run", speeds, np.array(damping)), ("linear model", speeds, np.array(linear)))
+    notes = ["the steering wheel and the throttle are fixed after the pulse"]
+    if calm:
+        notes.append(
+            f"no damping of the run at {', '.join(calm)} km/h: sway decays within fewer than {FEWEST} half waves of more "
+            f"than {100 * SMALL:g} % of the first; see the damping of the linear model"
+        )
+    if math.isnan(critical):
+        notes.append(f"no critical speed was found from {SLOWEST:g} to {FASTEST:g} km/h")
     return Result(
         "iso9815", vehicle.name, settings, runs, found.done(),
         [Criterion(f"sway decays up to {max(speeds):g} km/h", bool(grows))],
-        ["the steering wheel and the throttle are fixed after the pulse"],
+        notes,
         (last, f"{trailers[-1]}.articulation_rate", "yaw_rate", f"{trailers[-1]}.hitch_fy", "steering_wheel"),
         (Curve("speed, km/h", "damping ratio of sway, -", lines),),
     )  # fmt: skip
@@ -200,28 +210,35 @@ def amplification(vehicle: Car, settings: dict[str, Any]) -> Result:
     run = car.drive(BEGINS + 1 / f + 5.0, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
     found = Metrics()
     found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
-    curve = model.responses(v, outputs, RANGE)
+    over = np.union1d(RANGE, f)
+    curve = model.responses(v, outputs, over)
+    own, notes = np.abs(curve["ay"]), ["amplitude by the linear model; the throttle is fixed"]
     for name in trailers:
         for what, words in (("ay", "lateral acceleration"), ("yaw_rate", "yaw rate")):
             key = name if what == "ay" else f"{name}_yaw"
             peaks = [float(np.abs(change(run, channel)).max()) for channel in (f"{name}.{what}", what)]
             found.add(f"amplification_{key}", peaks[0] / peaks[1], "", f"peak {words} of {name} over that of the car")
-        gains = np.abs(curve[f"{name}.ay"] / curve["ay"])
+        gains = np.abs(curve[f"{name}.ay"]) / own
         top = int(np.argmax(gains))
         found.add(f"linear_{name}", abs(at[f"{name}.ay"][0] / at["ay"][0]), "",
                   f"lateral acceleration of {name} over that of the car at {f:g} Hz, linear model")  # fmt: skip
-        found.add(f"linear_max_{name}", gains[top], "", f"largest of that between {RANGE[0]:g} and {RANGE[-1]:g} Hz")
-        found.add(f"linear_max_at_{name}", RANGE[top], "Hz", "frequency of that")
+        found.add(f"linear_max_{name}", gains[top], "", f"largest of that between {over[0]:g} and {over[-1]:g} Hz")
+        found.add(f"linear_max_at_{name}", over[top], "Hz", "frequency of that")
+        if own[top] < DIP * own[0]:
+            notes.append(
+                f"linear_max_{name} is where the car itself hardly moves: its lateral acceleration at {over[top]:.3g} Hz is "
+                f"{100 * own[top] / own[0]:.2g} % of that at {over[0]:g} Hz"
+            )
     paths = _axle_paths(car, run)
     last, (x0, y0) = list(paths)[-1], paths["front"]
     x, y = paths[last]
     inside = (x > x0[0]) & (x < x0[-1])
     found.add("off_tracking", np.abs(y[inside] - np.interp(x[inside], x0, y0)).max(), "m",
               f"largest distance of the path of axle {last} from that of the front axle")  # fmt: skip
-    lines = tuple((name, RANGE, np.abs(curve[f"{name}.ay"] / curve["ay"])) for name in trailers)
+    lines = tuple((name, over, np.abs(curve[f"{name}.ay"]) / own) for name in trailers)
     return Result(
         "iso14791", vehicle.name, settings, {"lane_change": run}, found.done(), [],
-        ["amplitude by the linear model; the throttle is fixed"],
+        notes,
         ("steering_wheel", "ay", f"{trailers[-1]}.ay", f"{trailers[-1]}.articulation", f"{trailers[-1]}.hitch_fy"),
         (Curve("frequency, Hz", "lateral acceleration over that of the car, -", lines),),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class Mode:
     """A mode: its eigenvalue (1/s), and the size of each state in it."""
 
     value: complex
-    sizes: dict[str, float]
+    sizes: dict[str, float] = field(repr=False)
 
     @property
     def frequency(self) -> float:
