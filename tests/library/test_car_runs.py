@@ -274,6 +274,8 @@ def test_lane_change(car):
     speed = between.run["speed"] * 3.6
     assert between.passed and speed[0] == pytest.approx(60, rel=0.01) and between["exit_speed"] < 50
     assert speed[between.run["x"] < 35] == pytest.approx(60, rel=0.01)
+    stops = bc.manoeuvres.run(car, "iso3888-2", speed=15)  # coasts to rest; at walking pace side slip says nothing
+    assert not stops.passed and stops["side_slip_max"] == 0.0
 
 
 @pytest.mark.parametrize("who", [

@@ -132,8 +132,8 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
     notes = ["the steering wheel and the throttle are fixed after the pulse"]
     if calm:
         notes.append(
-            f"no damping of the run at {', '.join(calm)} km/h: sway decays within fewer than {FEWEST} half waves of more "
-            f"than {100 * SMALL:g} % of the first; see the damping of the linear model"
+            f"no damping of the run at {', '.join(calm)} km/h: sway decays within fewer than {FEWEST} half waves of "
+            f"more than {100 * SMALL:g} % of the first; see the damping of the linear model"
         )
     if math.isnan(critical):
         notes.append(f"no critical speed was found from {SLOWEST:g} to {FASTEST:g} km/h")
@@ -226,8 +226,8 @@ def amplification(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"linear_max_at_{name}", over[top], "Hz", "frequency of that")
         if own[top] < DIP * own[0]:
             notes.append(
-                f"linear_max_{name} is where the car itself hardly moves: its lateral acceleration at {over[top]:.3g} Hz is "
-                f"{100 * own[top] / own[0]:.2g} % of that at {over[0]:g} Hz"
+                f"linear_max_{name} is where the car itself hardly moves: its lateral acceleration at {over[top]:.3g} "
+                f"Hz is {100 * own[top] / own[0]:.2g} % of that at {over[0]:g} Hz"
             )
     paths = _axle_paths(car, run)
     last, (x0, y0) = list(paths)[-1], paths["front"]

@@ -17,6 +17,7 @@ import numpy as np
 
 from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.straight import SLOW
 from bellcrank.library.manoeuvres.track import CONES
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CarData
@@ -110,10 +111,12 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
         found.add("clearance_at", at - ENTRY, "m", "position of the smallest distance, from the first cone")
         found.add("path_error", np.abs(run["path_error"]).max(), "m", "largest distance from the path")
+        fast = run["ground_speed"] > SLOW
         for channel, words in (("steering_wheel", "steering-wheel angle"), ("steering_torque", "steering torque"),
-                               ("ay", "lateral acceleration"), ("yaw_rate", "yaw rate"), ("side_slip", "side slip"),
-                               ("roll", "roll")):  # fmt: skip
-            found.add(f"{channel}_max", np.abs(run[channel]).max(), run.units[channel], f"largest {words}")
+                               ("ay", "lateral acceleration"), ("yaw_rate", "yaw rate"),
+                               ("side_slip", f"side slip above {3.6 * SLOW:g} km/h"), ("roll", "roll")):  # fmt: skip
+            values = run[channel][fast] if channel == "side_slip" else run[channel]
+            found.add(f"{channel}_max", np.abs(values).max(initial=0.0), run.units[channel], f"largest {words}")
         lowest = min(float(run[f"{c}.tyre_load"].min()) for c in ("fl", "fr", "rl", "rr"))
         found.add("load_min", lowest, "N", "smallest wheel load")
         found.add("exit_speed", 3.6 * run["speed"][-1], "km/h", "speed at the end")

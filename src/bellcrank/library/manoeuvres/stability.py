@@ -95,12 +95,15 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
             Criterion(f"1.75 s after the end it is at most 20 %: {100 * late.late:.3g} % ({late.side}, "
                       f"{late.amplitude:.0f} deg)", late.late <= 0.20),
         ]  # fmt: skip
-        if least is None:
-            missing.append(f"no criterion of the lateral displacement: no run has 5 A = {5 * A:.0f} deg or more")
-        else:
+        if least is not None:
             criteria.append(
                 Criterion(f"from 5 A on the lateral displacement after 1.07 s is at least {needed} m: {aside:.3g} m "
                           f"({least.side}, {least.amplitude:.0f} deg)", aside >= needed))  # fmt: skip
+    if least is None:
+        missing.append(f"no lateral displacement: no run has 5 A = {5 * A:.0f} deg or more")
+    ended = [x.amplitude for x in found if math.isinf(x.late)]
+    if ended:
+        missing.append(f"infinite yaw rates: the vehicle overturns or does not turn back, from {min(ended):.0f} deg on")
     metrics = Metrics()
     metrics.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
     metrics.add("largest", max(x.amplitude for x in found), "deg", "largest amplitude")
