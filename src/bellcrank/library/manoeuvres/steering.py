@@ -80,6 +80,8 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
             *missing,
             f"above {most:.3g} m/s2 the drive does not keep the speed: it lacks power, or a wheel spins",
         ]
+    if limit.ended:
+        missing = [*missing, f"steady turns were followed up to {limit.ay:.3g} m/s2: {limit.ended}"]
     return Result("iso4138", vehicle.name, settings, {"circle": run}, found.done(), criteria,
                   [f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 per s of a linear "
                    "car, in place of separate circles", reached(run, ay), *missing],

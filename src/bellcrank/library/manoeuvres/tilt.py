@@ -61,6 +61,9 @@ def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"roll_{name}", abs(at_end), "deg", f"roll of {name} against the table there")
     notes = [f"friction of the tyres is {RAIL:g} times as high, in place of a rail that keeps wheels from sliding",
              f"{run.ended}" if over else f"no unit overturns up to {most:g} deg"]  # fmt: skip
+    stay = [name for name, at in lifted.items() if math.isnan(at)]
+    if stay:
+        notes.append(f"until then no wheel lifts for good of {', '.join(stay)}")
     shown = ("tilt", *rolls.values(), *(f"{wheel}.tyre_load" for wheel in axles.values()))
     return Result("tilt-table", vehicle.name, settings, {"tilt": run}, found.done(), [], notes, shown)
 
