@@ -130,3 +130,14 @@ def test_a_lane_change_amplifies_as_the_linear_model(car):
     )  # one period, no steady sine
     dips = [note for note in result.notes if note.startswith("linear_max_dolly is where the car itself hardly moves")]
     assert len(dips) == (car.name == "truck with full trailer")
+
+
+@pytest.mark.campaign
+def test_the_heaviest_combination_is_driven():
+    """56 t with 330 kW: it takes two minutes to 100 km/h, where its power does not suffice for turns of 2 m/s2."""
+    double = bc.vehicles.Car.read("b_double")
+    faster = bc.manoeuvres.run(double, "acceleration")
+    assert faster.passed and 90 < faster["time"] < 150
+    assert faster["time"] > 0.5 * double.stand.total * (100 / 3.6) ** 2 / 330e3
+    weave = bc.manoeuvres.run(double, "iso13674-1")
+    assert weave.settings["speed"] == 80 and weave["ay_max"] > 1.5

@@ -83,7 +83,7 @@ WEAVE = Manoeuvre(
     "iso13674-1",
     "weave: a slow small sine about straight ahead",
     {
-        "speed": Setting(100.0, "km/h", "speed, kept"),
+        "speed": Setting(100.0, "km/h", "speed, kept", truck=80.0),
         "ay": Setting(2.0, "m/s2", "lateral acceleration that the amplitude makes in steady state"),
         "frequency": Setting(0.2, "Hz", "frequency"),
         "cycles": Setting(4.0, "", "cycles"),
