@@ -171,6 +171,12 @@ def test_ratios_are_printed_with_their_digits():
     assert str(shown) == "peak       1.0000            peak over the first\nspeed          80  km/h      speed"
 
 
+def test_a_metric_that_was_not_found_is_none():
+    """In text as in reports and pages, not a word of Python."""
+    shown = Figures({"time": Figure(float("nan"), "s", "time to 100 km/h")})
+    assert str(shown) == "time        none  s         time to 100 km/h" and ">none<" in shown._repr_html_()
+
+
 def test_units_are_those_of_vehicle_engineers():
     assert figure_shown(Figure(1.0, "N-m/(m/s2)", "torque gradient"))[1] == "N·m/(m/s²)"
     assert converted("wheelbase", "m") == (1000.0, "mm") and converted("stopping distance from 100 km/h", "m") == (

@@ -46,6 +46,10 @@ class Figure:
     def odd(self) -> bool:
         return self.usual is not None and not self.usual[0] <= self.value <= self.usual[1]
 
+    def shown(self, digits: str) -> str:
+        """The number in a format; "none" where there is none."""
+        return "none" if math.isnan(self.value) else f"{self.value:{digits}}"
+
 
 class Figures(Mapping[str, float], Shown):
     """Numbers by name; `details` has units and words; prints as a table."""
@@ -66,7 +70,7 @@ class Figures(Mapping[str, float], Shown):
 
     def _html(self) -> list[str]:
         rows = [
-            (f.label, f"{f.value:.4g}", typeset_unit(f.unit), "unusual" if f.odd else "", name)
+            (f.label, f.shown(".4g"), typeset_unit(f.unit), "unusual" if f.odd else "", name)
             for name, f in self.details.items()
         ]
         return [table(("", "value", "unit", "", "name"), rows, right=(1,))]
@@ -75,8 +79,8 @@ class Figures(Mapping[str, float], Shown):
         wide = max(map(len, self.details), default=0)
         lines = []
         for name, f in self.details.items():
-            digits = "10.5g" if f.unit else "#10.5g"  # a ratio of 1 has digits as others have
-            lines.append(f"{name:<{wide}}  {f.value:>{digits}}  {f.unit:<8}  {f.label}".rstrip())
+            digits = ".5g" if f.unit else "#.5g"  # a ratio of 1 has digits as others have
+            lines.append(f"{name:<{wide}}  {f.shown(digits):>10}  {f.unit:<8}  {f.label}".rstrip())
         return "\n".join(lines)
 
 
