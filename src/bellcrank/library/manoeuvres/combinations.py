@@ -105,7 +105,7 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
     car = ready(vehicle, method=settings["method"], gear=settings["gear"])
     model, found, runs = LinearCar(car), Metrics(), {}
     last = f"{trailers[-1]}.articulation"
-    damping, linear, calm = [], [], []
+    damping, linear, quick = [], [], []
     for speed in settings["speeds"]:
         v = speed / 3.6
         mode = sway_mode(model, v, trailers)
@@ -118,7 +118,7 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
         ratio, frequency = decay(run.time[free], change(run, last)[free])
         damping.append(ratio)
         linear.append(mode.damping)
-        calm += [f"{speed:g}"] if math.isnan(ratio) else []
+        quick += [f"{speed:g}"] if math.isnan(ratio) else []
         found.add(f"damping_{speed:g}", ratio, "", f"damping ratio of sway at {speed:g} km/h, of the run")
         found.add(
             f"damping_linear_{speed:g}", mode.damping, "", f"damping ratio of sway at {speed:g} km/h, linear model"
@@ -130,9 +130,9 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
     speeds = np.array(settings["speeds"])
     lines = (("run", speeds, np.array(damping)), ("linear model", speeds, np.array(linear)))
     notes = ["the steering wheel and the throttle are fixed after the pulse"]
-    if calm:
+    if quick:
         notes.append(
-            f"no damping of the run at {', '.join(calm)} km/h: sway decays within fewer than {FEWEST} half waves of "
+            f"no damping of the run at {', '.join(quick)} km/h: sway decays within fewer than {FEWEST} half waves of "
             f"more than {100 * SMALL:g} % of the first; see the damping of the linear model"
         )
     if math.isnan(critical):
