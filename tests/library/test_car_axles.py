@@ -316,6 +316,7 @@ def test_cars_stand_still_where_statics_found_them(kind):
         assert run[f"{name}.travel"] == pytest.approx(np.full(run.time.size, travel), abs=1e-6)
 
 
+@pytest.mark.campaign
 def test_wheel_hop_and_tramp_of_the_van_by_hand(van):
     """Natural frequencies on tyres without lateral forces, without dampers and friction of the leaves. Hop: body in
     heave and pitch, both axles. Tramp: the axle rolls about its roll centre under a body at rest; its wheels carry the

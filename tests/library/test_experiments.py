@@ -131,9 +131,13 @@ def test_a_dask_cluster_gives_the_same(capsys):
         bc.manoeuvres.experiment(car, "iso7401-step", vary, executor=object())
 
 
-def test_the_command_reports_what_it_cannot_do(capsys):
+@pytest.mark.campaign
+def test_the_command_reports_a_cluster_that_does_not_answer(capsys):
     assert main(["drive", "passenger", "kerb", "--vary", "front.toe=0:1:2 deg", "--cluster", "tcp://127.0.0.1:1"]) != 0
     assert "no Dask scheduler answers" in capsys.readouterr().err
+
+
+def test_the_command_reports_what_it_cannot_do(capsys):
     with pytest.raises(SystemExit):
         main(["drive", "passenger", "iso3888-1", "--vary", "stiffness=1:2"])
     assert "KEY=LOW:HIGH:N" in capsys.readouterr().err

@@ -15,6 +15,7 @@ TYRE = {  # whose forces are known: it rolls without resistance
 }  # fmt: skip
 
 
+@pytest.mark.campaign
 def test_roll_back_is_that_of_constant_accelerations():
     """Brakes released at once, drive torque at once after a delay: two constant accelerations on the slope. Below 1 m/s a
     tyre transmits torque at its rolling radius."""
@@ -35,6 +36,7 @@ def test_roll_back_is_that_of_constant_accelerations():
     assert 0 < result["time_back"] < result["time_ahead"] < result["time"]
 
 
+@pytest.mark.campaign
 def test_brakes_that_are_too_weak_do_not_hold():
     weak = bc.manoeuvres.run("passenger", "hill-start", brake=200.0, grade=15.0)
     assert not weak.passed and weak["creep"] > 1.0

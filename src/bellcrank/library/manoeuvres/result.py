@@ -89,7 +89,18 @@ class Setting:
     truck: Any = None
 
     def usual(self, kind: str) -> Any:
-        """The default for a file of some kind."""
+        """The default for a file of some kind.
+
+        Parameters
+        ----------
+        kind : str
+            `kind` of the car file, such as "car" or "truck".
+
+        Returns
+        -------
+        object
+            The value that a manoeuvre takes if none is given.
+        """
         return self.truck if kind == "truck" and self.truck is not None else self.default
 
 
