@@ -18,6 +18,17 @@ LONG, NEAR = 60, 20  # in a sum of more terms, one is compared with that many of
 # product of more factors, one is paired with that many of the next
 
 
+def disjoint(places: Iterable[Place]) -> list[Place]:
+    """Those that have no number in common with one chosen before, in order."""
+    used: set[int] = set()
+    chosen = []
+    for place in places:
+        if place[0] not in used and place[1] not in used:
+            used.update(place)
+            chosen.append(place)
+    return chosen
+
+
 class Kernel:
     """Two terms without what they have in common, wherever they stand in a sum.
 
@@ -36,13 +47,7 @@ class Kernel:
         """The places that can be taken out together, in order."""
         if not self.doubled:
             return list(self.places)
-        used: set[int] = set()
-        chosen = []
-        for place in self.places:
-            if place[0] not in used and place[1] not in used:
-                used.update(place)
-                chosen.append(place)
-        return chosen
+        return disjoint(self.places)
 
     def gain(self) -> int:
         """Operations saved by taking it out."""

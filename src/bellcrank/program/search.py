@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from bellcrank.expr import ONE, Expr, Product, div, postorder
 from bellcrank.expr.node import PRIME, power_residue
 from bellcrank.expr.walk import release
-from bellcrank.program.extract import common_factors, factor_pairs
+from bellcrank.program.extract import common_factors, disjoint, factor_pairs
 from bellcrank.program.network import Factors, Network, Term
 
 NOISE = 3.0  # operations by which a candidate may be preferred to another
@@ -41,13 +41,7 @@ class Kernel:
         """The places that can be taken out together, in order."""
         if len(self.places) == 1:
             return list(self.places)
-        used: set[int] = set()
-        chosen = []
-        for place in self.places:
-            if place[0] not in used and place[1] not in used:
-                used.update(place)
-                chosen.append(place)
-        return chosen
+        return disjoint(self.places)
 
 
 class Pair:
@@ -67,12 +61,12 @@ class Shape:
     """A term wherever it stands: its factors without the constant, that constant (0: one), its pairs of factors, and
     what is known of it and others as two terms of one sum: kernel, common factors, is the other one first?"""
 
-    __slots__ = ("beside", "cost", "factors", "moving", "pairs", "scale", "sign")
+    __slots__ = ("compared", "cost", "factors", "moving", "pairs", "scale", "sign")
 
     def __init__(self, sign: int, factors: Factors, moving: Factors, scale: int, pairs: list[tuple[Pair, int]]) -> None:
         self.sign, self.factors, self.moving, self.scale, self.pairs = sign, factors, moving, scale, pairs
         self.cost = max(len(factors), 1)
-        self.beside: dict[Shape, tuple[Kernel, Factors, bool]] = {}
+        self.compared: dict[Shape, tuple[Kernel, Factors, bool]] = {}
 
 
 @dataclass(slots=True)
@@ -179,9 +173,9 @@ class Search:
             else:
                 uses[f] = {t: None}
         self.terms[t] = v, shape
-        beside = shape.beside
+        compared = shape.compared
         for other, its in members.items() if len(members) <= MOST else list(members.items())[-MOST:]:
-            kernel, common, turned = beside.get(its) or self._compare(shape, its)
+            kernel, common, turned = compared.get(its) or self._compare(shape, its)
             kernel.places[(other, t) if turned else (t, other)] = common
             touched[kernel] = None
         members[t] = shape
@@ -199,9 +193,9 @@ class Search:
         for f in shape.factors:
             self.uses[f].pop(t, None)
             loose[f] = None
-        beside = shape.beside
+        compared = shape.compared
         for other, its in members.items():
-            found = beside.get(its)
+            found = compared.get(its)
             if found is not None:
                 kernel, _, turned = found
                 kernel.places.pop((other, t) if turned else (t, other), None)
@@ -228,8 +222,8 @@ class Search:
         if kernel is None:
             value = (self._value(m1) + r * self._value(m2)) % PRIME
             kernel = self.kernels[m1, m2, r] = Kernel(m1, m2, value)
-        a.beside[b] = found = kernel, common, turned
-        b.beside[a] = kernel, common, not turned
+        a.compared[b] = found = kernel, common, turned
+        b.compared[a] = kernel, common, not turned
         return found
 
     def _evaluate(self, constants: Iterable[int]) -> None:
@@ -470,7 +464,7 @@ class Search:
         live = {shape: None for _, shape in self.terms.values()}
         self.shapes = {(shape.sign, shape.factors): shape for shape in live}
         for shape in live:
-            shape.beside = {x: known for x, known in shape.beside.items() if x in live and known[0].places}
+            shape.compared = {x: known for x, known in shape.compared.items() if x in live and known[0].places}
         self.kernels = {key: kernel for key, kernel in self.kernels.items() if kernel.places}
         self.pairs = {key: pair for key, pair in self.pairs.items() if pair.terms}
 

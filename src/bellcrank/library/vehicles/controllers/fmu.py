@@ -84,7 +84,7 @@ class FmuController:
         return found
 
     def __reduce__(self) -> Any:
-        """Another process has instances of its own."""
+        """Another process opens separate instances."""
         return type(self), self._recipe
 
     def __call__(self, t: float, *given: Any) -> tuple[float, ...]:
