@@ -235,6 +235,18 @@ def test_mirror_is_the_other_side():
     assert np.abs(b.link["lower_arm"].rotation - flip @ a.link["lower_arm"].rotation @ flip).max() < 1e-13
 
 
+@pytest.mark.parametrize("name", shipped())
+def test_the_way_of_the_other_side_is_the_mirror_image(name):
+    """The same as followed there, but for the folds: they are found to a slope of zero."""
+    one = Linkage.read(name)
+    found, made = one.mirror().way(), Linkage(one.chain.mirrored()).way()
+    assert found.ends == made.ends
+    for part in ("arc", "travel", "slope", "state", "rate"):
+        assert np.abs(getattr(found, part) - getattr(made, part))[1:-1].max(initial=0) < 1e-12
+    assert np.abs(found.travel - made.travel).max() < 1e-8
+    assert np.abs(found.state - made.state).max(initial=0) < 1e-3
+
+
 @pytest.mark.campaign
 def test_sae_axes_describe_the_same_suspension():
     data = sheet("double_wishbone")

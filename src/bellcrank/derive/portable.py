@@ -60,14 +60,14 @@ def dumps(thing: Any, known: dict[str, Any], still: Sequence[Any] = ()) -> bytes
             found = [n.function for n in postorder(survey.new) if isinstance(n, Func) and n not in nodes]
             nodes.update(dict.fromkeys(postorder(survey.new)))
         same = _without(nodes, known)
-        first = [n for n in nodes if n in same], [x for x in still if _Survey(x, known).only(same)]
+        first = [n for n in nodes if n in same], _only(list(still), same, known)
         target = io.BytesIO()
-        writer = _Writer(target, {})
+        writer = _Writer(target)
         writer.dump((first, tuple(known)))
         size = target.tell()
-        places = {key: place for key, (place, _) in writer.memo.copy().items()}
-        places |= {id(x): len(places) + i for i, x in enumerate(known.values())}
-        _Writer(target, places).dump(([n for n in nodes if n not in same], thing))
+        places = writer.memo.copy()
+        places |= {id(x): (len(places) + i, x) for i, x in enumerate(known.values())}
+        _Referring(target, places).dump(([n for n in nodes if n not in same], thing))
         return size.to_bytes(HEAD, "big") + target.getvalue()
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
         raise NotPortable(str(error)) from None
@@ -124,13 +124,18 @@ def _without(nodes: Iterable[Expr], known: dict[str, Any]) -> set[Expr]:
     return same
 
 
-class _Writer(pickle.Pickler):
-    def __init__(self, target: io.BytesIO, places: Mapping[int, int]) -> None:
-        super().__init__(target, protocol=5)
-        self._places = places  # of what is not written again, by its id
+def _only(things: list[Any], same: Container[Expr], known: dict[str, Any]) -> list[Any]:
+    """The things in which there are only these nodes, and nothing known. Nearly all are: they are looked at together,
+    and by halves where that is not so."""
+    if _Survey(things, known).only(same):
+        return things
+    half = len(things) // 2
+    return [*_only(things[:half], same, known), *_only(things[half:], same, known)] if half else []
 
-    def persistent_id(self, thing: Any) -> int | None:
-        return self._places.get(id(thing))
+
+class _Writer(pickle.Pickler):
+    def __init__(self, target: io.BytesIO) -> None:
+        super().__init__(target, protocol=5)
 
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, Expr):
@@ -152,24 +157,37 @@ class _Writer(pickle.Pickler):
         return NotImplemented
 
 
+class _Referring(_Writer):
+    """Writes the places of what is not written again, by its id: as the memory of a writer has them."""
+
+    def __init__(self, target: io.BytesIO, places: Mapping[int, tuple[int, Any]]) -> None:
+        super().__init__(target)
+        self._places = places
+
+    def persistent_id(self, thing: Any) -> int | None:
+        found = self._places.get(id(thing))
+        return None if found is None else found[0]
+
+
 class _Survey(_Writer):
     """Finds expressions, but for those found before, and whether anything known is met; what it writes is thrown
     away."""
 
     def __init__(self, thing: Any, known: dict[str, Any], before: Container[Expr] = frozenset()) -> None:
-        super().__init__(io.BytesIO(), {id(x): i for i, x in enumerate(known.values())})
+        super().__init__(io.BytesIO())
         self.new: list[Expr] = []
-        self.met, self._before = False, before
+        self.met, self._before, self._known = False, before, {id(x) for x in known.values()}
         self.dump(thing)
 
-    def persistent_id(self, thing: Any) -> Any:
+    def persistent_id(self, thing: Any) -> int | None:
         if isinstance(thing, Expr):
             if thing not in self._before:
                 self.new.append(thing)
             return 0
-        place = super().persistent_id(thing)
-        self.met = self.met or place is not None
-        return place
+        if id(thing) in self._known:
+            self.met = True
+            return 0
+        return None
 
     def only(self, nodes: Container[Expr]) -> bool:
         """Were only these nodes met, and nothing known?"""
@@ -202,20 +220,21 @@ def _check(module: str, name: str) -> None:
 # ---- expressions
 
 
-def _made(node: Expr) -> tuple[Any, ...]:
-    if isinstance(node, Number):
-        return Number, (node.value,)
-    if isinstance(node, Symbol):
-        return Symbol, (node.name, node.kind, node.order, node.sign == POSITIVE)
-    if isinstance(node, Sum):
-        return Sum, (node.terms,)
-    if isinstance(node, Product):
+def _made(node: Any) -> tuple[Any, ...]:
+    kind = node.__class__
+    if kind is Product:
         return Product, (node.coefficient, node.factors)
-    if isinstance(node, Func):
-        return Func, (node.name, node.args, node.function)
-    if isinstance(node, Held):
+    if kind is Sum:
+        return Sum, (node.terms,)
+    if kind is Held:
         return Held, (node.definition,)
-    raise NotPortable(type(node).__name__)
+    if kind is Symbol:
+        return Symbol, (node.name, node.kind, node.order, node.sign == POSITIVE)
+    if kind is Number:
+        return Number, (node.value,)
+    if kind is Func:
+        return Func, (node.name, node.args, node.function)
+    raise NotPortable(kind.__name__)
 
 
 # ---- functions inside of others

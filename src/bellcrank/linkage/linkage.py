@@ -137,6 +137,8 @@ class Linkage(Shown):
 
     def way(self, second: float = 0.0) -> Way:
         """The way through the travel for one value of the second input."""
+        if second not in self._ways and self._twin is not None and second == 0:
+            self._ways[second] = self._twin.way().mirrored(self.plan.mirrored(self._twin.plan))
         if second not in self._ways:
             start = self._walk(np.zeros(1), np.array([second]))[:, 0] if second else self._assembled
             try:

@@ -6,7 +6,7 @@ starting points of every later solution, so that none can land on another branch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ class Way:
     @property
     def high(self) -> float:
         return float(self.travel[-1])
+
+    def mirrored(self, signs: Array) -> Way:
+        """The same way of a linkage on the other side, with the signs that the numbers of its states have there."""
+        return replace(self, state=self.state * signs, rate=self.rate * signs)
 
     def start(self, travel: Array) -> Array:
         """States (size, n) near the given travel, inside the range: cubic pieces along the arc."""

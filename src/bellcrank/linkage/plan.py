@@ -42,6 +42,8 @@ from bellcrank.program.implicit import Update
 
 Array = np.ndarray[Any, Any]
 
+MIRROR = np.array([1.0, -1.0, 1.0])  # of places and directions; of rotations the opposite
+
 
 @dataclass(frozen=True)
 class Step:
@@ -116,6 +118,22 @@ class Plan:
                 k, s = k + 3, s + 3
             found.append(Update("add" if step.kind in ("hinge", "slide") else "turn", k, s))
         return tuple(found)
+
+    def mirrored(self, other: Plan) -> Array:
+        """Signs that turn states of `other`, the plan of the mirror image (y changes sign), into states of this one."""
+        signs = np.ones(self.size)
+        for ours, theirs in zip(self.placings, other.placings, strict=True):
+            for step, twin in zip(ours.steps, theirs.steps, strict=True):
+                s = step.place
+                if step.kind in ("hinge", "slide"):  # along the image of an axis, or against it
+                    image = MIRROR if step.kind == "slide" else -MIRROR
+                    signs[s] = np.sign(np.dot(image * twin.axis, step.axis))
+                    continue
+                if step.kind == "free":
+                    signs[s : s + 3] = MIRROR
+                    s += 3
+                signs[s + 1 : s + 4] = -MIRROR
+        return signs
 
     def state_rate(self, state: Array, rates: Array) -> Array:
         """Rates of the numbers of a state from those of the unknowns."""
