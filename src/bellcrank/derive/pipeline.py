@@ -31,7 +31,7 @@ from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.loops import Loops
-from bellcrank.program.optimise import first_extraction, optimise
+from bellcrank.program.optimise import first_extraction, optimised
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call
 
@@ -170,15 +170,18 @@ def _program(
     chosen = order[0]
     if level == "none" or "extract" in without:
         roots = drop_idle_parameters(listed[chosen])
-        return _build(analysis, roots, loops=loops, stages=[("formulation", raw[chosen])]), ways[chosen].how
+        stages = [("formulation", raw[chosen])]
+        return _build(analysis, roots, loops=loops, acting=True, stages=stages), ways[chosen].how
     margin, most = (1.1, 8) if thorough else (1.02, 2)
     near = [i for i in order if raw[i] <= margin * raw[chosen]][:most]
     clean = {i: drop_idle_parameters(listed[i]) for i in near}
     extracted = {i: first_extraction(clean[i], thorough) for i in near}
     chosen = min(near, key=lambda i: network_cost(extracted[i]))
-    roots = optimise(clean[chosen], extracted[chosen], thorough)
-    stages = [("formulation", raw[chosen]), ("extraction", count(roots).total)]
-    return _build(analysis, roots, loops=loops, stages=stages), ways[chosen].how
+    same = clean[chosen] == listed[chosen]
+    before = raw[chosen] if same else count(clean[chosen]).total
+    roots, total = optimised(clean[chosen], before, extracted[chosen], thorough)
+    stages = [("formulation", raw[chosen]), ("extraction", total)]
+    return _build(analysis, roots, loops=loops, acting=True, stages=stages), ways[chosen].how
 
 
 def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
@@ -193,6 +196,7 @@ def _build(
     solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = None,
     unknowns: Sequence[Symbol] = (),
     stages: Sequence[tuple[str, int]] = (),
+    acting: bool = False,
 ) -> Program:
     """The program with its outputs. Accelerations in them are the rates just derived; with loops, the program solves
     for them and for multipliers once more in numbers, so that outputs hold where a pivot of the elimination
@@ -211,7 +215,7 @@ def _build(
     a, rows = analysis, [(symbol, row) for symbol, _, row in multipliers]
     program = build_program(Parts(
         a.mechanism.name, a.parameter_symbols, a.mechanism.coordinates, speeds, rates, outputs, a.input_symbols, solve,
-        unknowns, loops, stages, kept, accelerations, rows, entered, [(o.name, o.value) for o in a.echo],
+        unknowns, loops, stages, kept, accelerations, rows, entered, [(o.name, o.value) for o in a.echo], acting,
     ))  # fmt: skip
     for routine in program.routines:
         if routine.when == "output" and program.in_rates(routine):

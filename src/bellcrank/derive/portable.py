@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -57,8 +57,9 @@ def dumps(thing: Any, known: dict[str, Any], still: Sequence[Any] = ()) -> bytes
         found: list[Any] = [thing]
         while found:  # functions behind nodes may hold further nodes
             survey = _Survey(found, known, nodes)
-            found = [n.function for n in postorder(survey.new) if isinstance(n, Func) and n not in nodes]
-            nodes.update(dict.fromkeys(postorder(survey.new)))
+            new = postorder(survey.new, known=nodes)
+            found = [n.function for n in new if isinstance(n, Func)]
+            nodes.update(dict.fromkeys(new))
         same = _without(nodes, known)
         first = [n for n in nodes if n in same], _only(list(still), same, known)
         target = io.BytesIO()
@@ -109,17 +110,18 @@ def _read(reader: pickle.Unpickler) -> Any:
         raise NotPortable(f"{type(error).__name__}: {error}") from None
 
 
-def _without(nodes: Iterable[Expr], known: dict[str, Any]) -> set[Expr]:
-    """The nodes without anything known in them, parts before wholes. Functions of one kind are looked at together."""
+def _without(nodes: Collection[Expr], known: dict[str, Any]) -> set[Expr]:
+    """Those of nodes, parts before wholes, without anything known in them. Functions of one kind are looked at
+    together."""
     functions = {id(n.function): n.function for n in nodes if isinstance(n, Func) and n.function is not None}
     same: set[Expr] = set()
     for kind in {type(f) for f in functions.values()}:
         looked = _Survey([f for f in functions.values() if type(f) is kind], known)
         if looked.met or any(isinstance(n, Func) and n.function is not None for n in postorder(looked.new)):
             functions = {key: f for key, f in functions.items() if type(f) is not kind}
-    for n in postorder(nodes):
-        own = not isinstance(n, Func) or n.function is None or id(n.function) in functions
-        if own and all(part in same for part in n.parts):
+    for n in nodes:
+        own = n.__class__ is not Func or n.function is None or id(n.function) in functions
+        if own and same.issuperset(n.parts):
             same.add(n)
     return same
 

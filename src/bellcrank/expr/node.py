@@ -17,9 +17,8 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
-from threading import RLock
 from typing import TYPE_CHECKING, Any
-from weakref import ref
+from weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
@@ -100,7 +99,6 @@ class _Reference(ref[Expr]):
 
 # Fractions stand in keys as numerator and denominator: the hash of a fraction takes a microsecond or two, every time.
 _references: dict[tuple[Any, ...], Any] = {}  # of `_Reference`; a WeakValueDictionary would take twice the time
-_leaving = RLock()
 
 
 def _interned(key: tuple[Any, ...], node: Expr) -> Expr:
@@ -115,13 +113,10 @@ def _interned(key: tuple[Any, ...], node: Expr) -> Expr:
     return node
 
 
-def _gone(reference: ref[Expr], table: Any = _references, turns: Any = _leaving) -> None:
-    """Takes a node that is no more off the table. In turns: between look and removal no other can take its place, as
-    nothing is noted over a reference that is still there. What it uses is bound: nodes go last when Python ends."""
-    with turns:
-        key = reference.key  # type: ignore[attr-defined]
-        if table.get(key) is reference:
-            del table[key]
+def _gone(reference: ref[Expr], table: Any = _references, remove: Any = _remove_dead_weakref) -> None:
+    """Takes a node that is no more off the table, unless another has taken its place: a look and a removal at once, as
+    the dictionaries of `weakref` do it. What it uses is bound: nodes go last when Python ends."""
+    remove(table, reference.key)  # type: ignore[attr-defined]
 
 
 class Number(Expr):

@@ -24,24 +24,29 @@ def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Ex
     found: list[Expr] = []
     seen: set[Expr] = set()
     still = known is STILL  # asked of the node itself: most walks pass over constants
+    passed: Container[Expr] = () if still else known
     for root in roots:
         if root in seen or (root.constant if still else root in known):
             continue
-        stack: list[tuple[Expr, Iterator[Expr]]] = [(root, iter(_parts(root, into_held)))]
         seen.add(root)
-        while stack:
-            node, parts = stack[-1]
+        waiting: list[tuple[Expr, Iterator[Expr]]] = []
+        node, parts = root, iter(_parts(root, into_held))
+        while True:
             for part in parts:
-                if part not in seen and not (part.constant if still else part in known):
-                    seen.add(part)
-                    below = part.parts if into_held else _parts(part, False)
-                    if below:
-                        stack.append((part, iter(below)))
-                        break
-                    found.append(part)
+                if part in seen or (still and part.constant) or (passed and part in passed):
+                    continue
+                seen.add(part)
+                below = part.parts if into_held else _parts(part, False)
+                if below:
+                    waiting.append((node, parts))
+                    node, parts = part, iter(below)
+                    break
+                found.append(part)
             else:
-                stack.pop()
                 found.append(node)
+                if not waiting:
+                    break
+                node, parts = waiting.pop()
     return found
 
 
@@ -51,6 +56,11 @@ def _parts(node: Expr, into_held: bool) -> tuple[Expr, ...]:
 
 def symbols(*roots: Expr) -> list[Symbol]:
     """The symbols below the roots, in canonical order."""
+    return sorted(leaves(roots), key=lambda s: (s.sort, s.kind))
+
+
+def leaves(roots: Iterable[Expr]) -> list[Symbol]:
+    """The symbols below the roots, in any order."""
     found: list[Symbol] = []
     seen = set(roots)
     stack = [*seen]
@@ -62,7 +72,7 @@ def symbols(*roots: Expr) -> list[Symbol]:
             if part not in seen:
                 seen.add(part)
                 stack.append(part)
-    return sorted(found, key=lambda s: (s.sort, s.kind))
+    return found
 
 
 def depends_on(root: Expr, wanted: Callable[[Symbol], bool]) -> bool:

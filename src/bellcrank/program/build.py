@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, mul, postorder, substitute, symbols
-from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.idle import drop_idle_parameters, parameters_of
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.scheduler import Scheduler
@@ -50,6 +50,7 @@ class Parts:
     multipliers: Sequence[tuple[Symbol, int]] = ()  # symbols in outputs that stand for the multipliers of rows of loops
     entered: Sequence[Call] = ()
     echo: Sequence[tuple[str, Expr]] = ()
+    acting: bool = False  # do all parameters in the rates act, as idle ones have been dropped?
     outputs_matter: bool = False  # name what rates and outputs share, even if the rates alone use it once
 
 
@@ -189,6 +190,8 @@ def _without_idle(parts: Parts) -> Parts:
     """The parts without parameters that do not act."""
     matrix, right = parts.solve or ((), ())
     values = [v for _, v in parts.outputs]
+    if parts.acting and not parts.solve and not parameters_of(values) - parameters_of(parts.rates):
+        return parts
     clean = iter(drop_idle_parameters([*parts.rates, *(x for row in matrix for x in row), *right, *values]))
     rates = [next(clean) for _ in parts.rates]
     matrix = [[next(clean) for _ in row] for row in matrix]

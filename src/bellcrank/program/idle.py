@@ -7,11 +7,12 @@ fingerprints, is zero for exactly the parameters without influence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, postorder, transform
 from bellcrank.expr.node import PRIME, circle, digest, power_residue, residue
+from bellcrank.expr.walk import leaves
 
 
 def drop_idle_parameters(roots: Sequence[Expr]) -> list[Expr]:
@@ -33,6 +34,11 @@ def idle_parameters(roots: Sequence[Expr]) -> list[Symbol]:
     slope = _slopes(roots)
     found = [n for n in slope if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0]
     return sorted(found, key=lambda s: s.sort)
+
+
+def parameters_of(roots: Iterable[Expr]) -> set[Symbol]:
+    """Parameters below the roots, whether they act or not."""
+    return {s for s in leaves(roots) if s.kind == "parameter"}
 
 
 def acting_symbols(roots: Sequence[Expr]) -> set[Symbol]:

@@ -344,6 +344,9 @@ def _powers(net: Network, factors: Factors, done: dict[int, Expr]) -> dict[Expr,
 def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> Expr:
     pieces: list[tuple[Expr, Rational]] = []
     for sign, factors in terms:
+        if len(factors) == 1 and (only := done[factors[0]]).__class__ is not Number:
+            pieces.append((only, sign))
+            continue
         pairs = [(b, x) for b, x in _powers(net, factors, done).items() if x != 0]
         numbers = [b for b, x in pairs if isinstance(b, Number) and x == 1]
         coefficient: Rational = numbers[0].value if numbers else 1

@@ -13,7 +13,7 @@ from bellcrank.program.search import anneal
 TRIAL, MOVES = 1000, 20000  # of the thorough search, at most: for each way of derivation, and for the best of them
 PER_OPERATION, HEAT = 50, 0.2  # moves that a small model needs; operations more that are accepted at first
 LARGE = 2500  # operations above which only the plain form is tried
-ROUNDS = 3  # repetitions of the extraction while it gains
+ROUNDS, WORTH = 3, 0.001  # repetitions of the extraction, while the one before has saved that part of all operations
 
 
 def first_extraction(roots: Sequence[Expr], thorough: bool = False) -> Network:
@@ -29,6 +29,13 @@ def _searched(net: Network, moves: int) -> Network:
 
 def optimise(roots: Sequence[Expr], first: Network | None = None, thorough: bool = False) -> list[Expr]:
     """The same results with fewer operations, never more. `first` is an extraction already made."""
+    return optimised(roots, count(roots).total, first, thorough)[0]
+
+
+def optimised(
+    roots: Sequence[Expr], operations: int, first: Network | None = None, thorough: bool = False
+) -> tuple[list[Expr], int]:
+    """The same for results whose operations are known, with the operations that are left."""
     best = first or first_extraction(roots)
     least = network_cost(best)
     variants = ((False, 2), (True, 1)) if least < LARGE else ()
@@ -49,5 +56,9 @@ def optimise(roots: Sequence[Expr], first: Network | None = None, thorough: bool
         cost = network_cost(again)
         if cost >= least:
             break
+        little = least - cost < WORTH * least
         result, least = rebuild(again), cost
-    return result if count(result).total < count(roots).total else list(roots)
+        if little:
+            break
+    total = count(result).total
+    return (result, total) if total < operations else (list(roots), operations)

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from bellcrank.expr import Expr, Func, Symbol, postorder, symbols
 from bellcrank.expr.table import Table
+from bellcrank.expr.walk import leaves
 from bellcrank.program.count import Count
 from bellcrank.program.functions import ALWAYS, KINDS, Function
 from bellcrank.program.loops import Loops
@@ -151,7 +152,7 @@ class Program:
     @cached_property
     def rate_states(self) -> tuple[int, ...]:
         """Places of the states that their rates depend on."""
-        met = set(symbols(*section_expressions(self.derivatives)))
+        met = set(leaves(section_expressions(self.derivatives)))
         return tuple(i for i, s in enumerate((*self.coordinates, *self.speeds)) if s in met)
 
     @cached_property
@@ -217,7 +218,7 @@ def _after_routines(statements: Iterable[Statement]) -> set[Expr]:
     found: set[Expr] = set()
     for s in statements:
         called = isinstance(s, Call) and not isinstance(s.routine, Table)
-        if called or (found and not found.isdisjoint(postorder(statement_expressions(s)))):
+        if called or (found and not found.isdisjoint(leaves(statement_expressions(s)))):
             found.update(statement_targets(s))
     return found
 

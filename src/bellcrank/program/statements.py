@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bellcrank.expr import Expr, Symbol, symbols
+from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.walk import leaves
 from bellcrank.numeric.projection import Scales
 from bellcrank.program.count import Count, count_expression
 from bellcrank.program.routine import Routine
@@ -90,12 +91,12 @@ def statement_targets(s: Statement) -> tuple[Symbol, ...]:
 
 def needed(section: Section, first: Iterable[Statement] = ()) -> Section:
     """The section with those statements, of `first` and its own, that its results need, directly or by others."""
-    wanted = set(symbols(*section.results))
+    wanted = set(leaves(section.results))
     kept: list[Statement] = []
     for s in reversed([*first, *section.statements]):
         if any(t in wanted for t in statement_targets(s)):
             kept.append(s)
-            wanted.update(symbols(*statement_expressions(s)))
+            wanted.update(leaves(statement_expressions(s)))
     return Section(tuple(kept[::-1]), section.results)
 
 
