@@ -33,6 +33,7 @@ def model():
     s.set_labels(la="half length of the upper body", lb="half length of the lower body")
     s.set_labels(massa="mass of the upper body", massb="mass of the lower body")
     s.set_labels(ia3="inertia of the upper body", ib3="inertia of the lower body")
+    s.set_labels(ib2="inertia of the lower body about its axis 2, for its picture alone")
     s.set_labels(wda="damping of the upper hinge", wdab="damping of the lower hinge")
     s.set_defaults(la=1, lb=1, massa=2, massb=4, wda=0, wdab=0, g=9.81)
     s.set_defaults(ia1=0, ia2=2.66667, ia3=2.66667, ib1=0, ib2=5.33333, ib3=5.33333)

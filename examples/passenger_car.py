@@ -12,7 +12,7 @@ import bellcrank as bc
 
 def model(small=False):
     """In, lb, lbm, deg and g's. `small` takes the roll motion, the lateral speed and the yaw rate as small."""
-    s = bc.System("Passenger car", units="in-lb", axes="SAE")
+    s = bc.System("Passenger car with small motions" if small else "Passenger car", units="in-lb", axes="SAE")
     n = s.inertial
     nrb = s.add_body("nrb", label="non-rolling body", translate=(1, 2), rotate=3, cm=(0, 0, "-hra"))
     rb = s.add_body(

@@ -10,7 +10,7 @@ import bellcrank as bc
 
 def model(controlled=False):
     """Six degrees of freedom, SI units. `controlled` adds the six actuators with gravity compensation."""
-    s = bc.System("Stanford arm", units="mks")
+    s = bc.System("controlled Stanford arm" if controlled else "Stanford arm", units="mks")
     n = s.inertial
     a = s.add_body("a", label="shoulder", rotate=2, mass="ma", inertia=("a1", "a2", "a3"))
     b = s.add_body("b", label="upper arm", parent=a, rotate=1, mass="mb", cm=("l1", 0, 0), inertia=("b1", "b2", "b3"))

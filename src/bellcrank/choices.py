@@ -17,8 +17,9 @@ LinkageJointKind = Literal[
 ]
 OutputGroup = Literal["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
 ShapeKind = Literal[
-    "box", "cylinder", "sphere", "line", "mesh", "wheel", "car", "utility", "van", "truck", "formula", "motorcycle"
-]
+    "box", "cylinder", "sphere", "line", "mesh", "wheel", "car", "utility", "van", "truck", "box_truck", "formula",
+    "motorcycle",
+]  # fmt: skip
 Side = Literal["left", "right"]
 StartBelowGround = Literal["raise", "error"]
 CallTime = Literal["derivatives", "update", "output", "init", "input", "echo"]

@@ -12,7 +12,7 @@ from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.experiment import show_experiment, varied
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MANY, SPELLED, argument, ends_in, given, positive, real, shared
+from bellcrank.cli.options import ANIMATIONS, MANY, SPELLED, argument, ends_in, given, positive, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
@@ -54,7 +54,8 @@ def options(parser: CommandParser) -> None:
     add("--method", type=_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
     add = parser.group("output")
     add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
-    add("--animate", metavar="FILE", help="animate the manoeuvre with its path and cones (.gif, .mp4, .html)")
+    add("--animate", type=ends_in(*ANIMATIONS), metavar="FILE", help="animate the manoeuvre with its path and cones "
+        "(.gif, .mp4, .html)")  # fmt: skip
     add("--report", type=ends_in(*PAGES), metavar="FILE", help="write one page: cars, kinematics, metrics and plots "
         "(.html)")  # fmt: skip
     add("--targets", metavar="FILE", help="limits of metrics in the report (.toml: sections are manoeuvres)")

@@ -18,6 +18,7 @@ from bellcrank.units import with_unit
 
 MOST_VALUES = 1_000_000  # of a range
 OF_MODEL = "(default: that of the model)"
+ANIMATIONS = (".gif", ".mp4", ".html")  # endings of their files
 ALL_STATES = "*"  # stands for their names in --atol
 DAE_METHODS = choices_of(DaeMethod)
 MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated

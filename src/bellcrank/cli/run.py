@@ -13,8 +13,10 @@ from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import (
+    ANIMATIONS,
     OF_MODEL,
     compile_settings,
+    ends_in,
     event_options,
     event_settings,
     given,
@@ -53,7 +55,7 @@ def options(parser: CommandParser) -> None:
     add("--out", metavar="FILE", help=channels)
     add("--plot", metavar="FILE", help=f"plot outputs, up to {MOST} curves (.png, .svg, .pdf, .html)")
     animation = "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
-    add("--animate", metavar="FILE", help=animation)
+    add("--animate", type=ends_in(*ANIMATIONS), metavar="FILE", help=animation)
     add("--echo", metavar="FILE", help="write a parameter file with all values used")
     add("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
     add("--labels", action="store_true", help="CSV file with a third line of labels, below names and units")

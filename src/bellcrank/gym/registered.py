@@ -1,6 +1,6 @@
 """Environments under names of Gymnasium's registry: gymnasium.make("bellcrank/CartPole-v0").
 
-Gymnasium finds them by the entry point of the installed package; `import bellcrank.gym.registered` does the same.
+The import of this module registers them: Gymnasium 1.0 and later looks for no entry points of packages.
 """
 
 from __future__ import annotations
@@ -123,14 +123,8 @@ def vector(name: str, num_envs: int = 1, render_mode: str | None = None, **chang
     return environment(name, render_mode, **changed, n=num_envs)
 
 
-def register() -> None:
-    """Adds all to Gymnasium's registry."""
-    for name in ENVIRONMENTS:
-        if f"bellcrank/{name}" not in gymnasium.registry:
-            gymnasium.register(
-                f"bellcrank/{name}", entry_point=f"{__name__}:environment", vector_entry_point=f"{__name__}:vector",
-                kwargs={"name": name},
-            )  # fmt: skip
-
-
-register()
+for _name in ENVIRONMENTS:
+    gymnasium.register(
+        f"bellcrank/{_name}", entry_point=f"{__name__}:environment", vector_entry_point=f"{__name__}:vector",
+        kwargs={"name": _name},
+    )  # fmt: skip

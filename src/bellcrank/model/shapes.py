@@ -28,6 +28,7 @@ SIZES: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes 
     "utility": (3, 6),
     "van": (3, 6),
     "truck": (3, 6),
+    "box_truck": (3, 6),
     "formula": (3, 6),
     "motorcycle": (3, 6),
 }

@@ -17,6 +17,7 @@ from bellcrank.units import ONE, TIME, UNIT_SYSTEMS, Dimension
 MOST = 6  # curves that are drawn unasked
 FLAT = 50.0  # times the range of a curve, next to which it is a flat line
 SETTLED, ROUNDING = 1e-3, 1e-9  # least range of an axis over that of its channel in the run, over values of its unit
+CONSTANT = 1e-6  # range over its values, of a channel that is none but for errors of the method, as energy that is kept
 AT_REST = 1e3  # times rounding, of an axis whose channel stays at zero
 
 
@@ -71,7 +72,7 @@ def least_ranges(values: Sequence[np.ndarray], units: Sequence[str], seconds: fl
     sizes: dict[object, float] = {ONE: 1.0}
     kinds = [_kind(unit) for unit in units]
     for x, (kind, factor) in zip(values, kinds, strict=True):
-        sizes[kind] = max(sizes.get(kind, 0.0), factor * float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
+        sizes[kind] = max(sizes.get(kind, 0.0), factor * _size(x))
     known = [k for k in sizes if isinstance(k, Dimension) and seconds > 0]
     for kind in sorted(known, key=lambda k: -k.time):
         sizes[kind] = max(sizes[kind], sizes.get(kind * TIME, 0.0) / seconds)
@@ -80,7 +81,7 @@ def least_ranges(values: Sequence[np.ndarray], units: Sequence[str], seconds: fl
 
 def _least(values: np.ndarray, rounding: float) -> float:
     """The least range of an axis; what does not move in the run leaves room for what is too small to matter."""
-    span, size = _range(values), float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    span, size = _range(values), _size(values)
     return max(SETTLED * span, rounding) if span > rounding else max(SETTLED * size, AT_REST * rounding)
 
 
@@ -95,11 +96,11 @@ def _kind(unit: str) -> tuple[object, float]:
 
 
 def _varying(run: History) -> set[str]:
-    """Channels whose range is more than rounding."""
+    """Channels whose range is more than rounding, and than what a method makes of a constant."""
     names = list(run)
     values = [np.asarray(run[c], dtype=float) for c in names]
     least = least_ranges(values, [run.units.get(c, "") for c in names], seconds_of(run))
-    return {c for c, x, small in zip(names, values, least, strict=True) if _range(x) > small}
+    return {c for c, x, small in zip(names, values, least, strict=True) if _range(x) > max(small, CONSTANT * _size(x))}
 
 
 def seconds_of(run: History) -> float:
@@ -109,6 +110,10 @@ def seconds_of(run: History) -> float:
 
 def _is_state(run: History, name: str) -> bool:
     return name.startswith(("q(", "u(")) or run.generic.get(name) == "State"
+
+
+def _size(values: np.ndarray) -> float:
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
 def _range(values: np.ndarray) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from bellcrank.program.scheduler import Scheduler
 from bellcrank.program.statements import Assign, Call, Section
 
 OPTIONS = replace(BEST, side_by_side=False)  # functions that are known late are called one by one
+_schedule = lru_cache(maxsize=64)(schedule)  # a page and its trial have the same functions at other addresses
 EXPORTS = {  # functions of the kernel by their names outside of it
     "look_up": "lookup", "implicit_values": "implicit", "ground_near_at": "ground_near",
     "ground_turn_at": "ground_turn", "grid_near_at": "grid_near", "grid_turn_at": "grid_turn",
@@ -92,7 +94,7 @@ def attached_program(
         printed.placed[routine] = printed.place(solution), solution
     grounds = {digest_of(w.ground): w.ground for w in wheels}
     placed = {key: printed.place(ground) for key, ground in grounds.items()}
-    for f, plan in arranged(program, functions, OPTIONS):
+    for f, plan in arranged(program, functions, OPTIONS, _schedule):
         printed.function(f, plan)
     printed.constants()
     end, names = numbers.at + SIZE * len(numbers.values), tuple(d.name for d in printed.defined)
@@ -182,7 +184,7 @@ class _Printed:
         where = {s: (local, SIZE * i) for local, group in enumerate(groups) for i, s in enumerate(group)}
         found = Scheduler([*values.values()])
         results = tuple(found.lower(x) for x in values.values())
-        plan = schedule(Section((*found.constants, *found.statements), results), OPTIONS)
+        plan = _schedule(Section((*found.constants, *found.statements), results), OPTIONS, ())
         out = len(groups)
         printer = self._printer(where, {}, out + 1)
         for _ in printer.statements(plan.steps, plan.results):

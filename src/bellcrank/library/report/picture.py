@@ -67,7 +67,7 @@ def car_picture(car: CarData, at_rest: Stand) -> Any:
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
         hitch += float(trailer.hitch[0])
         record, ahead = trailer.record, float(trailer.record.cg[0])
-        middle = np.array([hitch + ahead, 0.0, stands.hitch_height + record.height / 2])
+        middle = np.array([hitch + record.middle, 0.0, stands.hitch_height + record.height / 2])
         box = (record.length, record.width, record.height)
         items.append(add("box", box, PALE, "body", middle, opacity=SHELL, label=trailer.name))
         bar = np.array([hitch + ahead / 2, 0.0, stands.hitch_height])

@@ -36,7 +36,7 @@ class Body:
         "what it looks like in pictures",
         default="car",
         kind="text",
-        choices=("car", "utility", "van", "truck", "formula"),
+        choices=("car", "utility", "van", "truck", "box_truck", "formula"),
     )
 
 
@@ -517,7 +517,14 @@ class Trailer:
                            usual=(0, 8))  # fmt: skip
     width: float = key("width, for swept paths and pictures", "L", 2.0, sign=1, usual=(0.8, 2.6))
     length: float = key("length of the body, for pictures", "L", 5.0, sign=1, usual=(1, 15))
+    body_x: float | None = key("x of the middle of the body, from the hitch, for pictures; default: of the mass centre",
+                               "L", None)  # fmt: skip
     height: float = key("height of the body, for pictures", "L", 2.0, sign=1, usual=(0.1, 4))
+
+    @property
+    def middle(self) -> float:
+        """x of the middle of the body as drawn, m."""
+        return float(self.cg[0] if self.body_x is None else self.body_x)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _add_body(s: System, trailer: TrailerData) -> BodyHandle:
         name, parent=trailer.towed_by, rotate=(3, 2, 1), joint_at=record.hitch.at, mass=f"m_{name}", cm=tuple(cm),
         inertia=tuple(map(tuple, inertia)), label=name,
     )  # fmt: skip
-    at = (float(record.cg[0]), 0, record.height / 2)  # its floor is about as high as the hitch
+    at = (record.middle, 0, record.height / 2)  # its floor is about as high as the hitch
     s.add_shape(body=body, kind="box", size=(record.length, record.width, record.height), at=at, color=PAINT,
                 label=name, opacity=0.5)  # fmt: skip
     s.add_shape(body=body, kind="box", size=(-float(record.cg[0]), 0.1, 0.1), at=(float(record.cg[0]) / 2, 0, 0),
