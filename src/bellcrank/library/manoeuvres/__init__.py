@@ -25,6 +25,7 @@ from bellcrank.library.manoeuvres.combinations import AMPLIFICATION, OFF_TRACKIN
 from bellcrank.library.manoeuvres.experiments import Experiment, experiment_of
 from bellcrank.library.manoeuvres.hill import HILL
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
+from bellcrank.library.manoeuvres.laps import LAP
 from bellcrank.library.manoeuvres.linear import handling_of
 from bellcrank.library.manoeuvres.posts import FOUR_POST
 from bellcrank.library.manoeuvres.ready import METHOD, car_of, ready
@@ -39,6 +40,7 @@ from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
 from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
 from bellcrank.library.manoeuvres.tilt import TILT
 from bellcrank.library.manoeuvres.wind import WIND
+from bellcrank.library.vehicles.circuit import Circuit, SpeedProfile
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
@@ -46,8 +48,8 @@ from bellcrank.optimize.result import Fit
 from bellcrank.run.values import method_name
 
 __all__ = [
-    "Change", "Criterion", "Driver", "Experiment", "Manoeuvre", "Path", "Result", "Setting", "circle", "experiment",
-    "handling", "identify", "known", "lane_change", "report", "run",
+    "Change", "Circuit", "Criterion", "Driver", "Experiment", "Manoeuvre", "Path", "Result", "Setting", "SpeedProfile",
+    "circle", "experiment", "handling", "identify", "known", "lane_change", "report", "run",
 ]  # fmt: skip
 
 COMMON = {
@@ -58,7 +60,7 @@ COMMON = {
 _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
-    SPLIT_MU, FOUR_POST, ROAD, SWAY, OFF_TRACKING, AMPLIFICATION, TILT, HILL, RECORDED,
+    SPLIT_MU, FOUR_POST, ROAD, LAP, SWAY, OFF_TRACKING, AMPLIFICATION, TILT, HILL, RECORDED,
 )}  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of, understeer_gradient
 from bellcrank.library.vehicles.gearbox import GEAR
 from bellcrank.library.vehicles.motor import gear_up_to, gears
-from bellcrank.library.vehicles.path import Change
+from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
@@ -105,6 +105,42 @@ class Ready:
         does not move as he takes over."""
         speed = float(start.get("u(chassis, 1)", 0.0))
         return SteadyMotion(self.sim).looking(start, {"speed_set": speed}, {**self.values, **how})
+
+    def on_path(
+        self,
+        path: Path,
+        station: float,
+        speed: float,
+        height: Callable[[float, float], float] | None = None,
+        **parameters: float,
+    ) -> tuple[dict[str, float], bool]:
+        """The state of the car whose mass centre is at a station of a path (m), all wheels on the ground, and whether
+        it is a steady motion: on the plane below the wheels and the circle that the path has there. `height`: of the
+        ground over x and y, default level. A driver who follows the path takes over."""  # fmt: skip
+        cg, contact = self.data.sprung.cg, self.at_rest.contact
+        x, y, heading = (float(np.interp(station, path.s, c)) for c in (path.x, path.y, path.heading))
+        bend = float(np.interp(station, path.s, path.curvature))
+        ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+        origin = np.array([x, y]) - cg[0] * ahead - cg[1] * left
+        plane = Plane()
+        if height is not None:
+            heights = [float(height(*(origin + a * ahead + b * left))) for a, b, _ in contact]
+            rows = np.column_stack([np.ones(4), contact[:, :2]])
+            plane = Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
+        start = self.rolling(speed, plane)
+        start |= {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1])}
+        start |= {"q(chassis, 4)": heading, "driver.station": station}
+        rises = plane.ahead * ahead + plane.left * left
+        motion = SteadyMotion(self.sim, (float(rises[0]), float(rises[1])))
+        how, inputs = {**self._parameters(start), **parameters}, {"speed_set": speed}
+        circles, found = max(1, math.ceil(abs(bend) * speed**2 / TIGHTER)), start
+        try:
+            for share in np.linspace(0.0, 1.0, circles + 1)[1:]:
+                curve = {"curve_set": share * bend}
+                found = motion.solve(found, inputs | curve, {**how, "k_turn": K_TURN, "hands": 0.0}, heading)
+        except RunError:
+            return start, False
+        return motion.looking(found, {"speed_set": speed}, {**how, "hands": 1.0}), True
 
     def _steady(self, speed: float, curvature: float, at: float, parameters: Mapping[str, float]) -> dict[str, float]:
         key = (speed, curvature, at, *sorted(parameters.items()))

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres.ready import K_TURN, Ready, ready
+from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.steady import SteadyMotion
 from bellcrank.library.terrain import Road, Surface
-from bellcrank.library.vehicles.building import Plane
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
@@ -56,7 +53,8 @@ def along(vehicle: Car, settings: dict[str, Any]) -> Result:
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True)
     car = ready(vehicle, driver, _On(road.ground.c[1], road.ground), settings["method"], settings["gear"])
     still = car.at_rest
-    start, steady = _begun(car, road, path, v)
+    behind = float(car.data.sprung.cg[0] - still.contact[:, 0].min())
+    start, steady = car.on_path(path, min(behind + ON, path.s[-1] / 2), v, road.ground.height)
     wide = max(road.left, -road.right) + LOST
     ends = f"max(driver.station/{way!r}, abs(path_error)/{wide!r}) > 1"
     run = car.drive(1.5 * way / v + 10.0, start, {"speed_set": v}, until=ends)
@@ -89,31 +87,6 @@ def along(vehicle: Car, settings: dict[str, Any]) -> Result:
                    f"its first {BEGINS:g} s do not count for accelerations, angles and loads"],
                   ("path_error", "steering_wheel", "ay", "az", "roll", "height", "speed", "fl.tyre_load",
                    "fr.tyre_load"), (_from_above(run, path, way, road),))  # fmt: skip
-
-
-def _begun(car: Ready, road: Road, path: Path, v: float) -> tuple[dict[str, float], bool]:
-    """The state at the beginning of the road, all wheels on it, and whether it is a steady motion: on the plane below
-    the wheels and the circle that the road begins with."""
-    cg, behind = car.data.sprung.cg, float(car.data.sprung.cg[0] - car.at_rest.contact[:, 0].min())
-    station = min(behind + ON, path.s[-1] / 2)
-    x, y, heading = (float(np.interp(station, path.s, c)) for c in (path.x, path.y, path.heading))
-    bend = float(np.interp(station, path.s, path.curvature))
-    ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
-    origin = np.array([x, y]) - cg[0] * ahead - cg[1] * left
-    places = [origin + a * ahead + b * left for a, b, _ in car.at_rest.contact]
-    heights = [float(road.ground.height(*place)) for place in places]
-    rows = np.column_stack([np.ones(4), car.at_rest.contact[:, :2]])
-    plane = Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
-    start = car.rolling(v, plane)
-    start |= {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1])}
-    start |= {"q(chassis, 4)": heading, "driver.station": station}
-    rises = plane.ahead * ahead + plane.left * left
-    motion = SteadyMotion(car.sim, (float(rises[0]), float(rises[1])))
-    try:
-        found = motion.solve(start, {"speed_set": v, "curve_set": bend}, {"k_turn": K_TURN, "hands": 0.0}, heading)
-    except RunError:
-        return start, False
-    return motion.looking(found, {"speed_set": v}, {"hands": 1.0}), True
 
 
 def _from_above(run: Run, path: Path, length: float, road: Road) -> Curve:

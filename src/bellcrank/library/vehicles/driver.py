@@ -32,6 +32,7 @@ from bellcrank.library.vehicles.figures import cornering, front_fraction, rear_g
 from bellcrank.library.vehicles.motor import largest_torque
 from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
+from bellcrank.numeric.real import displayed
 
 PREVIEW = {"macadam": 1.0, "point": 1.0, "pursuit": 0.7, "stanley": 0.0}  # s, by kind
 SPEEDS = (1.0, 3.0, 5.0, 7.5, 10.0, 13.0, 16.0, 20.0, 25.0, 30.0, 36.0, 43.0, 52.0, 65.0)  # m/s, of the gain tables
@@ -68,6 +69,9 @@ class Driver(Listed):
         Fraction of the steering that is done, a parameter of the model.
     circles : bool, default False
         Can the driver also keep a curvature, the input curve_set (1/m)? Its gain is the parameter k_turn (1/s).
+    speeds : tuple of float, optional
+        Speeds at the points of the path in m/s. The driver keeps speed_set plus `pace` times them; `pace` is a
+        parameter of the model. Default: none.
 
     Raises
     ------
@@ -95,6 +99,7 @@ class Driver(Listed):
     i_speed: float = 0.5
     hands: float = 1.0
     circles: bool = False
+    speeds: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         wrong = []
@@ -110,6 +115,11 @@ class Driver(Listed):
             wrong.append(f"delay={self.delay!r} must lie between 0 and 2 s")
         if not isinstance(self.points, int) or not 1 <= self.points <= 50:
             wrong.append(f"points={self.points!r} must be a whole number from 1 to 50")
+        if self.speeds is not None:
+            count = len(path.s) if isinstance(path, Path) else 0
+            if len(self.speeds) != count or not all(_number(v) and v > 0 for v in self.speeds):
+                wrong.append(f"speeds={displayed(self.speeds)} must be positive numbers, one for each of the {count} "
+                             "points of the path" if count else "speeds need a path through points")  # fmt: skip
         if wrong:
             raise ModelError("driver: " + "; ".join(wrong))
 
@@ -171,8 +181,9 @@ class Driver(Listed):
         s.add_parameter("i_speed", self.i_speed, units="1/T**2", label="driver: acceleration over its integral")
         radius = sum(float(car.axle(a).tyre.free_radius(ARRAYS, 0.0)) for a, _ in CORNERS.values()) / 4
         s.add_parameter("driver_reach", at_rest.total * radius, units="M*L", label="mass times radius of the wheels")
-        s.define("driver.error", "speed_set - driver.ahead")
-        s.define("driver.moment", "driver_reach*(k_speed*driver.error + i_speed*driver.sum)")
+        wanted, gains = self._profile(s)
+        s.define("driver.error", f"speed_set{wanted} - driver.ahead")
+        s.define("driver.moment", f"driver_reach*(k_speed*driver.error + i_speed*driver.sum{gains})")
         drive = car.sections.drive
         most = "drive_limit" if drive.map is not None else repr(largest_torque(car.sections) or 1e9)
         full = f"abs(driver.moment) < {most}"
@@ -183,6 +194,18 @@ class Driver(Listed):
             "drive": f"drive + max(-{coasts}, driver.moment)",
             "brake": f"brake + max(0, -driver.moment - {coasts})",
         }
+
+    def _profile(self, s: System) -> tuple[str, str]:
+        """What the speeds of the path add to the speed that is kept, and to the acceleration."""
+        if self.speeds is None:
+            return "", ""
+        assert isinstance(self.path, Path)
+        s.add_parameter("pace", 1.0, units="1", label="driver: speed over that of the path", range=(0, 1.2))
+        v = np.array(self.speeds)
+        columns = (("driver_speed", v), ("driver_gain", np.gradient(v**2 / 2, np.array(self.path.s))))
+        for name, values in columns:
+            s.define(name, table(self.path.s, values.tolist()))
+        return " + pace*driver_speed(driver.station)", " + pace**2*driver_gain(driver.station)"
 
     def _steering(self, s: System, car: CarData, known: SingleTrack) -> str:
         path = self.path

@@ -1,0 +1,197 @@
+"""A lap of a closed course: the quasi-steady speed that the car's own limits allow, and the car driven at it.
+
+Limits over the speed are measured with the compiled car: steady turns by continuation, a slow increase of the drive and
+of the brake torque until a wheel slips or the torque ends. The driver follows the line and keeps `pace` times the
+quasi-steady speed, from one steady motion before the line on, so the lap is a flying one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.circuit import SHIPPED, Circuit, SpeedProfile, circuit_of
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.driver import PREVIEW, Driver
+from bellcrank.library.vehicles.motor import largest_torque
+from bellcrank.run.result import Run
+from bellcrank.signals import ramp
+
+Array = np.ndarray[Any, Any]
+Table = tuple[tuple[float, float], ...]
+LIMITS = ("ay", "drive", "braking")
+DISTANCE = "lap_distance"
+LEAD = 40.0, 150.0  # m before the line, between which the car begins where the course bends least
+AFTER = 200.0  # m behind the line, for drivers to look at
+LOST = 3.0  # m outside the course, where the run ends
+LOW, FACTOR = 0.75, 1.4  # lowest speed of the limits over that of the tightest bend, and from speed to speed
+USUAL = 8.0  # m/s2, for a first guess of that
+RISE, FIRM, SLIPS = 1.2, 1.6, 0.15  # s, torque over the weight at the end of it, slip past which it counts no more
+SMOOTH = 0.1  # s, over which accelerations are averaged
+SLOW = 3.0  # m/s, below which slips say nothing
+
+
+def limits_of(car: Ready, circuit: Circuit, given: dict[str, float | None], locks: bool = True) -> dict[str, Any]:
+    """Limits over the speed, as far as the course needs them: numbers where they are given. `locks`: no ABS keeps the
+    wheels from locking."""
+    missing = [name for name in LIMITS if given[name] is None]
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in missing}
+    speed = LOW * math.sqrt(USUAL * circuit.tightest)
+    while missing:
+        try:
+            start = car.settled(speed)
+            if "ay" in missing:
+                found["ay"].append((speed, car.limit(speed).ay))
+            for name, torque in (("drive", "drive"), ("braking", "brake")):
+                if name in missing:
+                    found[name].append(_longitudinal(car, start, torque, locks))
+        except RunError:
+            if not all(found.values()):
+                raise
+            if "drive" in missing:  # no steady motion: the drive cannot keep this speed
+                found["drive"].append((speed, 0.0))
+            break
+        now = {name: given[name] if name not in missing else tuple(found[name]) for name in LIMITS}
+        if "drive" in missing and found["drive"][-1][1] <= 0:
+            break
+        if circuit.fastest(**now).speed.max() <= speed:
+            break
+        speed *= FACTOR
+    return {name: given[name] if name not in missing else tuple(sorted(found[name])) for name in LIMITS}
+
+
+def _longitudinal(car: Ready, start: dict[str, float], torque: str, locks: bool) -> tuple[float, float]:
+    """Speed and largest acceleration, or deceleration, while a torque rises."""
+    drive = car.data.sections.drive
+    sign = 1.0 if torque == "drive" else -1.0
+    weight = FIRM * car.at_rest.total * GRAVITY * car.radius
+    most = car.data.sections.brakes.torque if torque == "brake" else largest_torque(car.data.sections)
+    most = weight if most is None or (drive.map is not None and torque == "drive") else min(most, weight)
+    automatic = {"gear_held": 0.0} if torque == "drive" and car.gear is None and len(drive.gears or ()) > 1 else {}
+    inputs: dict[str, Any] = {torque: ramp(0.0, most / RISE, RISE)}
+    if torque == "brake":
+        inputs["drive"] = car.foot_off(start)
+    run = car.drive(RISE + 0.5, start, inputs, HELD | automatic, until=f"ground_speed < {SLOW}")
+    slips = np.max([np.abs(run[f"{c}.tyre.kappa"]) for c in car.data.wheels], axis=0)
+    over = np.flatnonzero(slips > SLIPS)
+    end = int(over[0]) if len(over) and (torque == "drive" or locks) else len(run.time)
+    width = max(1, round(SMOOTH / float(run.time[1] - run.time[0])))
+    ax = np.convolve(sign * run["ax"], np.ones(width) / width, mode="same")[: max(end, width)]
+    inner = ax[width // 2 : len(ax) - width // 2]
+    i = int(np.argmax(inner)) + width // 2
+    return float(run["ground_speed"][i]), float(ax[i])
+
+
+def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """A flying lap, followed by a driver; the quasi-steady lap beside it."""
+    circuit, count = circuit_of(settings["track"]), max(1, round(settings["sectors"]))
+    gear, method, pace = settings["gear"], settings["method"], settings["pace"]
+    plain = ready(vehicle, method=method, gear=gear)
+    limits = limits_of(plain, circuit, {n: settings[n] for n in LIMITS}, not vehicle.controllers.get("abs"))
+    best = circuit.fastest(**limits)
+    path, at = circuit.unrolled(LEAD[1], AFTER)
+    speeds = tuple(float(v) for v in best.speed[at])
+    driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True,
+                    speeds=speeds)  # fmt: skip
+    car = ready(vehicle, driver, None, method, gear)
+    begin = int(np.argmin(np.abs(path.curvature[: np.searchsorted(path.s, LEAD[1] - LEAD[0])])))
+    line = path.length - circuit.length - AFTER  # station where the lap begins
+    start, steady = car.on_path(path, path.s[begin], pace * speeds[begin], pace=0.0)
+    end = line + circuit.length
+    far = settings["width"] / 2 + LOST
+    ends = f"max(driver.station/{end + 2.0!r}, abs(path_error)/{far!r}) > 1"
+    automatic = {"gear_held": 0.0} if gear is None and len(vehicle.data.sections.drive.gears or ()) > 1 else {}
+    run = car.drive(2 * best.lap_time / pace + 20.0, start, {"speed_set": 0.0}, {"pace": pace, **automatic}, until=ends)
+    station = _lap_channel(run, line)
+    through = bool(station[-1] >= circuit.length)
+    ends_at = circuit.length * np.arange(count + 1) / count
+    passes = np.interp(ends_at, station, run.time, right=math.nan)
+    on = (station >= 0) & (station <= circuit.length)
+    if not on.any():
+        raise RunError(f"{vehicle.name} left the course before the line; a lower pace than {pace:g}, or another driver "
+                       "or preview may keep it on")  # fmt: skip
+    found = Metrics()
+    found.add("time", passes[-1] - passes[0], "s", "lap time as driven")
+    found.add("time_limit", best.lap_time, "s", "quasi-steady lap time at the limits of the car")
+    for i in range(count):
+        limit = float(np.diff(np.interp(ends_at[i : i + 2], best.s, best.time))[0])
+        found.add(f"sector_{i + 1}", passes[i + 1] - passes[i], "s", f"time of sector {i + 1}")
+        found.add(f"sector_{i + 1}_limit", limit, "s", f"quasi-steady time of sector {i + 1}")
+    found.add("distance", circuit.length, "m", "length of the course along its line")
+    for name, pick in (("max", np.max), ("min", np.min)):
+        found.add(f"speed_{name}", 3.6 * pick(run["ground_speed"][on]), "km/h", f"{name}imum speed")
+    found.add("ay_max", np.abs(run["ay"][on]).max(), "m/s2", "largest lateral acceleration")
+    found.add("ax_max", run["ax"][on].max(), "m/s2", "largest acceleration")
+    found.add("ax_min", run["ax"][on].min(), "m/s2", "largest deceleration, negative")
+    error = np.abs(run["path_error"][on])
+    found.add("path_error", error.max(), "m", "largest distance from the line")
+    found.add("path_error_at", station[on][int(np.argmax(error))], "m", "distance along the lap where that was")
+    half = max(abs(float(y)) for _, y, _ in car.at_rest.contact)
+    edge = found.add("edge", settings["width"] / 2 - half - error.max(), "m",
+                     "smallest distance of the wheels from the edges; negative: outside")  # fmt: skip
+    found.add("side_slip_max", np.abs(run["side_slip"][on]).max(), "deg", "largest side slip")
+    criteria = [
+        Criterion(f"the car comes around: {min(station[-1], circuit.length):.0f} of {circuit.length:.0f} m", through),
+        Criterion(f"its wheels stay on the course: {1000 * edge:.0f} mm from the edge", edge > 0),
+    ]
+    notes = [f"the driver keeps {pace:g} of the quasi-steady speed, on the line of the course as it is"]
+    for name, words in (("ay", "lateral"), ("drive", "acceleration"), ("braking", "deceleration")):
+        if settings[name] is None:
+            low, high = (f"{a:.3g}" for a in sorted((limits[name][0][1], limits[name][-1][1])))
+            speed = " to ".join(f"{3.6 * v:.0f}" for v in (limits[name][0][0], limits[name][-1][0]))
+            notes.append(f"limit of the car, {words}: {low} to {high} m/s2 at {speed} km/h")
+    if not steady:
+        notes.append("the run does not begin in steady motion")
+    shown = {**settings, "track": circuit.name}
+    return Result("lap", vehicle.name, shown, {"lap": run}, found.done(), criteria, notes,
+                  tuple((c, DISTANCE) for c in ("ay", "ax", "steering_wheel", "path_error")),
+                  (_speeds(run, best), _from_above(run, circuit, settings["width"])))  # fmt: skip
+
+
+def _lap_channel(run: Run, line: float) -> Array:
+    """The distance along the lap as a channel of the run, negative before the line."""
+    found: Array = run["driver.station"] - line
+    run.channels[DISTANCE], run.units[DISTANCE], run.labels[DISTANCE] = found, "m", "distance along the lap"
+    return found
+
+
+def _speeds(run: Run, best: SpeedProfile) -> Curve:
+    """Speed over the distance, as driven and quasi-steady."""
+    lines = (("driven", run[DISTANCE], 3.6 * run["ground_speed"]), ("limit", best.s, 3.6 * best.speed))
+    return Curve("distance along the lap, m", "speed, km/h", lines)
+
+
+def _from_above(run: Run, circuit: Circuit, width: float) -> Curve:
+    """The way of the mass centre between the edges of the course."""
+    x, y, heading = (np.append(c, c[0]) for c in (circuit.x, circuit.y, circuit.heading))
+    edges = [(x - far * np.sin(heading), y + far * np.cos(heading)) for far in (-width / 2, width / 2)]
+    ex, ey = (np.concatenate([edges[0][k], [np.nan], edges[1][k]]) for k in (0, 1))
+    return Curve("x, m", "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
+
+
+LAP = Manoeuvre(
+    "lap",
+    "a flying lap of a closed course: lap time at the limit, and driven",
+    {
+        "track": Setting("club", "", f"closed course: {', '.join(SHIPPED)}, or a CSV file of x and y in m", data=True),
+        "pace": Setting(0.9, "", "speed of the driver over that of the quasi-steady lap"),
+        "width": Setting(8.0, "m", "width of the course"),
+        "sectors": Setting(3.0, "", "number of sectors of equal length"),
+        "ay": Setting(None, "m/s2", "limit of lateral acceleration; that of the car over speed if not given"),
+        "drive": Setting(None, "m/s2", "limit of acceleration; that of the car over speed if not given"),
+        "braking": Setting(None, "m/s2", "limit of deceleration; that of the car over speed if not given"),
+        "driver": Setting("macadam", "", ", ".join(PREVIEW)),
+        "preview": Setting(0.5, "s", "preview time of the driver"),
+        "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
+    },
+    lap,
+    "quasi-steady speed within the limits of the car: Milliken & Milliken, Race Car Vehicle Dynamics, ch. 9",
+    first=("time", "time_limit"),
+    in_all=False,
+)

@@ -1,0 +1,386 @@
+"""Closed courses and the fastest speed along them, quasi-steady: a point mass within limits of acceleration.
+
+The line is a periodic cubic spline through points, tabulated at even stations. Limits of lateral acceleration, drive
+and braking depend on the speed and combine as an ellipse. The curvature k limits the speed, v^2 |k| <= a_y(v); from
+there a pass forward accelerates and a pass backward brakes, each with what the ellipse leaves. Milliken & Milliken,
+Race Car Vehicle Dynamics (1995), ch. 9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path as FilePath
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.csv_table import read_csv
+from bellcrank.kinds import Listed
+from bellcrank.library.given import positive
+from bellcrank.library.vehicles.path import Path
+from bellcrank.numeric.real import displayed, real, reals
+
+Array = np.ndarray[Any, Any]
+STEP, STRIDE = 0.25, 4  # m between stations, and how many of these lie between the points of a path to follow
+FASTEST = 150.0  # m/s, where nothing else limits the speed
+CORNERS = 8  # points of a course at least
+START = 3.9  # rad, where laps of the club course begin
+UNITS = {"": 1.0, "m": 1.0, "km": 1000.0, "mm": 0.001}
+
+
+@dataclass(frozen=True, eq=False)
+class SpeedProfile:
+    """The fastest speed along a closed course, as `Circuit.fastest` returns it.
+
+    Attributes
+    ----------
+    s : array
+        Stations in m, from the line and once around.
+    speed : array
+        Speed in m/s.
+    ax, ay : array
+        Longitudinal and lateral acceleration in m/s2.
+    time : array
+        Time from the line in s.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> lap = bc.manoeuvres.Circuit.shipped("oval").fastest(ay=9, drive=4, braking=9)
+    >>> lap.lap_time == lap.time[-1]
+    True
+    """
+
+    s: Array
+    speed: Array
+    ax: Array
+    ay: Array
+    time: Array
+
+    @property
+    def lap_time(self) -> float:
+        """Time of the whole lap in s."""
+        return float(self.time[-1])
+
+
+@dataclass(frozen=True)
+class Circuit(Listed):
+    """A closed course: the line that a car follows, around and around.
+
+    Parameters
+    ----------
+    name : str
+        Name.
+    x, y : tuple of float
+        Position of the stations in m, at even distances; the first is the line where laps begin.
+    heading, curvature : tuple of float
+        Heading in rad, curvature in 1/m, positive to the left.
+    length : float
+        Length of a lap in m.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> oval = bc.manoeuvres.Circuit.oval(100, 30)
+    >>> round(oval.length, 1), round(oval.tightest, 1)
+    (388.5, 30.0)
+    """
+
+    internals: ClassVar[tuple[str, ...]] = ("unrolled",)
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    heading: tuple[float, ...]
+    curvature: tuple[float, ...]
+    length: float
+
+    @classmethod
+    def through(cls, x: Any, y: Any, *, name: str = "course") -> Circuit:
+        """Make a closed, smooth line through points.
+
+        Parameters
+        ----------
+        x, y : sequence of float
+            At least eight points in m, in the direction of driving. The last may repeat the first.
+        name : str, default "course"
+            Name.
+
+        Returns
+        -------
+        Circuit
+            The course.
+
+        Raises
+        ------
+        ModelError
+            If there are fewer points, or two at the same position.
+        """
+        from scipy.interpolate import CubicSpline
+
+        px, py = reals(x), reals(y)
+        if px is None or py is None or px.ndim != 1 or px.shape != py.shape or not np.isfinite([px, py]).all():
+            raise ModelError(f"Circuit.through: x={displayed(x)} and y={displayed(y)} must be lists of finite numbers "
+                             "(m) of one length")  # fmt: skip
+        if len(px) > 1 and math.hypot(px[-1] - px[0], py[-1] - py[0]) < 1e-6:
+            px, py = px[:-1], py[:-1]
+        if len(px) < CORNERS:
+            raise ModelError(f"Circuit.through: a closed course needs at least {CORNERS} points, given {len(px)}")
+        px, py = np.append(px, px[0]), np.append(py, py[0])
+        chords = np.hypot(np.diff(px), np.diff(py))
+        if not (chords > 1e-6).all():
+            i = int(np.argmin(chords)) + 1
+            raise ModelError(f"Circuit.through: points {i} and {i + 1} of the course lie at the same position")
+        over = np.concatenate([[0.0], np.cumsum(chords)])
+        if chords[-1] > 0.2 * over[-1]:
+            raise ModelError(
+                f"Circuit.through: the course is not closed: its last point lies {chords[-1]:.4g} m from the first, "
+                f"and all other points span {over[-2]:.4g} m"
+            )
+        line = CubicSpline(over, np.column_stack([px, py]), bc_type="periodic")
+        fine = np.linspace(0.0, over[-1], max(20 * len(px), int(10 * over[-1] / STEP)))
+        s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line(fine), axis=0).T))])
+        count = _count(float(s[-1]))
+        at = np.interp(np.arange(count) / count * s[-1], s, fine)
+        (dx, dy), (ax, ay) = line(at, 1).T, line(at, 2).T
+        bend = (dx * ay - dy * ax) / np.hypot(dx, dy) ** 3
+        heading = np.unwrap(np.arctan2(dy, dx))
+        x, y = line(at).T
+        return cls(name, *_tuples(x, y, heading, bend), float(s[-1]))
+
+    @classmethod
+    def oval(cls, straight: float, radius: float) -> Circuit:
+        """Make an oval: two straights and two half circles, driven to the left from the middle of a straight.
+
+        Parameters
+        ----------
+        straight : float
+            Length of a straight in m.
+        radius : float
+            Radius of the half circles in m.
+
+        Returns
+        -------
+        Circuit
+            The course. Curvature changes at once between straights and half circles.
+        """
+        positive("Circuit.oval", "m", straight=straight, radius=radius)
+        length = 2 * straight + 2 * math.pi * radius
+        count = _count(length)
+        s = np.arange(count) / count * length
+        bends = [straight / 2 + i * (straight + math.pi * radius) for i in (0, 1)]
+        passed = [np.clip(s - b, 0.0, math.pi * radius) for b in bends]
+        turned = (passed[0] + passed[1]) / radius
+        on = np.where(((passed[0] > 0) & (s < bends[0] + math.pi * radius))
+                      | ((passed[1] > 0) & (s < bends[1] + math.pi * radius)), 1 / radius, 0.0)  # fmt: skip
+        half = turned >= math.pi
+        theta = np.where(half, turned - math.pi, turned)
+        along = np.select([s <= bends[0], s <= bends[1], s > bends[1] + math.pi * radius],
+                          [s, straight / 2 - (s - bends[0] - math.pi * radius), s - length], 0.0)  # fmt: skip
+        curved = on > 0
+        end = np.where(half, -1.0, 1.0)
+        x = np.where(curved, end * (straight / 2 + radius * np.sin(theta)), along)
+        y = np.where(curved, radius * (1 - end * np.cos(theta)), np.where((turned > 0) & (turned < 2 * math.pi - 1e-9),
+                                                                         2 * radius, 0.0))  # fmt: skip
+        return cls("oval", *_tuples(x, y, turned, on), length)
+
+    @classmethod
+    def read(cls, path: str | FilePath) -> Circuit:
+        """Read points of a closed course.
+
+        Parameters
+        ----------
+        path : str or Path
+            A CSV file with columns `x` and `y` in m, or with units in a second line or in brackets.
+
+        Returns
+        -------
+        Circuit
+            The course, with the name of the file.
+
+        Raises
+        ------
+        ModelError
+            If a column is missing or the points make no closed course.
+        """
+        found = read_csv(path)
+        columns = {c.name.strip(" #").lower(): c for c in found.channels}
+        values = []
+        for axis in "xy":
+            column = columns.get(axis) or columns.get(f"{axis}_m")
+            if column is None:
+                listed = ", ".join(c.name for c in found.channels)
+                raise ModelError(f"{path}: a course needs columns 'x' and 'y' in m; it has {listed}")
+            if column.unit.strip() not in UNITS:
+                raise ModelError(f"{path}: column '{column.name}' is in '{column.unit}'; a course may be in "
+                                 f"{', '.join(u for u in UNITS if u)}")  # fmt: skip
+            values.append(np.asarray(column.values, float) * UNITS[column.unit.strip()])
+        try:
+            return cls.through(*values, name=FilePath(path).stem)
+        except ModelError as error:
+            raise ModelError(f"{path}: {error}") from None
+
+    @classmethod
+    def shipped(cls, name: str) -> Circuit:
+        """Take a course that comes with Bellcrank; both follow from formulas.
+
+        Parameters
+        ----------
+        name : {"club", "oval"}
+            "oval": straights of 200 m, half circles with a radius of 50 m. "club": a course of 1.1 km with bends to
+            both sides and a smallest radius of 26 m.
+
+        Returns
+        -------
+        Circuit
+            The course.
+        """
+        if name not in SHIPPED:
+            raise ModelError(
+                f"no course is called '{name}'.{did_you_mean(str(name), SHIPPED)} There are {', '.join(SHIPPED)}; a "
+                "course of your own is a CSV file with columns x and y (m)"
+            )
+        return SHIPPED[name]()
+
+    @property
+    def tightest(self) -> float:
+        """Smallest radius in m."""
+        return 1 / float(np.abs(self.curvature).max())
+
+    def fastest(self, *, ay: Any, drive: Any, braking: Any) -> SpeedProfile:
+        """Compute the fastest quasi-steady speed of a point mass along the course.
+
+        Parameters
+        ----------
+        ay, drive, braking : float or sequence of pairs
+            Largest lateral acceleration, acceleration and deceleration in m/s2: numbers, or pairs (speed in m/s,
+            acceleration) with values constant outside. They combine as an ellipse. A `drive` of zero or less at a
+            speed is the top speed.
+
+        Returns
+        -------
+        SpeedProfile
+            Speed, accelerations and time over the stations.
+
+        Raises
+        ------
+        ModelError
+            If a limit is not positive.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> circle = bc.manoeuvres.Circuit.oval(0.001, 50)
+        >>> round(circle.fastest(ay=8, drive=3, braking=8).speed.max(), 2)
+        20.0
+        """
+        grip = _limit("ay", ay, positive_always=True)
+        pull = _limit("drive", drive)
+        brake = _limit("braking", braking, positive_always=True)
+        bend, ds = np.abs(self.curvature), self.length / len(self.x)
+        limit = _cornering(bend, grip, _top(pull))
+        first = int(np.argmin(limit))
+        bend, limit = np.roll(bend, -first), np.roll(limit, -first)
+        forward = _pass(limit, bend, ds, grip, pull)
+        backward = _pass(np.roll(forward[::-1], 1), np.roll(bend[::-1], 1), ds, grip, brake)
+        speed = np.roll(np.roll(backward, -1)[::-1], first)
+        speed = np.append(speed, speed[0])
+        time = np.concatenate([[0.0], np.cumsum(2 * ds / (speed[1:] + speed[:-1]))])
+        s = np.arange(len(speed)) * ds
+        ax = np.gradient(speed**2 / 2, s)
+        return SpeedProfile(s, speed, ax, speed**2 * np.append(self.curvature, self.curvature[0]), time)
+
+    def unrolled(self, before: float, after: float) -> tuple[Path, Array]:
+        """The course as a path that can be followed: some metres before the line, a lap, and some metres after it; and
+        the index of the station of the course for each point of the path."""
+        ds, n = self.length / len(self.x), len(self.x)
+        first, last = -math.ceil(before / ds / STRIDE) * STRIDE, n + math.ceil(after / ds / STRIDE) * STRIDE
+        index = np.arange(first, last + 1, STRIDE)
+        heading = np.array(self.heading)
+        turned = heading[0] + round((heading[-1] + self.curvature[-1] * ds - heading[0]) / (2 * math.pi)) * 2 * math.pi
+        laps = np.floor_divide(index, n)
+        at = index % n
+        angle = heading[at] + laps * (turned - heading[0])
+        return Path(*_tuples((index - index[0]) * ds, np.array(self.x)[at], np.array(self.y)[at], angle)), at
+
+
+Column = tuple[float, ...]
+
+
+def _tuples(a: Array, b: Array, c: Array, d: Array) -> tuple[Column, Column, Column, Column]:
+    """Columns as tuples of numbers."""
+    return tuple(a.tolist()), tuple(b.tolist()), tuple(c.tolist()), tuple(d.tolist())
+
+
+def _count(length: float) -> int:
+    """How many stations a course of some length (m) has."""
+    return STRIDE * max(round(length / STEP / STRIDE), CORNERS)
+
+
+def _limit(name: str, given: Any, positive_always: bool = False) -> Callable[[Any], Any]:
+    """An acceleration over speed: a number, or pairs."""
+    number = real(given)
+    if number is not None:
+        given = ((0.0, number),)
+    pairs = reals(given)
+    if pairs is None or pairs.ndim != 2 or pairs.shape[1] != 2 or not np.isfinite(pairs).all():
+        raise ModelError(f"Circuit.fastest: {name}={displayed(given)} must be a positive number (m/s2) or pairs (speed "
+                         "in m/s, acceleration in m/s2)")  # fmt: skip
+    v, a = pairs.T
+    if not (np.diff(v) > 0).all() or v[0] < 0:
+        raise ModelError(f"Circuit.fastest: {name}={displayed(given)}: speeds must not be negative and must increase")
+    if not (a > 0).all() if positive_always else not a[0] > 0:
+        raise ModelError(f"Circuit.fastest: {name}={displayed(given)} must be positive (m/s2)")
+    return partial(np.interp, xp=v, fp=a)
+
+
+def _top(pull: Callable[[Any], Any]) -> float:
+    """The speed from which on the drive accelerates no more."""
+    v = np.linspace(0.0, FASTEST, 3001)
+    still = np.flatnonzero(pull(v) <= 0)
+    return float(v[still[0]]) if len(still) else FASTEST
+
+
+def _cornering(bend: Array, grip: Callable[[Any], Any], top: float) -> Array:
+    """The largest speed of steady cornering at each station: below it the curvature can be driven at every speed."""
+    v = np.linspace(0.0, top, 2001)[1:]
+    reach = np.maximum.accumulate(v / np.sqrt(grip(v)))  # 1/sqrt of the largest curvature
+    wanted = 1 / np.sqrt(np.maximum(bend, 1e-12))
+    found = np.interp(wanted, np.concatenate([[0.0], reach]), np.concatenate([[0.0], v]))
+    return np.asarray(found)
+
+
+def _pass(limit: Array, bend: Array, ds: float, grip: Callable[[Any], Any], pull: Callable[[Any], Any]) -> Array:
+    """The speed with what the ellipse leaves for the acceleration, never above a limit; it begins at the slowest."""
+    found, v = limit.copy(), float(limit[0])
+    for i in range(1, len(limit)):
+        used = v * v * float(bend[i - 1]) / float(grip(v))
+        a = float(pull(v)) * math.sqrt(max(0.0, 1 - used**2))
+        v = min(float(limit[i]), math.sqrt(max(v * v + 2 * a * ds, 0.0)))
+        found[i] = v
+    return found
+
+
+def _club() -> Circuit:
+    """In polar coordinates, with three lobes of unequal size."""
+    angle = START + np.linspace(0.0, 2 * math.pi, 240, endpoint=False)
+    far = 150 * (1 + 0.26 * np.cos(2 * angle + 0.4) + 0.15 * np.cos(3 * angle) + 0.03 * np.sin(5 * angle))
+    return Circuit.through(far * np.cos(angle), far * np.sin(angle), name="club")
+
+
+SHIPPED: dict[str, Callable[[], Circuit]] = {"club": _club, "oval": lambda: Circuit.oval(200.0, 50.0)}
+
+
+def circuit_of(given: str | FilePath | Sequence[Any] | Circuit) -> Circuit:
+    """A course by its name, its file or itself."""
+    if isinstance(given, Circuit):
+        return given
+    if isinstance(given, FilePath) or (isinstance(given, str) and given.lower().endswith((".csv", ".txt"))):
+        return Circuit.read(given)
+    if isinstance(given, str):
+        return Circuit.shipped(given)
+    raise ModelError(f"a course must be a name ({', '.join(SHIPPED)}), a CSV file or a Circuit, given "
+                     f"{displayed(given)}")  # fmt: skip
