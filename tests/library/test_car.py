@@ -236,8 +236,10 @@ def test_a_tyre_that_is_too_small_is_unusual(passenger):
 
 
 def test_what_is_unusual_is_named_with_numbers(passenger):
-    odd = passenger.changed(front={"spring": {"stiffness": "600 N/mm"}, "camber": -9}, body={"cg": [-1.2, 0, 1.4]})
+    front = {"spring": {"stiffness": "600 N/mm"}, "camber": -9, "carrier": {"inertia": [0.5, 0.1, 0.2]}}
+    odd = passenger.changed(front=front, body={"cg": [-1.2, 0, 1.4]})
     told = "\n".join(odd.check())
+    assert "front.carrier.inertia = [0.5, 0.1, 0.2] kg m2: one exceeds the sum of the others." in told
     assert "front.spring.stiffness = 6e+05 N/m: stiffness; usual is 8000 N/m to 5e+05 N/m" in told
     assert "front.camber = -9 deg: camber as built, top outwards positive; usual is" in told
     assert "height of the mass centre above the ground (cg_height) is" in told

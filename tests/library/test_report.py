@@ -160,7 +160,7 @@ def test_cars_share_pictures_of_the_same_suspension(page):
 @pytest.mark.parametrize(("value", "unit", "text"), [
     (0.029439, "m", "0.0294"), (15.761, "", "15.8"), (999.7, "N", "1000"), (4057.0, "N", "4060"), (0.0, "", "0"),
     (26.0, "-", "26"), (1.0, "-", "1.00"),
-    (2703.4, "mm", "2703"), (-0.0996, "s", "-0.0996"), (9.996, "", "10.0"), (math.nan, "", "none"), (123456.0, "N", "123000"),
+    (2703.4, "mm", "2703"), (-0.0996, "s", "-0.0996"), (9.996, "", "10.0"), (math.nan, "", "none"), (math.inf, "%", "∞"), (123456.0, "N", "123000"),
 ])  # fmt: skip
 def test_three_significant_digits(value, unit, text):
     assert number(value, unit) == text

@@ -120,6 +120,15 @@ def test_what_is_wrong_with_a_trailer(car, change, words):
     assert words in str(error.value) and "caravan" in str(error.value)
 
 
+def test_trailers_that_do_not_stand_and_inertias_of_no_body(car):
+    deep = car.changed(trailers={"caravan": {"axles": {"axle": {"at": [-4.3, 1.0, -1.6]}}}})
+    said = r"do not hold the car: .* caravan weighs 1\d{4} N, its mass centre is at x = -4\.\d+ m .* at -4.3 m and -1.6 m"
+    with pytest.raises(ModelError, match=said):
+        deep.stand  # noqa: B018
+    odd = car.changed(trailers={"caravan": {"inertia": [6000, 2800, 3000]}}).check()
+    assert "trailers.caravan.inertia = [6000.0, 2800.0, 3000.0] kg m2: one exceeds the sum of the others." in odd
+
+
 def test_names_of_trailers_and_files():
     plain = bc.vehicles.Car.read("passenger")
     for trailers, words in (

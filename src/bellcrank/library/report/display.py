@@ -27,7 +27,9 @@ WRITTEN = {"": "-", "1": "-", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s²)/d
 
 def number(value: float, unit: str = "") -> str:
     """A number with three significant digits and without an exponent."""
-    if not math.isfinite(value):
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if math.isnan(value):
         return "none"
     if value == 0 or (unit in COUNTS and abs(value) >= 10 and value == round(value)):
         return f"{value:.0f}"

@@ -19,7 +19,7 @@ from bellcrank.library.report.tables import car_figures, cells, heads, link, mar
 from bellcrank.library.vehicles.figures import Figure
 
 CAR = "car"  # the section of figures that need no run
-FIRST = ("mass", "front_share", "understeer", "characteristic_speed", "critical_speed", "roll_gradient",
+FIRST = ("mass", "mass_total", "front_share", "understeer", "characteristic_speed", "critical_speed", "roll_gradient",
          "static_stability")  # fmt: skip
 TOP = (CAR, "braking", "acceleration", "iso4138", "iso4138-radius", "iso7401-step", "iso7401-frequency", "iso3888-1",
        "iso3888-2", "sine-with-dwell", "ride")  # fmt: skip

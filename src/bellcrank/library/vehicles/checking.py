@@ -27,11 +27,6 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     heavy = HEAVY if car.sections.kind == "truck" else 1.0
     found = list(unusual_keys(car.sections, "", heavy))
     found += unusual(figures, heavy)
-    inertia = car.sprung.inertia.diagonal()
-    if 2 * max(inertia) > sum(inertia):
-        found.append(
-            f"inertia of the body {[round(float(i), 1) for i in inertia]} kg m2: one exceeds the sum of the others."
-        )
     for name, load, (which, _) in zip(CORNERS, at_rest.load, CORNERS.values(), strict=True):
         axle = car.axle(which)
         low, high = axle.tyre.loads_at_rest
@@ -100,7 +95,8 @@ def unusual(figures: Figures, heavy: float = 1.0) -> list[str]:
 
 
 def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
-    """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high."""
+    """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high, and moments of inertia
+    that no body has."""
     for f in fields(record):
         value, place = getattr(record, f.name), f"{where}{f.name}"
         if is_dataclass(value):
@@ -109,6 +105,8 @@ def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
             for name, each in value.items():
                 if is_dataclass(each):
                     yield from unusual_keys(each, f"{place}.{name}.", heavy)
+        elif f.name == "inertia" and isinstance(value, tuple) and 2 * max(value) > (1 + 1e-9) * sum(value):
+            yield f"{place} = {[float(f'{i:.4g}') for i in value]} kg m2: one exceeds the sum of the others."
         elif "key" in f.metadata and isinstance(value, float):
             k = key_of(f)
             if k.usual is None:

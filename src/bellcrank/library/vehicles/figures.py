@@ -115,7 +115,7 @@ def _figure(
 def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     """Masses, loads and lengths."""
     on_front = front_fraction(at_rest)
-    yield _figure("mass", at_rest.mass, "kg", "mass with loads")
+    yield _figure("mass", at_rest.mass, "kg", f"mass with loads{_alone(car)}")
     yield _figure("wheelbase", front.x - rear.x, "m", "wheelbase", (1.4, 4.2))
     yield _figure("track_front", front.track, "m", "front track", (1.0, 2.2))
     yield _figure("track_rear", rear.track, "m", "rear track", (1.0, 2.2))
@@ -124,6 +124,11 @@ def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
         yield _figure(f"load_{name}", load, "N", f"load of wheel {name} at rest")
     yield _figure("steering_ratio", steering_ratio(car), "", "steering ratio", (3.0, 26.0))
+
+
+def _alone(car: CarData) -> str:
+    """What labels of a car that tows add."""
+    return ", without trailers" if car.trailers else ""
 
 
 def front_fraction(at_rest: Stand) -> float:
@@ -165,7 +170,7 @@ def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     moves = at_rest.mass * height / (front.x - _carried_at(car, at_rest, rear))
     words = "roll gradient of the springs and bars on rigid tyres"
     yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", words)
-    yield _figure("static_stability", half_track, "", "static stability factor", (0.9, 4.0))
+    yield _figure("static_stability", half_track, "", f"static stability factor{_alone(car)}", (0.9, 4.0))
     yield _figure("load_transfer", moves, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration")
 
 

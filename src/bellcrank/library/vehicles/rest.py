@@ -158,7 +158,15 @@ def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
             f"; with free_length {1000 * free:.4g} mm each {axle.name} spring pushes {force:.4g} N "
             f"where the car is drawn, {1000 * drawn:.4g} mm long"
         )
-    return f"{message}; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
+    message += f"; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
+    for trailer in car.trailers:
+        x, _, z = trailer.sprung.cg
+        wheels = ", ".join(f"{axle.record.at[0]:.4g} m and {axle.record.at[2]:.4g} m" for axle in trailer.axles)
+        message += (
+            f"; {trailer.name} weighs {trailer.mass * GRAVITY:.5g} N, its mass centre is at x = {x:.4g} m and "
+            f"z = {z:.4g} m from its hitch, wheel centres at {wheels}"
+        )
+    return message
 
 
 @dataclass(frozen=True, eq=False)
