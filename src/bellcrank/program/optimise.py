@@ -13,7 +13,7 @@ from bellcrank.program.search import anneal
 TRIAL, MOVES = 1000, 20000  # of the thorough search, at most: for each way of derivation, and for the best of them
 PER_OPERATION, HEAT = 50, 0.2  # moves that a small model needs; operations more that are accepted at first
 LARGE = 2500  # operations above which only the plain form is tried
-ROUNDS, WORTH = 3, 0.001  # repetitions of the extraction, while the one before has saved that part of all operations
+ROUNDS = 3  # repetitions of the extraction while it gains
 
 
 def first_extraction(roots: Sequence[Expr], thorough: bool = False) -> Network:
@@ -56,9 +56,6 @@ def optimised(
         cost = network_cost(again)
         if cost >= least:
             break
-        little = least - cost < WORTH * least
         result, least = rebuild(again), cost
-        if little:
-            break
     total = count(result).total
     return (result, total) if total < operations else (list(roots), operations)
