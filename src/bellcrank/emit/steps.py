@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bellcrank.expr import Expr, Symbol, postorder
+from bellcrank.expr import Expr, Symbol
 from bellcrank.program.statements import Statement, statement_expressions, statement_targets
 
 
@@ -52,4 +52,16 @@ def step_expressions(s: Step) -> tuple[Expr, ...]:
 
 
 def symbols_in(roots: Iterable[Expr]) -> list[Symbol]:
-    return [n for n in postorder(roots) if isinstance(n, Symbol)]
+    """The symbols below the roots, in the order in which they are met."""
+    found: list[Symbol] = []
+    seen: set[Expr] = set()
+    stack = [*roots][::-1]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            if node.__class__ is Symbol:
+                found.append(node)  # type: ignore[arg-type]
+            else:
+                stack += node.parts[::-1]
+    return found

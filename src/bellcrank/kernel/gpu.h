@@ -22,6 +22,7 @@
 #define restrict __restrict__
 #define EXPORT static
 #define SEPARATE
+#define ONCE
 #define real double
 #if SINGLE
 typedef float scalar; /* what runs compute in */

@@ -241,5 +241,5 @@ def library_calls(source: str) -> list[str]:
     """Functions of the C library that a source may call."""
     known: Mapping[str, str] = names_in("c")
     plain = {x for x in known.values() if x.isidentifier()} | {*LIBRARY}
-    own = set(re.findall(r"^static (?:inline )?\w+ \*?(\w+)\(", source, re.MULTILINE))
+    own = set(re.findall(r"^static (?:inline |SEPARATE )?\w+ \*?(\w+)\(", source, re.MULTILINE))
     return sorted(f for f in plain - own if re.search(rf"\b{f}\(", source))

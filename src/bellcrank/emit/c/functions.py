@@ -15,7 +15,7 @@ from bellcrank.emit.number import Number
 from bellcrank.emit.parts import cut, shared_symbols
 from bellcrank.emit.schedule import Schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
-from bellcrank.expr import ZERO, Expr, Symbol, postorder
+from bellcrank.expr import ZERO, Expr, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -25,10 +25,11 @@ from bellcrank.program.statements import Assign, Call
 TIME = Symbol("t", "time")
 OWN_NAMES = frozenset((
     "t", "q", "u", "p", "c", "w", "x", "z", "qd", "ud", "out", "real", "sincos_all", "atan_all", "solve_symmetric",
-    "call_external", "memory_of", "LANES", "FILL_1", "FILL_2", "FILL_3", "EXPORT", "SEPARATE", "lanes", "choose",
-    "one_if", "N_LANES",
+    "call_external", "memory_of", "LANES", "FILL_1", "FILL_2", "FILL_3", "EXPORT", "ONCE", "SEPARATE", "lanes",
+    "choose", "one_if", "N_LANES",
     HALF,
 ))  # what the statements of a function may use besides the names of the model  # fmt: skip
+MANY = 300  # constants, above which a compiler takes longer to make them fast than all runs gain
 C_NAMES = {"system": "system_at"}  # the C library has a function `system`
 
 
@@ -121,12 +122,13 @@ class Functions:
         pieces = cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
         head = f"(const {self.number.c} *restrict p, {self.number.c} *restrict c)"
         lines = ["/* ---- what follows from the parameters alone */", ""]
+        once = "ONCE " if sum(map(len, pieces)) > MANY else ""
         for number, piece in enumerate(pieces, 1):
             loads, used = self._loads([s.value for s in piece])
             unused = {"p"} - used | ({"c"} if not piece else set())
             stores = [f"{self.fixed[s.target]} = {printer.expr(s.value)};" for s in piece]
             name = "EXPORT void constants" if len(pieces) == 1 else f"SEPARATE static void constants_{number}"
-            lines += _block(name + head, [*_void(unused), *loads, *stores])
+            lines += _block(once + name + head, [*_void(unused), *loads, *stores])
         if len(pieces) > 1:
             calls = [f"constants_{number}(p, c);" for number in range(1, len(pieces) + 1)]
             lines += _block(f"EXPORT void constants{head}", calls)
@@ -236,7 +238,7 @@ def _shared_in(roots: Iterable[Expr], shared: Mapping[Symbol, int], known: set[S
     """Shared symbols met for the first time in this function."""
     if not shared:
         return []
-    found = [n for n in postorder(roots) if isinstance(n, Symbol) and n in shared and n not in known]
+    found = [s for s in symbols_in(roots) if s in shared and s not in known]
     known.update(found)
     return found
 

@@ -23,6 +23,7 @@ from bellcrank.names import routine_name
 from bellcrank.program.implicit import Implicit
 from bellcrank.program.lookup import Lookup
 
+MANY = 200  # statements of a function that is not to become a part of others: they would take long to compile
 _TYPES = {"i": "int32_t", "d": "double", "f": "float"}  # of lists
 
 
@@ -89,7 +90,8 @@ def _formulas(name: str, formulas: Formulas) -> str:
     names = {s: f"{letter}[{i}]" for letter, group in zip("abc", over, strict=True) for i, s in enumerate(group)}
     lines = _statements({f"out[{i}]": e for i, e in values.items()}, names)
     taken = "const double *a, const double *b, const double *c, double *out"
-    return _function(f"inline void {name}({taken})", [_silent("a", "b", "c", "out"), *lines])
+    kind = "inline" if len(lines) < MANY else "SEPARATE"
+    return _function(f"{kind} void {name}({taken})", [_silent("a", "b", "c", "out"), *lines])
 
 
 def _function(head: str, lines: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import Alike, Angles, Step, step_expressions, step_targets
-from bellcrank.expr import ZERO, Expr, Func, Product, Sum, Symbol, postorder
+from bellcrank.expr import ZERO, Expr, Func, Product, Sum, Symbol
 from bellcrank.expr import Number as NumberNode
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import PI, Rational
@@ -67,7 +67,15 @@ class CPrinter(Printer):
 
     def _is_number(self, root: Expr) -> bool:
         """Is it one wherever states and inputs are? Quotients, roots and routines need not be."""
-        return all(map(self._is_defined, postorder((root,))))
+        seen, stack = {root}, [root]
+        while stack:
+            node = stack.pop()
+            if not self._is_defined(node):
+                return False
+            new = [p for p in node.parts if p not in seen]
+            seen.update(new)
+            stack += new
+        return True
 
     def _is_defined(self, node: Expr) -> bool:
         if isinstance(node, Symbol):

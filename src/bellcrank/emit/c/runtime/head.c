@@ -24,3 +24,8 @@
 #else
 #define SEPARATE
 #endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define ONCE __attribute__((optimize("O0"))) /* called once in a run */
+#else
+#define ONCE
+#endif
