@@ -127,14 +127,15 @@ class Ready:
             heights = [float(height(*(origin + a * ahead + b * left))) for a, b, _ in contact]
             rows = np.column_stack([np.ones(4), contact[:, :2]])
             plane = Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
-        start = self.rolling(speed, plane)
-        start |= {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1])}
-        start |= {"q(chassis, 4)": heading, "driver.station": station}
+        place = {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1]), "q(chassis, 4)": heading}
+        place["driver.station"] = station
+        start = self.rolling(speed, plane) | place
         rises = plane.ahead * ahead + plane.left * left
         motion = SteadyMotion(self.sim, (float(rises[0]), float(rises[1])))
         how, inputs = {**self._parameters(start), **parameters}, {"speed_set": speed}
-        circles, found = max(1, math.ceil(abs(bend) * speed**2 / TIGHTER)), start
+        circles = max(1, math.ceil(abs(bend) * speed**2 / TIGHTER))
         try:
+            found = start if height is not None else self.settled(speed, **{**parameters, "hands": 0.0}) | place
             for share in np.linspace(0.0, 1.0, circles + 1)[1:]:
                 curve = {"curve_set": share * bend}
                 found = motion.solve(found, inputs | curve, {**how, "k_turn": K_TURN, "hands": 0.0}, heading)
