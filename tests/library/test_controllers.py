@@ -459,3 +459,26 @@ def test_example_of_a_controller(capsys):
     run_path(str(EXAMPLE))["main"]()
     off, on = (float(x) for x in re.findall(r"yaw rate ([\d.]+) deg/s", capsys.readouterr().out))
     assert 5 < on < 0.95 * off
+
+
+@pytest.mark.campaign
+def test_steady_turns_with_a_controller_of_the_yaw_rate(plain):
+    """A controller that begins to brake as the car turns: the steady turn that is found stays, with its brake torque."""
+    from bellcrank.library.manoeuvres.ready import K_TURN, ready
+
+    def damper(t, yaw_rate):
+        return max(0.0, -3000 * yaw_rate), max(0.0, 3000 * yaw_rate)
+
+    torques = ["fl.brake_torque", "fr.brake_torque"]
+    own = plain.controlled("damper", inputs=["yaw_rate"], torques=torques, sample_time=0.01, python=damper)
+    car, speed, ay = ready(own), 80 / 3.6, 4.0
+    turn = car.turning(speed, ay / speed**2)
+    inputs = {"speed_set": speed, "curve_set": ay / speed**2}
+    run = car.drive(2.0, turn, inputs, {"k_turn": K_TURN})
+    rate = ay / speed
+    assert np.radians(run["yaw_rate"]) == pytest.approx(np.full(len(run.time), rate), rel=1e-3)
+    assert run["damper.fr.brake_torque"] == pytest.approx(np.full(len(run.time), 3000 * rate), rel=1e-3)
+    assert np.ptp(run["steering_wheel"]) < 0.05
+    step = bc.manoeuvres.run(own, "iso7401-step")
+    turned = np.degrees(turn["driver.turn"] - car.settled(speed)["driver.turn"])
+    assert step["angle"] == pytest.approx(turned, rel=1e-6)

@@ -127,14 +127,15 @@ class Ready:
             heights = [float(height(*(origin + a * ahead + b * left))) for a, b, _ in contact]
             rows = np.column_stack([np.ones(4), contact[:, :2]])
             plane = Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
-        start = self.rolling(speed, plane)
-        start |= {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1])}
-        start |= {"q(chassis, 4)": heading, "driver.station": station}
+        place = {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1]), "q(chassis, 4)": heading}
+        place["driver.station"] = station
+        start = self.rolling(speed, plane) | place
         rises = plane.ahead * ahead + plane.left * left
         motion = SteadyMotion(self.sim, (float(rises[0]), float(rises[1])))
         how, inputs = {**self._parameters(start), **parameters}, {"speed_set": speed}
-        circles, found = max(1, math.ceil(abs(bend) * speed**2 / TIGHTER)), start
+        circles = max(1, math.ceil(abs(bend) * speed**2 / TIGHTER))
         try:
+            found = start if height is not None else self.settled(speed, **{**parameters, "hands": 0.0}) | place
             for share in np.linspace(0.0, 1.0, circles + 1)[1:]:
                 curve = {"curve_set": share * bend}
                 found = motion.solve(found, inputs | curve, {**how, "k_turn": K_TURN, "hands": 0.0}, heading)
@@ -169,7 +170,8 @@ class Ready:
         try:
             start = self._straight(motion, start, speed, how)
             for share in np.linspace(0.0, 1.0, circles + 1)[1:] if curvature else []:
-                start = motion.solve(start, {"speed_set": speed, "curve_set": share * curvature}, how)
+                inputs = {"speed_set": speed, "curve_set": share * curvature}
+                start = self._solved_or_driven(motion, start, inputs, how)
         except RunError as error:
             name = self.data.sections.name
             if not share:
@@ -188,15 +190,36 @@ class Ready:
     ) -> dict[str, float]:
         """Newton's method from the car as it stands; where that is too far away, as with a trailer that begins above
         the ground, after some time of driving straight ahead on the level ground before any course."""
-        inputs = {"speed_set": speed}
+        try:
+            return motion.solve(start, {"speed_set": speed}, how)
+        except RunError:
+            before = start | {"q(chassis, 1)": -speed * SETTLING - 10.0}
+            return self._driven(motion, before, {"speed_set": speed}, how, start)
+
+    def _solved_or_driven(
+        self, motion: SteadyMotion, start: dict[str, float], inputs: Mapping[str, float], how: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Newton's method; of an extended car, if that fails, after some time of driving. A controller that begins to
+        brake makes a kink, as the friction of a brake without torque is undetermined."""
         try:
             return motion.solve(start, inputs, how)
         except RunError:
-            before = start | {"q(chassis, 1)": -speed * SETTLING - 10.0}
-            run = self.drive(SETTLING, before, inputs, how)
-            ends = {name: float(run[name][-1]) for name in motion.names}
-            place = {name: start.get(name, 0.0) for name in PLACE}
-            return motion.solve(ends | place, inputs, how)
+            if not self.extended:
+                raise
+            return self._driven(motion, start, inputs, how, start)
+
+    def _driven(
+        self,
+        motion: SteadyMotion,
+        start: dict[str, float],
+        inputs: Mapping[str, float],
+        how: Mapping[str, float],
+        place: Mapping[str, float],
+    ) -> dict[str, float]:
+        """Newton's method after some time of driving, at the place that is given."""  # fmt: skip
+        run = self.drive(SETTLING, start, inputs, how)
+        ends = {name: float(run[name][-1]) for name in motion.names}
+        return motion.solve(ends | {name: place.get(name, 0.0) for name in PLACE}, inputs, how)
 
     def _at_rest(self, start: dict[str, float]) -> dict[str, float]:
         """Where an extended car comes to rest from where the car stands without what was added."""

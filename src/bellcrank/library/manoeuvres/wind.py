@@ -20,8 +20,8 @@ SOON = 0.1  # s, in which the wind sets in or ends
 def side_wind(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Wind from the right for some time: how far the car is blown aside."""
     air = vehicle.data.sections.aerodynamics
-    if air is None or (air.side == 0 and air.yaw == 0):
-        raise ModelError("side wind: the file states neither aerodynamics.side nor aerodynamics.yaw", vehicle.name)
+    if air is None or not air.sided:
+        raise ModelError("side wind: the file states no aerodynamics.side, .yaw or .flow", vehicle.name)
     car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     wind, blows = settings["wind"], settings["duration"]
     times = [0.0, BEGINS, BEGINS + SOON, BEGINS + blows, BEGINS + blows + SOON, FAR]

@@ -4,16 +4,21 @@ With side coefficients the air comes at the car with its velocity against the wi
 the left). V is its size in the plane of the car and v its part across: side force -rho/2 A c_side V v at mid-wheelbase
 and a height of its own, yaw moment -rho/2 A l c_yaw V v: both in proportion to the sine of the angle of the flow, as
 coefficients are measured to some 20 deg. Reference point and length: the middle of the wheelbase l (SAE J1594).
+
+Maps over the ride heights or over the flow angle b take the place of coefficients. A ride height is the height of a
+point of the body over the road between both wheels of its axle. Tables over b = atan(v/V_x) are over rho/2 V^2.
 """
 
 from __future__ import annotations
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.air_maps import flow_table, ride_table
+from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.records import Aerodynamics
+from bellcrank.library.vehicles.records import Aerodynamics, RideMap
 from bellcrank.library.vehicles.rest import Stand
+from bellcrank.library.vehicles.wheel_tyres import contacts
 
 STILL = 1e-6  # m/s: in still air the speed has a slope, too
 
@@ -24,37 +29,88 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
         return
     put(s, "rho", air.density, "M/L**3", "density of the air")
     put(s, "area", air.area, "L**2", "frontal area")
-    put(s, "c_drag", air.drag, "1", "drag coefficient")
-    sided = air.side != 0 or air.yaw != 0
-    if sided:
+    if air.sided:
         s.add_input("wind", units="L/T", label="side wind across the ground, to the left")
         s.set_run(inputs={"wind": 0.0})
-    s.define("ahead", "dot(vel(chassis.cm), [chassis1])" + (" - wind*dot([n2], [chassis1])" if sided else ""))
-    pressure = "rho/2*area*airspeed" if sided else "rho/2*area*abs(ahead)"
-    if sided:
+    s.define("ahead", "dot(vel(chassis.cm), [chassis1])" + (" - wind*dot([n2], [chassis1])" if air.sided else ""))
+    pressure = "rho/2*area*airspeed" if air.sided else "rho/2*area*abs(ahead)"
+    if air.sided:
         s.define("aside", "dot(vel(chassis.cm), [chassis2]) - wind*dot([n2], [chassis2])")
         s.define("airspeed", f"sqrt(ahead**2 + aside**2 + {STILL**2!r})")
+    if air.flow is not None:
+        s.define("air_ahead", f"sqrt(ahead**2 + {STILL**2!r})")
+        s.define("air_angle", "atan2(aside, air_ahead)")
+        s.add_output("air_angle", "air_angle", label="air-flow angle, positive from the left", units="deg")
+    if air.ride is not None:
+        _add_ride(s, car, air.ride, chassis)
     s.define("stagnation", f"{pressure}*ahead")
-    s.add_force("drag", magnitude="-c_drag*stagnation", direction=chassis[1], at=chassis.cm, label="drag")
+    drag, whole = _coefficient(s, air, "drag")
+    along = "rho/2*area*airspeed**2*ahead/air_ahead" if whole else "stagnation"
+    s.add_force("drag", magnitude=f"-{drag}*{along}", direction=chassis[1], at=chassis.cm, label="drag")
     ends = [float(at_rest.contact[i][0]) for i in (0, 2)]
-    for axle, lift, x in (("front", air.lift_front, ends[0]), ("rear", air.lift_rear, ends[1])):
+    for axle, x in (("front", ends[0]), ("rear", ends[1])):
         put(s, f"x_lift_{axle}", x, "L", f"x of the lift over the {axle} axle, above its contacts at rest")
         point = s.add_point(f"{axle}.lift_at", body=chassis, at=(f"x_lift_{axle}", 0, "cg_z"))
-        put(s, f"c_lift_{axle}", lift, "1", f"lift coefficient over the {axle} axle")
-        s.add_force(f"{axle}.lift", magnitude=f"c_lift_{axle}*rho/2*area*ahead**2", direction=chassis[3], at=point,
+        lift, whole = _coefficient(s, air, f"lift_{axle}")
+        speed = "airspeed" if whole else "ahead"
+        s.add_force(f"{axle}.lift", magnitude=f"{lift}*rho/2*area*{speed}**2", direction=chassis[3], at=point,
                     label=f"lift over the {axle} axle")  # fmt: skip
-    if sided:
+    if air.sided:
         _add_side(s, air, chassis, at_rest)
+    if air.ride is not None or air.flow is not None:
+        forces = {"drag": "drag", "front.lift": "front.lift", "rear.lift": "rear.lift"}
+        for name, force in (forces | ({"side": "side_wind"} if air.sided else {})).items():
+            s.add_output(f"{name}_force", f"fm({force})", label=f"aerodynamic force: {name}", units="F")
+
+
+def _coefficient(s: System, air: Aerodynamics, name: str) -> tuple[str, bool]:
+    """A coefficient as a formula, and whether it is over the whole speed of the air. With a map of ride heights its
+    parameter is a factor of the map."""
+    words = {"drag": "drag coefficient"}.get(name, f"lift coefficient over the {name[5:]} axle")
+    rows = None if air.ride is None else getattr(air.ride, name)
+    over_angle = None if air.flow is None else getattr(air.flow, name)
+    formula = f"c_{name}"
+    if rows is None:
+        put(s, formula, getattr(air, name), "1", words)
+    else:
+        put(s, formula, 1.0, "1", f"factor of the map: {words}")
+        s.define(f"{name}_map", ride_table(air.ride, rows))  # type: ignore[arg-type]
+        formula += f"*{name}_map(front.ride_height, rear.ride_height)"
+    if over_angle is not None:
+        s.define(f"{name}_flow", flow_table(over_angle, odd=False))
+        formula += f"*{name}_flow(air_angle)"
+    return formula, over_angle is not None
+
+
+def _add_ride(s: System, car: CarData, ride: RideMap, chassis: BodyHandle) -> None:
+    """Ride heights, over the road below the wheels of each axle."""
+    for axle, at in (("front", ride.front_at), ("rear", ride.rear_at)):
+        point = s.add_point(f"{axle}.ride_at", body=chassis, at=at)
+        dual = car.axle(axle).record.dual_spacing is not None
+        wheels = [name for name, (which, _) in CORNERS.items() if which == axle]
+        over = [f"{one}_distance/{1 + dual}" for name in wheels for one in contacts(name, dual)]
+        above = [f"dot(pos({point.name}) - pos({name}.wheel.cm), [n3])" for name in wheels]
+        s.define(f"{axle}.ride_height", f"({' + '.join([*over, *above])})/2")
+        s.add_output(f"{axle}.ride_height", f"{axle}.ride_height", label=f"ride height of the {axle} axle", units="L")
 
 
 def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand) -> None:
-    put(s, "c_side", air.side, "1", "lateral force coefficient, per sine of the air-flow angle")
-    put(s, "c_yaw", air.yaw, "1", "yaw moment coefficient, per sine of the air-flow angle")
+    flow = air.flow
+    found = {}
+    for name, words in (("side", "lateral force coefficient"), ("yaw", "yaw moment coefficient")):
+        pairs = None if flow is None else getattr(flow, name)
+        if pairs is None:
+            put(s, f"c_{name}", getattr(air, name), "1", f"{words}, per sine of the air-flow angle")
+            found[name] = f"-c_{name}*rho/2*area*airspeed*aside"
+        else:
+            put(s, f"c_{name}", 1.0, "1", f"factor of the table: {words}")
+            s.define(f"{name}_flow", flow_table(pairs, odd=True))
+            found[name] = f"-c_{name}*{name}_flow(air_angle)*rho/2*area*airspeed**2"
     high = float(at_rest.centre[2]) if air.side_height is None else air.side_height - at_rest.height
     put(s, "z_air", high, "L", "z of the aerodynamic lateral force")
     point = s.add_point("air_centre", body=chassis, at=("(x_lift_front + x_lift_rear)/2", 0, "z_air"))
-    s.add_force("side_wind", magnitude="-c_side*rho/2*area*airspeed*aside", direction=chassis[2], at=point,
+    s.add_force("side_wind", magnitude=found["side"], direction=chassis[2], at=point,
                 label="aerodynamic lateral force")  # fmt: skip
     s.define("air_base", "x_lift_front - x_lift_rear")
-    s.add_moment("yaw_wind", magnitude="-c_yaw*air_base*rho/2*area*airspeed*aside", direction=chassis[3], on=chassis,
-                 label="aerodynamic yaw moment")  # fmt: skip
+    s.add_moment("yaw_wind", magnitude=found["yaw"].replace("-c_yaw*", "-c_yaw*air_base*", 1), direction=chassis[3],
+                 on=chassis, label="aerodynamic yaw moment")  # fmt: skip

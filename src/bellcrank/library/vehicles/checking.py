@@ -6,6 +6,7 @@ wrong unit above all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.geometry import unusual_points
 from bellcrank.library.vehicles.keys import key_of, shown
+from bellcrank.library.vehicles.records import Aerodynamics
 from bellcrank.library.vehicles.rest import Stand, corner
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -59,6 +61,7 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
                 f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "
                 f"{1000 * low:.0f} to {1000 * high:.0f} mm."
             )
+    found += ride_remarks(car.sections.aerodynamics, at_rest)
     units = [at_rest.added, *at_rest.trailers]
     loads = {wheel: load for unit in units if unit is not None for wheel, load in unit.load.items()}
     for simple in car.simple_axles:
@@ -115,3 +118,19 @@ def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
             if not least <= value <= most:
                 low, high = (shown(k, x) for x in (least, most))
                 yield f"{place} = {shown(k, value)}: {k.words}; usual is {low} to {high}."
+
+
+def ride_remarks(air: Aerodynamics | None, at_rest: Stand) -> Iterator[str]:
+    """Ride heights at rest outside of their map."""
+    if air is None or air.ride is None:
+        return
+    p, r = at_rest.pitch, at_rest.roll
+    up = np.array([-math.sin(p), math.cos(p) * math.sin(r), math.cos(p) * math.cos(r)])
+    for axle, point in (("front", air.ride.front_at), ("rear", air.ride.rear_at)):
+        heights = getattr(air.ride, axle)
+        h = at_rest.height + float(np.array(point) @ up)
+        if not heights[0] <= h <= heights[-1]:
+            yield (
+                f"aerodynamics.ride: at rest the {axle} ride height is {1000 * h:.0f} mm, outside of its map, "
+                f"{1000 * heights[0]:.4g} to {1000 * heights[-1]:.4g} mm; the edge of the map applies there."
+            )

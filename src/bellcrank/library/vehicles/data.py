@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.air_maps import air_problems
 from bellcrank.library.vehicles.axles import FittedAxle, fit_axle
 from bellcrank.library.vehicles.geometry import car_problems
 from bellcrank.library.vehicles.keys import Problems, read_record
@@ -97,6 +98,7 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
         across = [k for k, v in vars(sections.setup).items() if v is not None and k.startswith(("load_", "cross_"))]
         problems.extend(f"setup.{k}: cross weights need spring perches, which air springs do not have." for k in across)
     drive_problems(sections, problems)
+    problems.extend(air_problems(sections.aerodynamics))
     if problems:
         raise ModelError(problems, _name(given))
     assert front is not None and rear is not None
@@ -118,6 +120,10 @@ def _in_iso(sections: Sections) -> Sections:
     for i, (name, x) in enumerate(trailers.items()):  # positions on a trailer are from its own hitch, in ISO 8855
         if x.towed_by == CAR or (x.towed_by is None and i == 0):
             trailers[name] = replace(x, hitch=replace(x.hitch, at=turned(x.hitch.at, signs)))
+    air = sections.aerodynamics
+    if air is not None and air.ride is not None:
+        ride = replace(air.ride, front_at=turned(air.ride.front_at, signs), rear_at=turned(air.ride.rear_at, signs))
+        sections = replace(sections, aerodynamics=replace(air, ride=ride))
     return replace(
         sections, body=body, front=front, rear=rear, loads=loads or sections.loads, axles=axles or None,
         trailers=trailers or None,

@@ -14,8 +14,10 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
-from bellcrank.numeric.real import displayed, real
+from bellcrank.numeric.real import displayed, real, reals
 from bellcrank.units import ANGLE, WITH_UNIT, Dimension, Unit, parse_dimension, unit_system
 
 SI = unit_system("mks")
@@ -27,7 +29,8 @@ NUMBERS = ("number", "vector", "numbers", "pairs")  # kinds that have units
 class Key:
     """What a file may say under a name.
 
-    kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), text, flag (true or
+    kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), rows (lists of numbers
+    without unit, all of one length), text, flag (true or
     false), formulas (by names), mapping (read elsewhere), section (a record of its own) or sections (such records by
     name). `dimensions`: of the numbers, two for pairs. `sign`: 1 positive, 0 not negative, None any. `most`: the
     largest value that is allowed; `usual`: between what a person expects it, in SI units.
@@ -158,6 +161,8 @@ def read_value(k: Key, value: Any, where: str, problems: Problems, stated: State
         return _text(k, value, where, problems)
     if k.kind == "pairs":
         return _pairs(k, value, where, problems, stated)
+    if k.kind == "rows":
+        return _rows(value, where, problems)
     if k.kind in ("vector", "numbers"):
         wrong = isinstance(value, str) or not isinstance(value, Sequence) or not value
         if wrong or (k.kind == "vector" and len(value) != 3):
@@ -195,6 +200,14 @@ def _pairs(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -
     if any(b <= a for a, b in pairwise(found)):
         problems.append(f"{where}: the first numbers of the pairs must increase.")
     return tuple((a, b) for a, b in rows)
+
+
+def _rows(value: Any, where: str, problems: Problems) -> tuple[tuple[float, ...], ...]:
+    found = reals(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
+    if found is None or found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        such = "must be a list of rows of numbers, all of one length, such as [[1, 1.1], [1.2, 1.3]]"
+        return problems.wrong(f"{where} {such}, given {displayed(value)}.", ((0.0,),))
+    return tuple(tuple(map(float, row)) for row in found)
 
 
 def _number(k: Key, dimension: str, value: Any, where: str, problems: Problems, stated: Stated) -> float:

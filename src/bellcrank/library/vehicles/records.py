@@ -18,6 +18,7 @@ from bellcrank.linkage.chain import AXES
 
 Vector = tuple[float, float, float]
 Pairs = tuple[tuple[float, float], ...]
+Rows = tuple[tuple[float, ...], ...]
 DIRECTIONS: dict[str, Crossing] = {"both": 0, "up": 1, "down": -1}
 
 
@@ -349,11 +350,40 @@ class Drive:
 
 
 @dataclass(frozen=True)
+class RideMap:
+    """Coefficients over the ride heights of front and rear: a row for each front height, in it a number for each rear
+    height. Between the points bilinear, outside as at the edge."""
+
+    front_at: Vector = key("point of the body whose height above the road is the front ride height", "L", kind="vector")
+    rear_at: Vector = key("point of the body whose height above the road is the rear ride height", "L", kind="vector")
+    front: tuple[float, ...] = key("front ride heights, increasing", "L", kind="numbers")
+    rear: tuple[float, ...] = key("rear ride heights, increasing", "L", kind="numbers")
+    drag: Rows | None = key("drag coefficients, in place of `drag`", default=None, kind="rows")
+    lift_front: Rows | None = key("lift coefficients over the front axle, in place of `lift_front`", default=None,
+                                  kind="rows")  # fmt: skip
+    lift_rear: Rows | None = key("lift coefficients over the rear axle, in place of `lift_rear`", default=None,
+                                 kind="rows")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FlowMap:
+    """Coefficients over the air-flow angle in the plane of the car, from 0 up; the other side is its mirror image. They
+    are over the whole speed of the air. Straight lines between the points, constant outside."""
+
+    side: Pairs | None = key("lateral force coefficient over the angle, in place of `side`", ("A", "1"), None,
+                             kind="pairs")  # fmt: skip
+    yaw: Pairs | None = key("yaw moment coefficient over the angle, in place of `yaw`", ("A", "1"), None, kind="pairs")
+    drag: Pairs | None = key("longitudinal force over that at angle 0", ("A", "1"), None, kind="pairs")
+    lift_front: Pairs | None = key("lift over the front axle over that at angle 0", ("A", "1"), None, kind="pairs")
+    lift_rear: Pairs | None = key("lift over the rear axle over that at angle 0", ("A", "1"), None, kind="pairs")
+
+
+@dataclass(frozen=True)
 class Aerodynamics:
     """Forces of the air: drag at `height` above the mass centre's place, lift over the axles."""
 
-    drag: float = key("drag coefficient", sign=0, usual=(0.15, 1.6))
     area: float = key("frontal area", "L**2", sign=1, usual=(0.7, 6))
+    drag: float | None = key("drag coefficient; required without `ride.drag`", default=None, sign=0, usual=(0.15, 1.6))
     lift_front: float = key("lift coefficient over the front axle, down force negative", default=0.0, usual=(-3, 0.3))
     lift_rear: float = key("lift coefficient over the rear axle", default=0.0, usual=(-3, 0.3))
     side: float = key("lateral force coefficient, per sine of the air-flow angle", default=0.0, usual=(0, 6))
@@ -362,6 +392,13 @@ class Aerodynamics:
     side_height: float | None = key("height of the lateral force above the ground; default: of the mass centre", "L",
                                     None, sign=0, usual=(0.2, 1.5))  # fmt: skip
     density: float = key("density of the air", "M/L**3", 1.206, sign=1, usual=(0.8, 1.4))
+    ride: RideMap | None = key("coefficients over the ride heights", default=None, kind="section", record=RideMap)
+    flow: FlowMap | None = key("coefficients over the air-flow angle", default=None, kind="section", record=FlowMap)
+
+    @property
+    def sided(self) -> bool:
+        """Whether the car knows side wind."""
+        return self.side != 0 or self.yaw != 0 or self.flow is not None
 
 
 @dataclass(frozen=True)
