@@ -122,7 +122,7 @@ def test_what_is_wrong_with_a_trailer(car, change, words):
 
 def test_trailers_that_do_not_stand_and_inertias_of_no_body(car):
     deep = car.changed(trailers={"caravan": {"axles": {"axle": {"at": [-4.3, 1.0, -1.6]}}}})
-    said = r"do not hold the car: .* caravan weighs 1\d{4} N, its mass centre is at x = -4\.\d+ m .* at -4.3 m and -1.6 m"
+    said = r"do not hold the car: .* caravan weighs 1\d{4} N, .* x = -4\.\d+ m .* at -4.3 m and -1.6 m"
     with pytest.raises(ModelError, match=said):
         deep.stand  # noqa: B018
     odd = car.changed(trailers={"caravan": {"inertia": [6000, 2800, 3000]}}).check()

@@ -61,7 +61,7 @@ def symbols_in(roots: Iterable[Expr]) -> list[Symbol]:
         if node not in seen:
             seen.add(node)
             if node.__class__ is Symbol:
-                found.append(node)  # type: ignore[arg-type]
+                found.append(node)
             else:
                 stack += node.parts[::-1]
     return found

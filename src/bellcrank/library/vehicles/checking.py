@@ -98,8 +98,8 @@ def unusual(figures: Figures, heavy: float = 1.0) -> list[str]:
 
 
 def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
-    """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high, and moments of inertia
-    that no body has."""
+    """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high, and moments of
+    inertia that no body has."""
     for f in fields(record):
         value, place = getattr(record, f.name), f"{where}{f.name}"
         if is_dataclass(value):
