@@ -89,7 +89,7 @@ def _longitudinal(car: Ready, start: dict[str, float], torque: str, locks: bool)
 
 
 def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """A flying lap, followed by a driver; the quasi-steady lap beside it."""
+    """A flying lap, followed by a driver; compared with the quasi-steady lap."""
     circuit, count = circuit_of(settings["track"]), max(1, round(settings["sectors"]))
     gear, method, pace = settings["gear"], settings["method"], settings["pace"]
     plain = ready(vehicle, method=method, gear=gear)
