@@ -18,7 +18,7 @@ from bellcrank.derive.loop_equations import program_loops
 from bellcrank.derive.small_terms import lacks_terms
 from bellcrank.dynamics.accelerations import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean, warn
-from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute, symbols
+from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, symbols, transform
 from bellcrank.expr.collection import no_collection
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
@@ -208,7 +208,8 @@ def _build(
         known.update(zip(accelerations, rates[len(analysis.mechanism.coordinates) :], strict=True))
     multipliers = _multipliers(analysis)
     known.update((value, symbol) for symbol, value, _ in multipliers)
-    outputs = [(o.name, substitute(o.value, known)) for o in analysis.outputs]
+    values = transform([o.value for o in analysis.outputs], known.get)
+    outputs = [(o.name, value) for o, value in zip(analysis.outputs, values, strict=True)]
     kept, entered = (
         [Call(k.symbols, k.routine, k.arguments) for k in calls] for calls in (analysis.kept, analysis.entered)
     )

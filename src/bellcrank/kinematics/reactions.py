@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from bellcrank.expr import MINUS_ONE, ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
 from bellcrank.expr.node import PRIME
+from bellcrank.expr.walk import leaves
 from bellcrank.kinematics.body_motion import motion_of
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.integrals import spin
@@ -120,15 +122,25 @@ class Reactions:
     def _generalized(self, s: Symbol) -> Expr:
         """The generalized force that is missing for a speed."""
         terms: list[Expr] = []
-        for b in self.bodies:
-            frames = self.plain.frames[b.index], self.k.frames[b.index]
-            velocity = self.plain.velocity(Point("", b.index, b.cm))
-            for motion, needed in zip((velocity, self.plain.w[b.index]), self.missing[b.index], strict=True):
-                partials = [partial(x, s) for x in frames[0].coordinates(motion)]
+        for components, speeds, index, which in self._motions:
+            if s in speeds:
+                partials = [partial(x, s) for x in components]
                 if any(x is not ZERO for x in partials):
-                    parts = frames[1].coordinates(needed)
+                    parts = self.k.frames[index].coordinates(self.missing[index][which])
                     terms += [mul(a, x) for a, x in zip(partials, parts, strict=True)]
         return self.work.hold(add(*terms)) if terms else ZERO
+
+    @cached_property
+    def _motions(self) -> list[tuple[list[Expr], set[Symbol], int, int]]:
+        """Velocities of mass centres and angular velocities in axes of the body, with the symbols in them, and which
+        of the two of which body."""
+        found = []
+        for b in self.bodies:
+            velocity = self.plain.velocity(Point("", b.index, b.cm))
+            for which, motion in enumerate((velocity, self.plain.w[b.index])):
+                components = self.plain.frames[b.index].coordinates(motion)
+                found.append((components, set(leaves(components)), b.index, which))
+        return found
 
     # ---- channels
 
@@ -161,23 +173,24 @@ class Reactions:
         driven = {u for row in self.rows if row.source is None for u, _ in row.partials}
         return b.joint.free_components if driven.isdisjoint(b.speeds) else set()
 
-    def _hanging(self, index: int) -> list[int]:
-        below = [index]
+    def _hanging(self, index: int) -> dict[int, None]:
+        """A body and all that hang on it, in order."""
+        below = {index: None}
         for b in self.bodies:
-            if b.parent in below and b.index not in below:
-                below.append(b.index)
+            if b.parent in below:
+                below[b.index] = None
         return below
 
-    def _shares(self, index: int, below: list[int]) -> list[Expr]:
+    def _shares(self, index: int, below: Collection[int]) -> list[Expr]:
         """What loops and speed constraints provide along and about the axes of a joint, elsewhere."""
         shares = [ZERO] * 6
         for row, multiplier in zip(self.rows, self.multipliers, strict=True):
             if (parts := self._virtual(row, index, below)) is None:
                 continue
-            shares = [add(x, mul(multiplier, a)) for x, a in zip(shares, parts, strict=True)]
+            shares = [x if a is ZERO else add(x, mul(multiplier, a)) for x, a in zip(shares, parts, strict=True)]
         return shares
 
-    def _virtual(self, row: Row, index: int, below: list[int]) -> list[Expr] | None:
+    def _virtual(self, row: Row, index: int, below: Collection[int]) -> list[Expr] | None:
         """How a constraint changes with small moves of all below a joint; None for one that drives joints."""
         if row.source is None:
             return None
@@ -185,12 +198,14 @@ class Reactions:
             return self._virtual_loop(row.source, index, below)
         return self._virtual_formula(row.source, index, below)
 
-    def _virtual_loop(self, row: LoopRow, index: int, below: list[int]) -> list[Expr]:
+    def _virtual_loop(self, row: LoopRow, index: int, below: Collection[int]) -> list[Expr]:
         """How a loop's equation changes with small moves of all below a joint: three along axes, three about."""
+        if not any(i in below for i in self._bodies_of(row)):
+            return [ZERO] * 6
         axes = [vector(e) for e in self.k.frames[index].axes]
         return [self._change(row, index, below, e, turning) for turning in (False, True) for e in axes]
 
-    def _change(self, row: LoopRow, index: int, below: list[int], axis: Vector, turning: bool) -> Expr:
+    def _change(self, row: LoopRow, index: int, below: Collection[int], axis: Vector, turning: bool) -> Expr:
         k = self.k
 
         def moved(p: Point) -> Vector:
@@ -213,17 +228,22 @@ class Reactions:
             return mul(TWO, dot(row.a, apart))
         return add(dot(apart, row.b), dot(row.a, turned(row.b, None if row.directed else row.r.body)))
 
+    def _bodies_of(self, row: LoopRow) -> set[int]:
+        """The bodies that a loop's equation is about: those of its points and of the direction that was given."""
+        given = row.b.terms if row.directed and row.b is not None else ()
+        return {row.p.body, row.r.body, *(self._holder(e, row) for e in given)}
+
     def _fixed_in(self, bodies: Collection[int], v: Vector, row: LoopRow) -> Vector:
-        """The part of a vector whose unit vectors belong to these bodies. One that several bodies share, as they do not
-        turn against each other about it, belongs to that of a point of the loop, if it is one of them."""
+        """The part of a vector whose unit vectors belong to these bodies."""
+        return Vector({e: c for e, c in v.terms.items() if self._holder(e, row) in bodies})
 
-        def holder(e: UnitVector) -> int:
-            own = self.body_of.get(id(e.frame), -1)
-            return next((i for i in (row.p.body, row.r.body) if e in self.k.frames[i].axes), own)
+    def _holder(self, e: UnitVector, row: LoopRow) -> int:
+        """The body of a unit vector. One that several bodies share, as they do not turn against each other about it,
+        belongs to that of a point of the loop, if it is one of them."""
+        own = self.body_of.get(id(e.frame), -1)
+        return next((i for i in (row.p.body, row.r.body) if e in self.k.frames[i].axes), own)
 
-        return Vector({e: c for e, c in v.terms.items() if holder(e) in bodies})
-
-    def _virtual_formula(self, formula: Any, index: int, below: list[int]) -> list[Expr]:
+    def _virtual_formula(self, formula: Any, index: int, below: Collection[int]) -> list[Expr]:
         """The same for a speed constraint, whose formula is read once more with auxiliary speeds of these bodies."""
         k = self.plain
         extra = [Symbol(f"auxiliary {i}", "speed") for i in range(6)]
@@ -254,7 +274,7 @@ class Reactions:
 
         values = [ZERO] * 6
         for row, multiplier in zip(self.rows, self.multipliers, strict=True):
-            values = [add(x, mul(multiplier, a)) for x, a in zip(values, effect(row), strict=True)]
+            values = [x if a is ZERO else add(x, mul(multiplier, a)) for x, a in zip(values, effect(row), strict=True)]
         return _Joint(name, f"of {name} on the body of its first point", [self.work.hold(x) for x in values], effect)
 
     def _load(self, row: LoopRow, body: int) -> tuple[Vector, Vector]:
