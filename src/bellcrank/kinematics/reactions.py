@@ -131,7 +131,7 @@ class Reactions:
         return self.work.hold(add(*terms)) if terms else ZERO
 
     @cached_property
-    def _motions(self) -> list[tuple[list[Expr], set[Symbol], int, int]]:
+    def _motions(self) -> list[tuple[Sequence[Expr], set[Symbol], int, int]]:
         """Velocities of mass centres and angular velocities in axes of the body, with the symbols in them, and which
         of the two of which body."""
         found = []
