@@ -134,7 +134,7 @@ class Reactions:
     def _motions(self) -> list[tuple[Sequence[Expr], set[Symbol], int, int]]:
         """Velocities of mass centres and angular velocities in axes of the body, with the symbols in them, and which
         of the two of which body."""
-        found = []
+        found: list[tuple[Sequence[Expr], set[Symbol], int, int]] = []
         for b in self.bodies:
             velocity = self.plain.velocity(Point("", b.index, b.cm))
             for which, motion in enumerate((velocity, self.plain.w[b.index])):
