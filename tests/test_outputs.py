@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 RUN = ("run", "v.py", "--backend", "python")
 SOURCES = [
     pytest.param(("page", "v.py", "--out", "v.py"), marks=pytest.mark.campaign),
-    pytest.param(("report", "v.py", "--out", "v.py"), marks=pytest.mark.campaign),
+    pytest.param(("report", "v.py", "--out", "mine.html"), marks=pytest.mark.campaign),
     pytest.param(("fmu", "v.py", "--out", "v.py"), marks=pytest.mark.campaign),
     ("translate", "d.lsp", "--out", "d.lsp"),
     pytest.param(("picture", "v.py", "--out", "v.py"), marks=pytest.mark.campaign),
@@ -59,7 +59,8 @@ def contents(folder):
 @pytest.mark.parametrize("words", SOURCES, ids=lambda words: f"{words[0]} {words[-1]}")
 def test_nothing_that_was_there_is_lost(words, folder, capsys):
     """Models became pages, measurements results, with exit code 0."""
-    Path("Makefile").write_text("mine", encoding="utf-8")
+    for name in ("Makefile", "mine.html"):
+        Path(name).write_text("mine", encoding="utf-8")
     before = contents(folder)
     assert main([*words]) == 1
     told = capsys.readouterr().err
