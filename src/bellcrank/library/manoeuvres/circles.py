@@ -7,10 +7,12 @@ the steering wheel is held.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.measuring import (
     ACROSS,
     across,
@@ -79,7 +81,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
     car = ready(vehicle, method=settings["method"], gear=settings["gear"])
-    R, largest = (settings["radius"], None) if settings["radius"] else _to_the_limit(car)
+    R = settings["radius"] or _to_the_limit(car)
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
     car = car.geared_for(v0 + settings["to"] / 3.6)
     start = car.turning(v0, 1 / R)
@@ -100,17 +102,24 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     axis = f"{run.labels[ACROSS]}, {run.units[ACROSS]}"
     more = (Curve(axis, "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
-                  [f"the speed grows by {rate:g} m/s2", reached(run, ay, largest), *missing], over_path()[1:],
-                  more)  # fmt: skip
+                  [f"the speed grows by {rate:g} m/s2", reached(run, ay, partial(_largest, car)), *missing],
+                  over_path()[1:], more)  # fmt: skip
 
 
-def _to_the_limit(car: Ready) -> tuple[float, float]:
-    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit, and the lateral acceleration
-    (m/s2) of that limit: at a fixed angle the lateral acceleration of an understeering car approaches a value that
-    grows with the angle, however fast it goes."""
+def _to_the_limit(car: Ready) -> float:
+    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit: at a fixed angle the lateral
+    acceleration of an understeering car approaches a value that grows with the angle, however fast it goes."""
     limit = car.geared_for(AT_LIMIT).limit(AT_LIMIT)
     angle = math.radians(PAST * limit.angle) / car.metrics["steering_ratio"]
-    return float(car.metrics["wheelbase"] / math.tan(angle)), float(limit.ay)
+    return float(car.metrics["wheelbase"] / math.tan(angle))
+
+
+def _largest(car: Ready, speed: float) -> float:
+    """Lateral acceleration (m/s2) of the limit at a speed (m/s); NaN where the car does not keep that speed."""
+    try:
+        return float(car.limit(speed).ay)
+    except RunError:
+        return math.nan
 
 
 # ---- out of a turn

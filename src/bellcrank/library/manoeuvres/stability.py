@@ -196,8 +196,9 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
         most = max(float(np.abs(run[name]).max()) for run in runs.values())
         found.add(f"{name}_max", most, next(iter(runs.values())).units[name], f"largest {words}")
     found.add("inner_load_min", min(loads), "N", "smallest load of both inner wheels together")
-    stability = car.metrics.details["static_stability"]
-    found.add("static_stability", stability.value, stability.unit, stability.label)
+    for key, stability in car.metrics.details.items():
+        if key.startswith("static_stability"):
+            found.add(key, stability.value, stability.unit, stability.label)
     criteria = [Criterion(f"no two wheels lift up to {max(settings['speeds']):g} km/h"
                           + (f": they do at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
     fastest = {n: r for n, r in runs.items() if n.endswith("left")}

@@ -67,7 +67,7 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
         found.add(f"roll_gradient_{a:g}", slope["roll"] * GRAVITY, "deg/g", f"roll gradient {at}")
         found.add(f"side_slip_gradient_{a:g}", slope["slip"] * GRAVITY, "deg/g", f"side-slip gradient {at}")
-        found.add(f"torque_gradient_{a:g}", slope["torque"], "N m/(m/s2)", f"steering torque gradient {at}")
+        found.add(f"torque_gradient_{a:g}", slope["torque"], "N-m/(m/s2)", f"steering torque gradient {at}")
         found.add(f"wheel_{a:g}", float(np.interp(a, over, wheel_angle)), "deg", f"steering-wheel angle {at}")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
     found.add("ay_steady", limit.ay, "m/s2", "largest lateral acceleration of steady turns, by continuation")
