@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres import known, stability
+from bellcrank.library.manoeuvres import known, posts, stability
 from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
 from bellcrank.library.manoeuvres.measuring import reached, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
@@ -145,8 +145,19 @@ def test_whether_the_limit_was_reached():
     ):
         assert words in reached(Run("slow", t, {"speed": t}, {}, {}, "finished"), ay)
     approaches = Run("fixed wheel", t, {"speed": t}, {}, {}, "finished"), 8.6 - 0.5 * np.exp(-t / 30)
-    for largest, words in ((8.63, "was reached: 8.58 m/s2; steady turns have 8.63"), (9.0, "was not reached")):
-        assert words in reached(*approaches, largest)
+    for largest, words in (
+        (8.63, "was reached: 8.58 m/s2 at 360 km/h; steady turns at that speed have 8.63 m/s2 at most"),
+        (
+            9.0,
+            "was not reached: at the end of the run, 8.58 m/s2 at 360 km/h, the lateral acceleration still grows; "
+            "steady turns at that speed have 9 m/s2 at most",
+        ),
+        (
+            math.nan,
+            "was not reached: at the end of the run, 8.58 m/s2 at 360 km/h, the lateral acceleration still grows",
+        ),
+    ):
+        assert reached(*approaches, {100.0: largest}.__getitem__).endswith(words)
 
 
 def test_cars_share_pictures_of_the_same_suspension(page):
@@ -248,6 +259,26 @@ def test_a_series_ends_where_the_steering_locks(monkeypatch):
     assert notes[0].startswith("no runs to the left from 220 deg on: the linkage") and len(notes) == 2
     with pytest.raises(bc.RunError, match="from 220 deg on"):
         stability._series(None, 20.0, [220.0], {})
+
+
+def test_percentages_have_no_digits_of_rounding():
+    assert [stability.percent(x) for x in (4e-10, 2e-4, 0.0123, 0.901, math.inf, math.nan)] == [
+        "0.00", "0.02", "1.23", "90.1", "inf", "nan"]  # fmt: skip
+    assert [number(x, "%") for x in (4.3e-8, -1e-4, 0.0123, 12.34)] == ["0.00", "0.00", "0.0123", "12.3"]
+    assert number(4.3e-8, "m") == "0.0000000430"
+
+
+def test_wheel_hop_is_none_of_a_body_on_stiff_springs():
+    """A racing car heaves and pitches at 5 Hz; a peak there is no wheel hop, one above is."""
+    car = SimpleNamespace(metrics={"ride_front": 3.3, "hop_front": 17.7, "ride_rear": 3.2, "hop_rear": 17.9})
+    between = posts._between(car)
+    assert between == pytest.approx(math.sqrt(3.3 * 17.7))
+    f = np.linspace(0.5, 25, 400)
+    body = 1 / (1 + (f - 5.1) ** 2)
+    assert math.isnan(posts._hop(f, body, between))
+    assert posts._hop(f, body + 0.5 / (1 + (f - 17) ** 2), between) == pytest.approx(17, abs=0.1)
+    soft = SimpleNamespace(metrics={"ride_front": 1.1, "hop_front": 13, "ride_rear": 1.3, "hop_rear": 14})
+    assert posts._between(soft) == posts.BODY
 
 
 def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():

@@ -34,8 +34,9 @@ from bellcrank.signals import sampled
 SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
 LOST = 0.15  # of a curvature
 AT_LIMIT = 90 / 3.6  # m/s, at which a fixed steering wheel brings the car to its limit
+AT_LEAST = 1.2  # of the lateral acceleration of that limit, to which the speed on a circle grows
 PAST = 1.1  # of the steering-wheel angle at the limit
-FASTEST = 12.0  # m/s2, lateral acceleration at which a slow run ends at the latest
+FASTEST = 12.0  # m/s2, lateral acceleration to which a slow run goes at least, if the car does not leave the circle
 Series = dict[float, Run]
 
 
@@ -48,7 +49,8 @@ def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
 def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
     car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
-    rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(FASTEST * R)
+    most = max(FASTEST, AT_LEAST * _largest(car.geared_for(AT_LIMIT), AT_LIMIT))  # a car with downforce has more
+    rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(most * R)
     lasts = (top - v0) / rate
     speed = sampled([0.0, lasts, FAR], [v0, top, top])
     car = car.geared_for(top)

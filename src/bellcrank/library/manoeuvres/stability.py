@@ -30,6 +30,11 @@ def least_displacement(mass: float) -> float:
     return 1.83 if mass <= HEAVY else 1.52
 
 
+def percent(ratio: float) -> str:
+    """A ratio in percent, with three digits, but no smaller ones than hundredths."""
+    return f"{100 * ratio:.3g}" if not 100 * ratio < 1 else f"{100 * ratio:.2f}"
+
+
 def angle_at_03g(car: Ready, speed: float, rate: float) -> float:
     """Steering-wheel angle (deg) at 0.3 g, by slow ramps to the left and to the right (rate in deg/s, speed in m/s) at
     that speed: straight lines through angles over lateral accelerations from 0.1 to 0.375 g, the mean of both sides."""
@@ -90,9 +95,9 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
         missing.append(f"no criteria: FMVSS 126 is for vehicles of up to {HEAVIEST:.0f} kg")
     else:
         criteria = [
-            Criterion(f"1.00 s after the end the yaw rate is at most 35 % of its peak: {100 * early.early:.3g} % "
+            Criterion(f"1.00 s after the end the yaw rate is at most 35 % of its peak: {percent(early.early)} % "
                       f"({early.side}, {early.amplitude:.0f} deg)", early.early <= 0.35),
-            Criterion(f"1.75 s after the end it is at most 20 %: {100 * late.late:.3g} % ({late.side}, "
+            Criterion(f"1.75 s after the end it is at most 20 %: {percent(late.late)} % ({late.side}, "
                       f"{late.amplitude:.0f} deg)", late.late <= 0.20),
         ]  # fmt: skip
         if least is not None:
