@@ -11,7 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres import known, posts, stability
-from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
+from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance, trailer_clearance
 from bellcrank.library.manoeuvres.measuring import reached, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
@@ -27,6 +27,7 @@ from bellcrank.library.report.lane_view import Outline, lane_picture
 from bellcrank.library.report.page import car_page
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import axle_view
+from bellcrank.library.vehicles.checking import HEAVY, is_unusual
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.library.vehicles.records import Damper
 from bellcrank.run.result import Run
@@ -259,6 +260,27 @@ def test_a_series_ends_where_the_steering_locks(monkeypatch):
     assert notes[0].startswith("no runs to the left from 220 deg on: the linkage") and len(notes) == 2
     with pytest.raises(bc.RunError, match="from 220 deg on"):
         stability._series(None, 20.0, [220.0], {})
+
+
+def test_trailers_between_cones():
+    lanes = [Lane(0.0, 12.0, -1.5, 1.5), Lane(40.0, 52.0, 2.0, 5.0)]
+    x = np.linspace(-20.0, 70.0, 500)
+    run = {"a.one_x": x, "a.one_y": np.where(x < 30, 0.2, 3.3), "a.two_x": x - 3, "a.two_y": np.where(x < 33, 0.2, 3.0)}
+    assert trailer_clearance(run, lanes, [("a.one", 1.1)]) == pytest.approx(1.5 - 0.2 - 1.1)
+    run["a.two_y"] = np.where(x < 33, 0.2, 4.0)
+    assert trailer_clearance(run, lanes, [("a.one", 1.1), ("a.two", 1.0)]) == pytest.approx(5.0 - 4.0 - 1.0)
+
+
+def test_what_follows_overturning_does_not_count():
+    roll = np.array([0.0, 5.0, 12.0, 31.0, 55.0, 10.0])
+    assert stability._upright({"roll": roll}) == slice(None, 3)
+    assert stability._upright({"roll": roll[:3]}) == slice(None, None)
+
+
+def test_what_is_unusual_depends_on_the_kind():
+    high = Figure(1.395, "m", "height of the mass centre", (0.2, 1.1))
+    assert is_unusual(high) and not is_unusual(high, HEAVY)
+    assert is_unusual(Figure(0.05, "m", "", (0.2, 1.1)), HEAVY)
 
 
 def test_percentages_have_no_digits_of_rounding():

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.linear import equivalent_wheelbase
 from bellcrank.library.manoeuvres.measuring import (
     ACROSS,
     across,
@@ -93,10 +94,11 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     last, ay = _growing(run)
     over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
     found = Metrics()
+    base = equivalent_wheelbase(car)
     found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
-        K = -car.metrics["wheelbase"] * slope_at(over, bend, a)
+        K = -base * slope_at(over, bend, a)
         found.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
         found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
@@ -113,15 +115,16 @@ def _to_the_limit(car: Ready) -> float:
     acceleration of an understeering car approaches a value that grows with the angle, however fast it goes."""
     limit = car.geared_for(AT_LIMIT).limit(AT_LIMIT)
     angle = math.radians(PAST * limit.angle) / car.metrics["steering_ratio"]
-    return float(car.metrics["wheelbase"] / math.tan(angle))
+    return equivalent_wheelbase(car) / math.tan(angle)
 
 
 def _largest(car: Ready, speed: float) -> float:
-    """Lateral acceleration (m/s2) of the limit at a speed (m/s); NaN where the car does not keep that speed."""
+    """Lateral acceleration (m/s2) of the limit at a speed (m/s); NaN where it was not found."""
     try:
-        return float(car.limit(speed).ay)
+        limit = car.limit(speed)
     except RunError:
         return math.nan
+    return math.nan if limit.ended else float(limit.ay)
 
 
 # ---- out of a turn

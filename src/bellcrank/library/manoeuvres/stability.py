@@ -21,6 +21,7 @@ from bellcrank.signals import sampled
 SHOWN = 6  # runs of a series that are kept to look at
 BEGUN = 5.0  # deg, at which steering counts as begun
 OVERTURNED = "abs(roll) > 60"
+LYING = 30.0  # deg, from which on a vehicle does not come back
 HEAVY, HEAVIEST = 3500.0, 4536.0  # kg, above which FMVSS 126 asks for less, and for nothing
 SIDES = {"left": 1.0, "right": -1.0}
 
@@ -198,7 +199,9 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("amplitude", size, "deg", "amplitude of the steering wheel")
     found.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed at which two wheels lift")
     for name, words in (("roll", "roll"), ("ay", "lateral acceleration"), ("side_slip", "side slip")):
-        most = max(float(np.abs(run[name]).max()) for run in runs.values())
+        most = max(
+            float(np.abs(run[name][_upright(run) if name != "roll" else slice(None)]).max()) for run in runs.values()
+        )
         found.add(f"{name}_max", most, next(iter(runs.values())).units[name], f"largest {words}")
     found.add("inner_load_min", min(loads), "N", "smallest load of both inner wheels together")
     for key, stability in car.metrics.details.items():
@@ -212,6 +215,12 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
                    "wheels count as lifted when both of one side carry nothing; plots show runs to the left"],
                   ("steering_wheel", "roll", "ay", "yaw_rate", "side_slip", "fl.tyre_load", "rl.tyre_load",
                    ("y", "x")))  # fmt: skip
+
+
+def _upright(run: Run) -> slice:
+    """The part of a run before the vehicle overturns: what it meets then is no lateral acceleration of a turn."""
+    over = np.flatnonzero(np.abs(run["roll"]) > LYING)
+    return slice(None, max(int(over[0]), 1) if len(over) else None)
 
 
 def _hooked(car: Ready, v: float, size: float, rate: float) -> Run:

@@ -258,9 +258,13 @@ def _towed(car: CarData, at_rest: Stand) -> Named:
         )
         for axle in trailer.axles:
             load = sum(stands.load[axle.wheel(side)] for side in "lr")
-            yield _figure(f"load_{axle.index}", load, "N", f"load of axle {axle.name} of {name} at rest")
+            yield _figure(f"load_{axle.index}", load, "N", f"load of {_axle_words(axle)} of {name} at rest")
     if car.trailers:
         yield _figure("mass_total", at_rest.total, "kg", "mass with all trailers")
+
+
+def _axle_words(axle: TowedAxle) -> str:
+    return "the axle" if axle.name == "axle" else f"axle {axle.name}"
 
 
 # ---- steering
