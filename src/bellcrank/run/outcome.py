@@ -105,13 +105,14 @@ def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
         if len(bad):
             together.setdefault(tuple(bad.tolist()), []).append(name)
     found = []
-    for bad, names in together.items():
-        times = f"t = {run.time[bad[0]]:.6g} s" + (f" and {len(bad) - 1} more times" if len(bad) > 1 else "")
+    for rows_of, names in together.items():
+        first = rows_of[0]
+        times = f"t = {run.time[first]:.6g} s" + (f" and {len(rows_of) - 1} more times" if len(rows_of) > 1 else "")
         if len(names) > NAMED:
             listed = ", ".join(f"'{name}'" for name in names[:NAMED])
             found.append(f"outputs {listed} and {len(names) - NAMED} more are not finite at {times}")
         else:
-            found += [f"output '{name}' is not finite at {times}: {run[name][bad[0]]}" for name in names]
+            found += [f"output '{name}' is not finite at {times}: {run[name][first]}" for name in names]
     return found
 
 
