@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import bellcrank as bc
+from bellcrank import examples
 from bellcrank.cli import main
-from bellcrank.files.shipped import existing
+from bellcrank.files.shipped import existing, model_path, vehicle_files
 from website.gallery import example_files, title_of
 
 ROOT = Path(__file__).parents[1]
@@ -31,10 +32,12 @@ def test_vehicles_are_models_too(elsewhere, name, title):
     assert bc.System.read(name).name == title
 
 
-def test_names_of_vehicles_and_of_examples_that_are_the_same(elsewhere):
-    with pytest.raises(bc.ModelError, match=r"give formula_student\.py or formula_student\.toml"):
-        bc.System.read("formula_student")
-    assert bc.System.read("formula_student.py").name == "Formula Student corner"
+def test_every_name_of_a_vehicle_is_that_vehicle(elsewhere):
+    """No example has the name of a vehicle, so that commands take the name of each."""
+    assert not {Path(name).stem for name in vehicle_files()} & set(examples.names())
+    for name, path in vehicle_files().items():
+        assert model_path(name) == model_path(f"{name}.toml") == path
+    assert bc.System.read("formula_student_corner").name == "Formula Student corner"
     with pytest.raises(bc.ModelError, match=r"no file semi_trailr\. Did you mean 'semi_trailer'"):
         bc.System.read("semi_trailr")
 

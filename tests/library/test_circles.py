@@ -79,6 +79,22 @@ def test_one_understeer_gradient(name, capsys):
     assert np.ptp(list(found.values())) < 0.02 * min(map(abs, found.values()))
 
 
+def test_one_understeer_gradient_of_three_axles():
+    """From the equivalent wheelbase, which Winkler's formula has too: l + (1 + C_r/C_f) T/l with the distance l of the
+    front axle from the middle of the rear ones and their mean squared distance T from there."""
+    car = bc.vehicles.Car.read("truck")
+    compiled, f, added = ready(car), car.metrics, car.data.added
+    x = np.array([car.stand.contact[2][0], *(axle.record.at[0] for axle in added)])
+    C = np.array([f["cornering_tyres_rear"], *(f[f"cornering_tyres_{axle.name}"] for axle in added)])
+    middle = C @ x / C.sum()
+    l, T = car.stand.contact[0][0] - middle, C @ (x - middle) ** 2 / C.sum()
+    expected = l + (1 + C.sum() / f["cornering_tyres_front"]) * T / l
+    listed = handling_of(compiled)
+    assert listed["wheelbase_equivalent"] == pytest.approx(expected, rel=0.03) and expected > 1.2 * f["wheelbase"]
+    found = [bc.manoeuvres.run(car, form)["understeer_1"] for form in ("iso4138", "iso4138-radius", "iso4138-wheel")]
+    assert np.ptp([*found, listed["understeer"]]) < 0.03 * listed["understeer"]
+
+
 @pytest.mark.parametrize("name", ["passenger", "electric"])
 def test_one_largest_lateral_acceleration(name, capsys):
     """Of shipped cars, their driver on the left seat: slow ramps of all forms and continuation of steady turns."""

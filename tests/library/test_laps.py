@@ -11,6 +11,17 @@ from bellcrank.errors import ModelError
 Circuit = bc.manoeuvres.Circuit
 
 
+def ring(n, radius, last=None, swap=()):
+    """Points of a circle of n steps, the first `last` of them, two interchanged, as a file."""
+    points = [
+        (radius * math.cos(2 * math.pi * i / n), radius * math.sin(2 * math.pi * i / n)) for i in range(last or n)
+    ]
+    if swap:
+        i, j = swap
+        points[i], points[j] = points[j], points[i]
+    return "x,y\n" + "".join(f"{x},{y}\n" for x, y in points)
+
+
 def oval_by_hand(straight, radius, ay, drive, braking):
     """Lap time and top speed of a point mass: half circles at the limit, straights with full drive, then brakes."""
     corner = math.sqrt(ay * radius)
@@ -80,6 +91,18 @@ def test_course_from_a_file(tmp_path):
         ("x [s],y [m]\n0,0\n1,0\n", "column 'x' is in 's'; a course may be in m, km, mm"),
         ("x,y\n" + "".join(f"{10 * i},0\n" for i in range(12)), "not closed: its last point lies 110 m from the first"),
         ("x,y\n" + "0,0\n0,0\n" + "".join(f"{i},{i * i}\n" for i in range(1, 10)), "points 1 and 2 of the course lie"),
+        (ring(24, 60e3), r"course is 3759\d\d m long; allowed are 20 m to 100 km. Are the points in m\?"),
+        (ring(24, 0.06), r"course is 0\.3759\d* m long; allowed are 20 m"),
+        (ring(60, 60, 50), "not closed: its last point lies 65.* m from the first"),
+        (
+            ring(60, 60, 63),
+            "turns back by 1.* deg between its last point and the first: its end overlaps its beginning",
+        ),
+        (
+            ring(24, 60, swap=(5, 6)),
+            r"turns back by 1.* deg at point 7, x = .* points must be in the direction of driv",
+        ),
+        (ring(24, 60).replace("60.0,0.0", "nan,0.0"), "x = nan"),
     ],
 )
 def test_files_that_are_no_course(tmp_path, text, message):
@@ -109,6 +132,54 @@ def test_wrong_values_are_named():
         bc.manoeuvres.run("passenger", "lap", pace=-1)
     with pytest.raises(ModelError, match="speeds need a path through points"):
         bc.manoeuvres.Driver(speeds=(1.0, 2.0))
+
+
+def test_courses_to_the_right_and_figures_of_eight():
+    """The direction of the points is that of driving; the lines of an eight may cross."""
+    angle = np.linspace(0, 2 * np.pi, 80, endpoint=False)
+    left, right = (Circuit.through(50 * np.cos(s * angle), 50 * np.sin(s * angle)) for s in (1, -1))
+    assert np.mean(left.curvature) == pytest.approx(1 / 50, rel=1e-3) == -np.mean(right.curvature)
+    eight = Circuit.through(80 * np.sin(angle), 40 * np.sin(2 * angle))
+    path, at = eight.unrolled(100.0, 100.0)
+    assert np.hypot(np.diff(path.x), np.diff(path.y)).max() < 1.01  # it goes on where it began
+    assert abs(np.diff(path.heading)).max() < 0.1 and len(at) == len(path.x)
+    times = [c.fastest(ay=9, drive=5, braking=5).lap_time for c in (left, right)]
+    assert times[0] == pytest.approx(times[1], rel=1e-9)
+
+
+def test_settings_that_no_lap_has():
+    for settings, message in (
+        ({"sectors": 2.5}, "sectors=2.5 must be a whole number from 1 to 100"),
+        ({"sectors": 200.0}, "sectors=200 must be a whole number"),
+        ({"width": 1.2}, r"width=1\.2 m of the course must be more than the track of passenger car, 1\.5\d+ m"),
+        ({"track": "missing.csv"}, "missing.csv"),
+        ({"driver": "me"}, "me"),
+    ):
+        with pytest.raises((ModelError, bc.RunError), match=message):
+            bc.manoeuvres.run("passenger", "lap", **settings)
+
+
+def test_trailing_axles_cut_in():
+    """On a circle, an axle whose middle runs inside of the line is that much farther from it, plus half its track."""
+    from types import SimpleNamespace
+
+    from bellcrank.library.manoeuvres.laps import _wheels_aside
+
+    R, cut = 40.0, 1.5
+    angle = np.linspace(0, 2 * np.pi, 400, endpoint=False)
+    course = Circuit.through(R * np.cos(angle), R * np.sin(angle))
+    t = np.linspace(0.1, 6.0, 50)  # angle of the car along the circle
+    contact = np.array([[1.0, 0.8, 0], [1.0, -0.8, 0], [-1.0, 0.9, 0], [-1.0, -0.9, 0]])
+    axle = SimpleNamespace(index="box_axle", full_name="box.axle", record=SimpleNamespace(at=(-6.0, 1.1, 0.0)))
+    data = SimpleNamespace(sprung=SimpleNamespace(cg=np.zeros(3)), simple_axles=(axle,))
+    car = SimpleNamespace(at_rest=SimpleNamespace(contact=contact), data=data)
+    run = {"x": R * np.cos(t), "y": R * np.sin(t), "yaw": np.degrees(t) + 90, "driver.station": R * t + 30.0,
+           "box.axle_x": (R - cut) * np.cos(t - 0.15), "box.axle_y": (R - cut) * np.sin(t - 0.15)}  # fmt: skip
+    found = _wheels_aside(car, run, course, 30.0)
+    assert found["box_axle"] == pytest.approx(np.full(50, cut + 1.1), abs=2e-3)
+    outside = math.hypot(R, 1.0) - R  # of an axle 1 m ahead of the mass centre, which is on the line
+    assert found["front"] == pytest.approx(np.full(50, 0.8 + outside), abs=2e-3)
+    assert found["rear"] == pytest.approx(np.full(50, 0.9 + outside), abs=2e-3)
 
 
 @pytest.mark.campaign

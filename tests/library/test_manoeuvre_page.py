@@ -64,6 +64,8 @@ def test_cars_of_one_name_and_failures_of_one():
 
 @pytest.mark.parametrize(("words", "said"), [
     (["passenger", "brakng"], "Did you mean 'braking'"),
+    (["passenger", "braking", "kerbb"], "no manoeuvre is called 'kerbb'. Did you mean 'kerb'"),
+    (["sport", "braking"], "no file or car is called 'sport'. 'sport' is a motorcycle. There are b_double"),
     (["passenger", "braking", "--set", "sped=3"], "Did you mean 'speed'"),
     (["passenger", "braking", "--speed", "-3"], "must be a positive number"),
     (["passenger", "braking", "--speed", "80", "--set", "speed=60"], "the speed is given twice"),

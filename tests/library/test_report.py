@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres import known, stability
-from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
+from bellcrank.library.manoeuvres import known, posts, stability
+from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance, trailer_clearance
 from bellcrank.library.manoeuvres.measuring import reached, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
@@ -27,6 +27,7 @@ from bellcrank.library.report.lane_view import Outline, lane_picture
 from bellcrank.library.report.page import car_page
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import axle_view
+from bellcrank.library.vehicles.checking import HEAVY, is_unusual
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.library.vehicles.records import Damper
 from bellcrank.run.result import Run
@@ -145,8 +146,19 @@ def test_whether_the_limit_was_reached():
     ):
         assert words in reached(Run("slow", t, {"speed": t}, {}, {}, "finished"), ay)
     approaches = Run("fixed wheel", t, {"speed": t}, {}, {}, "finished"), 8.6 - 0.5 * np.exp(-t / 30)
-    for largest, words in ((8.63, "was reached: 8.58 m/s2; steady turns have 8.63"), (9.0, "was not reached")):
-        assert words in reached(*approaches, largest)
+    for largest, words in (
+        (8.63, "was reached: 8.58 m/s2 at 360 km/h; steady turns at that speed have 8.63 m/s2 at most"),
+        (
+            9.0,
+            "was not reached: at the end of the run, 8.58 m/s2 at 360 km/h, the lateral acceleration still grows; "
+            "steady turns at that speed have 9 m/s2 at most",
+        ),
+        (
+            math.nan,
+            "was not reached: at the end of the run, 8.58 m/s2 at 360 km/h, the lateral acceleration still grows",
+        ),
+    ):
+        assert reached(*approaches, {100.0: largest}.__getitem__).endswith(words)
 
 
 def test_cars_share_pictures_of_the_same_suspension(page):
@@ -248,6 +260,47 @@ def test_a_series_ends_where_the_steering_locks(monkeypatch):
     assert notes[0].startswith("no runs to the left from 220 deg on: the linkage") and len(notes) == 2
     with pytest.raises(bc.RunError, match="from 220 deg on"):
         stability._series(None, 20.0, [220.0], {})
+
+
+def test_trailers_between_cones():
+    lanes = [Lane(0.0, 12.0, -1.5, 1.5), Lane(40.0, 52.0, 2.0, 5.0)]
+    x = np.linspace(-20.0, 70.0, 500)
+    run = {"a.one_x": x, "a.one_y": np.where(x < 30, 0.2, 3.3), "a.two_x": x - 3, "a.two_y": np.where(x < 33, 0.2, 3.0)}
+    assert trailer_clearance(run, lanes, [("a.one", 1.1)]) == pytest.approx(1.5 - 0.2 - 1.1)
+    run["a.two_y"] = np.where(x < 33, 0.2, 4.0)
+    assert trailer_clearance(run, lanes, [("a.one", 1.1), ("a.two", 1.0)]) == pytest.approx(5.0 - 4.0 - 1.0)
+
+
+def test_what_follows_overturning_does_not_count():
+    roll = np.array([0.0, 5.0, 12.0, 31.0, 55.0, 10.0])
+    assert stability._upright({"roll": roll}) == slice(None, 3)
+    assert stability._upright({"roll": roll[:3]}) == slice(None, None)
+
+
+def test_what_is_unusual_depends_on_the_kind():
+    high = Figure(1.395, "m", "height of the mass centre", (0.2, 1.1))
+    assert is_unusual(high) and not is_unusual(high, HEAVY)
+    assert is_unusual(Figure(0.05, "m", "", (0.2, 1.1)), HEAVY)
+
+
+def test_percentages_have_no_digits_of_rounding():
+    assert [stability.percent(x) for x in (4e-10, 2e-4, 0.0123, 0.901, math.inf, math.nan)] == [
+        "0.00", "0.02", "1.23", "90.1", "inf", "nan"]  # fmt: skip
+    assert [number(x, "%") for x in (4.3e-8, -1e-4, 0.0123, 12.34)] == ["0.00", "0.00", "0.0123", "12.3"]
+    assert number(4.3e-8, "m") == "0.0000000430"
+
+
+def test_wheel_hop_is_none_of_a_body_on_stiff_springs():
+    """A racing car heaves and pitches at 5 Hz; a peak there is no wheel hop, one above is."""
+    car = SimpleNamespace(metrics={"ride_front": 3.3, "hop_front": 17.7, "ride_rear": 3.2, "hop_rear": 17.9})
+    between = posts._between(car)
+    assert between == pytest.approx(math.sqrt(3.3 * 17.7))
+    f = np.linspace(0.5, 25, 400)
+    body = 1 / (1 + (f - 5.1) ** 2)
+    assert math.isnan(posts._hop(f, body, between))
+    assert posts._hop(f, body + 0.5 / (1 + (f - 17) ** 2), between) == pytest.approx(17, abs=0.1)
+    soft = SimpleNamespace(metrics={"ride_front": 1.1, "hop_front": 13, "ride_rear": 1.3, "hop_rear": 14})
+    assert posts._between(soft) == posts.BODY
 
 
 def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():

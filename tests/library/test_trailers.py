@@ -74,6 +74,39 @@ def test_a_tractor_with_a_semi_trailer():
     assert [s for s in semi.check() if "not measured" not in s] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("caravan", {"": (True, []), "_caravan": (False, ["caravan"])}),
+        pytest.param("semi_trailer", {"": (True, ["semi"])}, marks=pytest.mark.campaign),
+        pytest.param(
+            "truck_trailer", {"": (True, []), "_trailer": (False, ["dolly", "trailer"])}, marks=pytest.mark.campaign
+        ),
+        pytest.param("b_double", {"": (True, ["lead", "rear_semi"])}, marks=pytest.mark.campaign),
+    ],
+)
+def test_static_stability_of_units_that_roll_together(name, groups):
+    """Fifth wheels carry roll, balls do not: half tracks, weighted by loads, over the height of the common mass centre,
+    by hand, for a small pitch."""
+    vehicle = bc.vehicles.Car.read(name)
+    at, f = vehicle.stand, vehicle.metrics
+    found = {key for key in f if key.startswith("static_stability")}
+    assert found == {f"static_stability{end}" for end in groups}
+    own = (sum(at.load), (f["track_front"] + f["track_rear"]) / 4, at.mass, f["cg_height"])
+    for end, (first, names) in groups.items():
+        units = [own] if first else []
+        for t, s in zip(vehicle.data.trailers, at.trailers, strict=True):
+            if t.name in names:
+                parts = [(t.sprung.mass, t.sprung.cg), *((a.mass, a.record.at) for a in t.axles)]
+                height = s.hitch_height + sum(m * (at[2] - s.pitch * at[0]) for m, at in parts) / t.mass
+                units.append((sum(s.load.values()), np.mean([a.record.at[1] for a in t.axles]), t.mass, height))
+        load, half, mass, height = np.array(units).T
+        expected = (load @ half / load.sum()) / (mass @ height / mass.sum())
+        assert f[f"static_stability{end}"] == pytest.approx(expected, rel=2e-3)
+        label = f.details[f"static_stability{end}"].label
+        assert all(n in label for n in names) and ("the towing unit" in label) is first
+
+
 def test_a_trailer_behind_a_dolly(car):
     """A full trailer: a dolly on the ball, a trailer on its fifth wheel; an asymmetric load is carried in roll."""
     dolly = {

@@ -10,7 +10,7 @@ from bellcrank.derive import results
 from bellcrank.dynamics import accelerations
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.linkage import Linkage
-from examples import formula_student, madymo_five_link
+from examples import formula_student_corner, madymo_five_link
 from tests.linkage.machines import linkage
 
 FALL = {0.05: 0.255567, 0.10: 0.225985, 0.15: 0.173006, 0.20: 0.094155, 0.25: -0.006536}
@@ -35,7 +35,7 @@ def test_free_motion_of_the_five_link(exact):
 
 
 def runs(**case):
-    models = [formula_student.model(exact=e, **case) for e in (True, False)]
+    models = [formula_student_corner.model(exact=e, **case) for e in (True, False)]
     return [m.equations(optimise="none").compile(backend="c").simulate() for m in models]
 
 

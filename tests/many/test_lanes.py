@@ -13,8 +13,8 @@ from bellcrank.numeric.methods import METHODS
 from tests.models import example, needs_compiler, rarely, system
 
 pytestmark = needs_compiler
-TREES = ["quarter_car", "stanford_arm", "cart", "clutch", "formula_student", "motorcycle", "passenger_car",
-         "kane_rolling_disc", "suspension_car", "spacecraft_2", "n_link_chain", "driven_car"]  # fmt: skip
+TREES = ["quarter_car", "stanford_arm", "cart", "clutch", "formula_student_corner", "motorcycle",
+         "passenger_car", "kane_rolling_disc", "suspension_car", "spacecraft_2", "n_link_chain", "driven_car"]  # fmt: skip
 
 
 def sizes(run, of):

@@ -31,8 +31,8 @@ def same_as_alone(sim, many, settings, runs):
 
 
 @pytest.mark.parametrize("name", rarely(
-    ["quarter_car", "four_bar", "formula_student", "passenger_car", "slider_crank", "cart", "motorcycle"],
-    ["formula_student", "passenger_car", "motorcycle", "four_bar"]))  # fmt: skip
+    ["quarter_car", "four_bar", "formula_student_corner", "passenger_car", "slider_crank", "cart", "motorcycle"],
+    ["formula_student_corner", "passenger_car", "motorcycle", "four_bar"]))  # fmt: skip
 def test_every_run_has_the_bits_of_simulate(name):
     """Trees, closed loops, tables, linkages, wheels: parameters that enter constants vary from run to run."""
     sim = example(name).compile()

@@ -25,6 +25,17 @@ def test_output_without_a_value_is_named_and_the_run_goes_on(backend, method):
     np.testing.assert_allclose(run["twice"], 2 * run["q(rod)"], rtol=1e-14)
 
 
+def test_many_outputs_without_a_value_are_one_message():
+    s = pendulum()
+    for i in range(5):
+        s.add_output(f"inverse_{i}", f"{i + 1}/q(rod)")
+    s.set_run(initial={"q(rod)": 0.0, "u(rod)": 1.0})
+    message = r"^outputs 'inverse_0', 'inverse_1', 'inverse_2' and 2 more are not finite at t = 0 s$"
+    with pytest.warns(bc.ModelWarning, match=message) as found:
+        s.equations().compile(backend="python").simulate()
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_number_of_times_is_told(backend):
     s = pendulum()

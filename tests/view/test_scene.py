@@ -128,7 +128,9 @@ def test_what_flies_off_leaves_the_rest_in_view(tmp_path):
 
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore:the picture needs values")
-@pytest.mark.parametrize("name", [*EXAMPLES, "driven_car", "suspension_car", "madymo_five_link", "formula_student"])
+@pytest.mark.parametrize(
+    "name", [*EXAMPLES, "driven_car", "suspension_car", "madymo_five_link", "formula_student_corner"]
+)
 def test_every_example_stays_in_its_picture(name):
     """All triangles of all times lie within the view, and what is seen is not small."""
     eom = example(name)

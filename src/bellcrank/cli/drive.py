@@ -17,7 +17,7 @@ from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
-from bellcrank.errors import ModelError, RunError
+from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.files.html import PAGES
 from bellcrank.library.manoeuvres import Setting, every, known, run, targets_of, write_page
 from bellcrank.library.manoeuvres.ready import METHOD
@@ -76,6 +76,10 @@ def command(args: Namespace) -> int:
         _list(args)
         return FINE
     files, names = cars_and_manoeuvres(args.words)
+    for name in names:
+        if name not in known():
+            near = did_you_mean(name, [*known(), ALL])
+            raise ModelError(f"no manoeuvre is called '{name}'.{near} There are {', '.join(known())} and {ALL}.")
     if args.vary:
         show_experiment(args, files, names, _settings(args, names[0], len(names)))
         return FINE
@@ -118,7 +122,7 @@ def command(args: Namespace) -> int:
         print(json.dumps(found[0] if len(found) == 1 else found, indent=2))
     if unwritten:
         raise RunError("not all files were written: " + "; ".join(unwritten))
-    failed = any(r.passed is False for r in results) if len(results) == 1 else any(car.failures for car in cars)
+    failed = any(car.failures for car in cars) or (len(results) == 1 and results[0].passed is False)
     return CHECK_FAILED if failed else FINE
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import AXLES, is_car
+from bellcrank.cli.suspension import AXLES, is_both, is_car
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.files.whole import write_text
@@ -25,7 +25,7 @@ def show_fit(args: Namespace) -> dict[str, object]:
     asked = Asked.read(args.fit)
     axle = args.axle or asked.targets.axle
     with Progress("moving hard points"):
-        if is_car(args.suspension):
+        if is_car(args.suspension) or (args.axle is not None and is_both(args.suspension)):
             if axle is None:
                 raise ModelError(f"give the axle, {' or '.join(AXLES)}: --axle, or axle in {args.fit}")
             new = Car.read(args.suspension).fit(args.fit, axle)

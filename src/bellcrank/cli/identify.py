@@ -12,7 +12,7 @@ from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import MANY, NAMED, OF_MODEL, ends_in, given, number_of, positive, real, shared, start_values
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import is_car
+from bellcrank.cli.suspension import is_both, is_car
 from bellcrank.files.html import PAGES
 from bellcrank.library.vehicles.files import is_motorcycle
 from bellcrank.optimize import Fit, Recording
@@ -84,7 +84,7 @@ def _fitted(args: Namespace) -> Fit:
     chosen |= {"weights": dict(args.weight) or None, "start": dict(args.first), "max_iterations": args.iterations}
     if args.channels:
         chosen["channels"] = [c.strip() for c in args.channels.split(",")]
-    if is_car(args.model) and not is_motorcycle(args.model):
+    if (is_car(args.model) or is_both(args.model)) and not is_motorcycle(args.model):
         for option in ("set", "initial", "guess", "arg"):
             if getattr(args, option):
                 raise bc.ModelError(f"--{option} is for models; values of a car are those of its file")

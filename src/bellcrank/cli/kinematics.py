@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MOST_VALUES, ends_in, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import AXLES, each_axle, is_car
+from bellcrank.cli.suspension import AXLES, each_axle, is_both, is_car
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
@@ -79,6 +80,12 @@ def span(text: str) -> np.ndarray:
 
 
 def command(args: Namespace) -> None:
+    if args.axle is None and is_both(args.suspension):
+        print(
+            f"note: '{args.suspension}' is taken as hard points; --axle {' or --axle '.join(AXLES)} takes the car of "
+            "that name",
+            file=sys.stderr,
+        )
     if args.fit is not None:
         from bellcrank.cli.fit import show_fit
 

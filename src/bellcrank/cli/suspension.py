@@ -28,6 +28,13 @@ def each_axle(args: Namespace) -> Iterator[Namespace]:
         yield Namespace(**own)
 
 
+def is_both(name: str) -> bool:
+    """Whether a car and hard points that come with Bellcrank have a name; there is no such file."""
+    from bellcrank.library.vehicles.car import cars
+
+    return name in cars() and name in shipped() and not Path(name).exists()
+
+
 def is_car(name: str) -> bool:
     """Whether a name is that of a car, not of hard points."""
     path = Path(name)

@@ -13,7 +13,11 @@ from bellcrank.files.text import read_toml
 
 ENDINGS = (".py", ".toml", ".tir", ".lsp", ".al")  # in the order in which a name without ending means one
 PREFIX = "examples"
-VEHICLES = ("bellcrank.library.vehicles", "bellcrank.library.vehicles.motorcycles")  # packages with a folder `data`
+OTHERS = {  # packages with a folder `data`
+    "car": "bellcrank.library.vehicles",
+    "motorcycle": "bellcrank.library.vehicles.motorcycles",
+}
+VEHICLES = tuple(OTHERS.values())
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,10 @@ class Collection:
         return sorted(p.stem for p in self.path.glob("*.toml"))
 
     def near(self, name: str) -> str:
-        """The end of a message about a name that is not known."""
+        """The end of a message about a name that is not known, or not here."""
+        other = next((kind for kind, p in OTHERS.items() if name in vehicle_files(p)), "")
+        if other and other != self.kind:
+            return f" '{name}' is a {other}. There are {', '.join(self.names())}."
         return f"{did_you_mean(name, self.names())} There are {', '.join(self.names())}."
 
     def file(self, name: str, where: str = "") -> Path:
@@ -96,9 +103,10 @@ def existing(path: str | Path) -> Path:
     return asked if asked.exists() else example_path(asked) or asked
 
 
-def vehicle_files() -> dict[str, Path]:
-    """The files of cars and motorcycles, by name."""
-    return {p.stem: p for package in VEHICLES for p in sorted(Path(str(files(package) / "data")).glob("*.toml"))}
+def vehicle_files(*packages: str) -> dict[str, Path]:
+    """The files of cars and motorcycles, or of one kind of them, by name."""
+    folders = [Path(str(files(package) / "data")) for package in packages or VEHICLES]
+    return {p.stem: p for folder in folders for p in sorted(folder.glob("*.toml"))}
 
 
 def model_path(path: str | Path) -> Path:

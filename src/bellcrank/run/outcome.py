@@ -19,6 +19,8 @@ from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
 from bellcrank.run.stepping import Advancing, Evaluation
 
+NAMED = 3  # outputs that a message names
+
 
 def how_ended(run: Advancing, e: Evaluation, watch: Watch, spec: RunSpec) -> str:
     """The message that says how a run ended."""
@@ -94,16 +96,23 @@ def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> 
 
 
 def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
-    """A message for each output that has no value somewhere."""
+    """Messages about outputs that have no value somewhere: one for each, or for many that lose theirs together."""
     if np.isfinite(rows).all():
         return []
-    found = []
+    together: dict[tuple[int, ...], list[str]] = {}
     for name in (x.name for x in interface.outputs):
-        finite = np.isfinite(run[name])
-        if not finite.all():
-            bad = np.flatnonzero(~finite)
-            times = f"t = {run.time[bad[0]]:.6g} s" + (f" and {len(bad) - 1} more times" if len(bad) > 1 else "")
-            found.append(f"output '{name}' is not finite at {times}: {run[name][bad[0]]}")
+        bad = np.flatnonzero(~np.isfinite(run[name]))
+        if len(bad):
+            together.setdefault(tuple(bad.tolist()), []).append(name)
+    found = []
+    for rows_of, names in together.items():
+        first = rows_of[0]
+        times = f"t = {run.time[first]:.6g} s" + (f" and {len(rows_of) - 1} more times" if len(rows_of) > 1 else "")
+        if len(names) > NAMED:
+            listed = ", ".join(f"'{name}'" for name in names[:NAMED])
+            found.append(f"outputs {listed} and {len(names) - NAMED} more are not finite at {times}")
+        else:
+            found += [f"output '{name}' is not finite at {times}: {run[name][first]}" for name in names]
     return found
 
 

@@ -41,7 +41,7 @@ def weave(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("torque_at_zero_ay", _half(ay, torque), "N-m", "steering torque at zero lateral acceleration")
     found.add("ay_at_zero_torque", _half(torque, ay), "m/s2", "lateral acceleration at zero torque: returnability")
     found.add(
-        "torque_gradient", slope_at(ay, torque, 0.0, slight), "N m/(m/s2)", "torque over lateral acceleration, at zero"
+        "torque_gradient", slope_at(ay, torque, 0.0, slight), "N-m/(m/s2)", "torque over lateral acceleration, at zero"
     )
     found.add("sensitivity", slope_at(wheel, ay, 0.0, small), "m/s2/deg", "lateral acceleration over angle, at zero")
     near = float(np.interp(1.0, *_rising(ay, wheel))) if np.abs(ay).max() > 1.2 else float("nan")

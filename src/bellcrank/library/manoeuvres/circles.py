@@ -7,10 +7,13 @@ the steering wheel is held.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.linear import equivalent_wheelbase
 from bellcrank.library.manoeuvres.measuring import (
     ACROSS,
     across,
@@ -32,8 +35,9 @@ from bellcrank.signals import sampled
 SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
 LOST = 0.15  # of a curvature
 AT_LIMIT = 90 / 3.6  # m/s, at which a fixed steering wheel brings the car to its limit
+AT_LEAST = 1.2  # of the lateral acceleration of that limit, to which the speed on a circle grows
 PAST = 1.1  # of the steering-wheel angle at the limit
-FASTEST = 12.0  # m/s2, lateral acceleration at which a slow run ends at the latest
+FASTEST = 12.0  # m/s2, lateral acceleration to which a slow run goes at least, if the car does not leave the circle
 Series = dict[float, Run]
 
 
@@ -46,7 +50,8 @@ def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
 def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
     car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
-    rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(FASTEST * R)
+    most = max(FASTEST, AT_LEAST * _largest(car.geared_for(AT_LIMIT), AT_LIMIT))  # a car with downforce has more
+    rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(most * R)
     lasts = (top - v0) / rate
     speed = sampled([0.0, lasts, FAR], [v0, top, top])
     car = car.geared_for(top)
@@ -79,7 +84,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
     car = ready(vehicle, method=settings["method"], gear=settings["gear"])
-    R, largest = (settings["radius"], None) if settings["radius"] else _to_the_limit(car)
+    R = settings["radius"] or _to_the_limit(car)
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
     car = car.geared_for(v0 + settings["to"] / 3.6)
     start = car.turning(v0, 1 / R)
@@ -89,10 +94,11 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     last, ay = _growing(run)
     over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
     found = Metrics()
+    base = equivalent_wheelbase(car)
     found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
-        K = -car.metrics["wheelbase"] * slope_at(over, bend, a)
+        K = -base * slope_at(over, bend, a)
         found.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
         found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
@@ -100,17 +106,25 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     axis = f"{run.labels[ACROSS]}, {run.units[ACROSS]}"
     more = (Curve(axis, "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
-                  [f"the speed grows by {rate:g} m/s2", reached(run, ay, largest), *missing], over_path()[1:],
-                  more)  # fmt: skip
+                  [f"the speed grows by {rate:g} m/s2", reached(run, ay, partial(_largest, car)), *missing],
+                  over_path()[1:], more)  # fmt: skip
 
 
-def _to_the_limit(car: Ready) -> tuple[float, float]:
-    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit, and the lateral acceleration
-    (m/s2) of that limit: at a fixed angle the lateral acceleration of an understeering car approaches a value that
-    grows with the angle, however fast it goes."""
+def _to_the_limit(car: Ready) -> float:
+    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit: at a fixed angle the lateral
+    acceleration of an understeering car approaches a value that grows with the angle, however fast it goes."""
     limit = car.geared_for(AT_LIMIT).limit(AT_LIMIT)
     angle = math.radians(PAST * limit.angle) / car.metrics["steering_ratio"]
-    return float(car.metrics["wheelbase"] / math.tan(angle)), float(limit.ay)
+    return equivalent_wheelbase(car) / math.tan(angle)
+
+
+def _largest(car: Ready, speed: float) -> float:
+    """Lateral acceleration (m/s2) of the limit at a speed (m/s); NaN where it was not found."""
+    try:
+        limit = car.limit(speed)
+    except RunError:
+        return math.nan
+    return math.nan if limit.ended else float(limit.ay)
 
 
 # ---- out of a turn

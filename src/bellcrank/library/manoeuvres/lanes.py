@@ -9,7 +9,7 @@ length.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,6 +95,20 @@ def clearance(
     return float(room[i]), float(px[i])
 
 
+def trailer_clearance(run: Run, lanes: list[Lane], axles: Sequence[tuple[str, float]]) -> float:
+    """The smallest distance of trailers from the edges of lanes where their axles are; `axles`: full names, and how far
+    they or their bodies reach to each side."""
+    room = math.inf
+    for axle, half in axles:
+        x, y = run[f"{axle}_x"], run[f"{axle}_y"]
+        for lane in lanes:
+            inside = (x >= lane.begin) & (x <= lane.end)
+            room = min(
+                room, float(np.minimum(y[inside] - lane.right, lane.left - y[inside]).min(initial=math.inf)) - half
+            )
+    return room
+
+
 def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callable[..., Result]:
     def drive(vehicle: Car, settings: dict[str, Any]) -> Result:
         body = vehicle.data.sections.body
@@ -124,6 +138,15 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         criteria = [Criterion(f"no cone is touched: {1000 * room:.0f} mm from the nearest", room > 0 and through)]
         if not through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
+        behind = [
+            (a.full_name, max(a.record.at[1], t.record.width / 2)) for t in vehicle.data.trailers for a in t.axles
+        ]
+        if behind:
+            follows = trailer_clearance(run, lanes, behind)
+            words = "smallest distance of trailers at their axles from the line of cones; negative: touched"
+            found.add("clearance_trailers", follows, "m", words)
+            words = f"no cone is touched by trailers at their axles: {1000 * follows:.0f} mm from the nearest"
+            criteria.append(Criterion(words, follows > 0))
         held = (
             "the throttle is fixed"
             if engine is None

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
+from bellcrank.errors import ModelError, RunError
+from bellcrank.library.manoeuvres.combinations import axle_paths
 from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
@@ -34,6 +35,8 @@ LOW, FACTOR = 0.75, 1.4  # lowest speed of the limits over that of the tightest 
 USUAL = 8.0  # m/s2, for a first guess of that
 RISE, FIRM, SLIPS = 1.2, 1.6, 0.15  # s, torque over the weight at the end of it, slip past which it counts no more
 SMOOTH = 0.1  # s, over which accelerations are averaged
+MOST_SECTORS = 100
+NEAREST = 4  # searches of the station next to an axle
 SLOW = 3.0  # m/s, below which slips say nothing
 
 
@@ -90,7 +93,8 @@ def _longitudinal(car: Ready, start: dict[str, float], torque: str, locks: bool)
 
 def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A flying lap, followed by a driver; compared with the quasi-steady lap."""
-    circuit, count = circuit_of(settings["track"]), max(1, round(settings["sectors"]))
+    circuit, count = circuit_of(settings["track"]), round(settings["sectors"])
+    _check(vehicle, settings)
     gear, method, pace = settings["gear"], settings["method"], settings["pace"]
     plain = ready(vehicle, method=method, gear=gear)
     limits = limits_of(plain, circuit, {n: settings[n] for n in LIMITS}, not vehicle.controllers.get("abs"))
@@ -132,14 +136,19 @@ def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     error = np.abs(run["path_error"][on])
     found.add("path_error", error.max(), "m", "largest distance from the line")
     found.add("path_error_at", station[on][int(np.argmax(error))], "m", "distance along the lap where that was")
-    half = max(abs(float(y)) for _, y, _ in car.at_rest.contact)
-    edge = found.add("edge", settings["width"] / 2 - half - error.max(), "m",
+    rooms = {name: settings["width"] / 2 - aside[on] for name, aside in _wheels_aside(car, run, circuit, line).items()}
+    axle = min(rooms, key=lambda name: float(rooms[name].min()))
+    edge = found.add("edge", rooms[axle].min(), "m",
                      "smallest distance of the wheels from the edges; negative: outside")  # fmt: skip
+    edge_at = found.add(
+        "edge_at", station[on][int(np.argmin(rooms[axle]))], "m", "distance along the lap where that was"
+    )
     found.add("side_slip_max", np.abs(run["side_slip"][on]).max(), "deg", "largest side slip")
     criteria = [
         Criterion(f"the car comes around: {min(station[-1], circuit.length):.0f} of {circuit.length:.0f} m", through),
-        Criterion(f"its wheels stay on the course: {1000 * edge:.0f} mm from the edge", edge > 0),
-    ]
+        Criterion(f"its wheels stay on the course: {1000 * edge:.0f} mm from the edge, axle {axle} at {edge_at:.0f} m",
+                  edge > 0),
+    ]  # fmt: skip
     notes = [f"the driver keeps {pace:g} of the quasi-steady speed, on the line of the course as it is"]
     for name, words in (("ay", "lateral"), ("drive", "acceleration"), ("braking", "deceleration")):
         if settings[name] is None:
@@ -152,6 +161,41 @@ def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     return Result("lap", vehicle.name, shown, {"lap": run}, found.done(), criteria, notes,
                   tuple((c, DISTANCE) for c in ("ay", "ax", "steering_wheel", "path_error")),
                   (_speeds(run, best), _from_above(run, circuit, settings["width"])))  # fmt: skip
+
+
+def _check(vehicle: Car, settings: dict[str, Any]) -> None:
+    """Settings that no vehicle, or not this one, can have."""
+    if settings["sectors"] != round(settings["sectors"]) or settings["sectors"] > MOST_SECTORS:
+        raise ModelError(
+            f"manoeuvre lap: sectors={settings['sectors']:g} must be a whole number from 1 to {MOST_SECTORS}"
+        )
+    wide = max([2 * abs(float(y)) for _, y, _ in vehicle.stand.contact]
+               + [2 * axle.record.at[1] for axle in vehicle.data.simple_axles])  # fmt: skip
+    if settings["width"] <= wide:
+        raise ModelError(f"manoeuvre lap: width={settings['width']:g} m of the course must be more than the track of "
+                         f"{vehicle.name}, {wide:.4g} m")  # fmt: skip
+
+
+def _wheels_aside(car: Ready, run: Run, circuit: Circuit, line: float) -> dict[str, Array]:
+    """Largest distance of the wheels of each axle from the line, m: the axles of trailers follow inside of it."""
+    contact, half = car.at_rest.contact, {}
+    paths = axle_paths(car, run)
+    for name, i in (("front", 0), ("rear", 2)):
+        half[name] = abs(float(contact[i][1] - contact[i + 1][1])) / 2
+    half |= {axle.index: float(axle.record.at[1]) for axle in car.data.simple_axles}
+    n, ds = len(circuit.x), circuit.length / len(circuit.x)
+    x, y, heading = np.array(circuit.x), np.array(circuit.y), np.unwrap(circuit.heading)
+    station, yaw = run["driver.station"] - line, np.radians(run["yaw"])
+    found = {}
+    for name, (px, py) in paths.items():
+        s = station + (px - run["x"]) * np.cos(yaw) + (py - run["y"]) * np.sin(yaw)  # a first guess, from the car
+        for _ in range(NEAREST):
+            k = np.round(s / ds).astype(int)
+            i = k % n
+            s = k * ds + (px - x[i]) * np.cos(heading[i]) + (py - y[i]) * np.sin(heading[i])
+        i = np.round(s / ds).astype(int) % n
+        found[name] = np.abs((py - y[i]) * np.cos(heading[i]) - (px - x[i]) * np.sin(heading[i])) + half[name]
+    return found
 
 
 def _lap_channel(run: Run, line: float) -> Array:

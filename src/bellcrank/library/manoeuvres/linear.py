@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 SPEED = 80 / 3.6  # m/s, at which gradients are taken
+SLOWLY = (4.0, 8.0)  # m/s, of slow turns
 NEAR = 0.05  # of the speed, to either side, over which the gradient is a difference
 SLOWEST, HIGHEST = 5.0, 100.0  # m/s, between which characteristic and critical speed are looked for
 WIDE = 0.1  # of a speed, to the next
@@ -219,6 +220,16 @@ class LinearCar:
         return found
 
 
+def equivalent_wheelbase(car: Ready) -> float:
+    """Wheelbase (m) of a vehicle with two axles that goes round slowly with the same steering angle: V^2 d/ay without
+    the part that grows with V^2. More axles than two, also those of trailers, resist a turn."""
+    if not car.data.simple_axles:
+        return car.metrics["wheelbase"]
+    model, ratio = LinearCar(car), car.metrics["steering_ratio"]
+    (v, y), (w, z) = ((v**2, v**2 * math.radians(1.0) / ratio / model.gains(v)["ay"]) for v in SLOWLY)
+    return (w * y - v * z) / (w - v)
+
+
 def handling_of(car: Ready, speed: float = SPEED) -> Figures:
     """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear model of a car."""
     model, f, V = LinearCar(car), car.metrics, speed
@@ -247,6 +258,9 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
             here["steering_torque"] / here["ay"], "N-m/(m/s2)", f"steering torque per lateral acceleration at {at}"
         ),
     }
+    if towing:
+        words = "wheelbase of two axles that go round slowly with the same steering angle"
+        found["wheelbase_equivalent"] = Figure(equivalent_wheelbase(car), "m", words)
     axles = (
         () if towing else (("front", carried[0], front), ("rear", carried[1], rear))
     )  # a hitch or one more axle adds lateral force

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -43,18 +44,21 @@ def over_path(*more: str) -> tuple[str | tuple[str, str], ...]:
     return *((n, ACROSS) for n in ("steering_wheel", "roll", "side_slip", "steering_torque", *more)), "speed"
 
 
-def reached(run: Run, ay: Array, largest: float | None = None) -> str:
-    """Whether the limit of a car was found in a slow run, or what ended it before. `largest`: lateral acceleration of
-    steady turns, which a run at a fixed steering-wheel angle may approach without passing it."""
+def reached(run: Run, ay: Array, largest: Callable[[float], float] | None = None) -> str:
+    """Whether the limit of a car was found in a slow run, or what ended it before. `largest`: lateral acceleration
+    (m/s2) of the steady turns of a speed (m/s), NaN if unknown, which a run at a fixed steering-wheel angle may
+    approach without passing it."""
     top = int(np.argmax(ay))
     if top < len(ay) - 1 and (ay[-1] < 0.995 * ay[top] or run.time[top] < 0.9 * run.time[-1]):
         return f"the limit was reached: above {ay[top]:.3g} m/s2 the lateral acceleration falls"
     if run.status is RunStatus.STOPPED_BY_EVENT:
         return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
-    if largest is not None and ay[top] > NEAR * largest:
-        return f"the limit was reached: {ay[top]:.3g} m/s2; steady turns have {largest:.3g} m/s2 at most"
-    return (f"the limit was not reached: at the end of the run, at {ay[top]:.3g} m/s2 and {3.6 * run['speed'][-1]:.4g} "
-            "km/h, the lateral acceleration still grows")  # fmt: skip
+    here = f"{ay[top]:.3g} m/s2 at {3.6 * run['speed'][top]:.4g} km/h"
+    most = math.nan if largest is None else largest(float(run["speed"][top]))
+    steady = f"; steady turns at that speed have {most:.3g} m/s2 at most" if math.isfinite(most) else ""
+    if ay[top] > NEAR * most:
+        return f"the limit was reached: {here}{steady}"
+    return f"the limit was not reached: at the end of the run, {here}, the lateral acceleration still grows{steady}"
 
 
 def taken_at(at: Iterable[float], most: float) -> tuple[list[float], list[str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres.measuring import peaks
-from bellcrank.library.manoeuvres.ready import RELEASED
+from bellcrank.library.manoeuvres.ready import RELEASED, Ready
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.rides import AXLES, on_course
 from bellcrank.library.manoeuvres.steering import BEGINS, frequency_response
@@ -19,7 +20,7 @@ from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
 MODES = {"heave": (1, 1, 1, 1), "pitch": (-1, -1, 1, 1), "roll": (1, -1, 1, -1), "warp": (1, -1, -1, 1)}  # of CORNERS
-BODY = 5.0  # Hz, below which the body swings on its springs, above which the wheels do
+BODY = 5.0  # Hz, at least, below which the body swings on its springs, above which the wheels do
 FASTEST = 40.0  # Hz, that rows of a run can report
 FINE = 0.002  # s between points of the signal
 SOFT = 0.05  # fraction of the signal in which it grows, and fades
@@ -47,7 +48,7 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         raise ModelError(f"manoeuvre four-post: from={f0:g} to={f1:g} Hz must begin below {BODY:g} Hz, where the body "
                          f"swings, and end above it, at {FASTEST:g} Hz or less")  # fmt: skip
     car = on_course(vehicle, settings)
-    start = car.settled(0.0)
+    start, between = car.settled(0.0), _between(car)
     runs: dict[str, Run] = {}
     for mode, signs in MODES.items():
         signal, end = post_signal(settings["speed"], f0, f1, settings["duration"])
@@ -65,7 +66,7 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         f, gain = _gain(runs[mode], channel, f0, f1, over)
         gain = gain / scale
         curves.append(Curve("frequency, Hz", f"{words}, -", ((mode, f, gain),)))
-        slow = f < BODY
+        slow = f < between
         top = int(np.argmax(gain[slow]))
         found.add(f"{mode}_frequency", f[slow][top], "Hz", f"frequency of the largest {mode} of the body")
         found.add(f"{mode}_gain", gain[slow][top], "", f"largest {words}")
@@ -78,7 +79,7 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         speed = 2 * np.pi * f  # gains over the speed of the post, N s/m
         lines = (("heave", f, lifts / speed), ("warp", f, twists / speed))
         curves.append(Curve("frequency, Hz", f"load of {corners[0]} over the speed of its post, N s/m", lines))
-        found.add(f"hop_{axle}", _hop(f, lifts / speed), "Hz",
+        found.add(f"hop_{axle}", _hop(f, lifts / speed, between), "Hz",
                   f"wheel hop: frequency of the peak of {axle} wheel loads, if there is one")  # fmt: skip
         found.add(f"warp_{axle}", np.median(twists[f < 2 * f0]) / 1000, "N/mm",
                   f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
@@ -94,9 +95,14 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
                   tuple(curves))  # fmt: skip
 
 
-def _hop(f: Array, gain: Array) -> float:
+def _between(car: Ready) -> float:
+    """Frequency (Hz) between the motions of the body and those of the wheels, of quarter cars."""
+    return max(BODY, *(math.sqrt(car.metrics[f"ride_{axle}"] * car.metrics[f"hop_{axle}"]) for axle in AXLES))
+
+
+def _hop(f: Array, gain: Array, between: float) -> float:
     """Frequency of the largest peak above the motion of the body; NaN if there is none."""
-    tops = [i for i in peaks(gain) if f[i] > BODY]
+    tops = [i for i in peaks(gain) if f[i] > between]
     return float(f[max(tops, key=lambda i: gain[i])]) if tops else float("nan")
 
 

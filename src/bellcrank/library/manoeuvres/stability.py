@@ -21,6 +21,7 @@ from bellcrank.signals import sampled
 SHOWN = 6  # runs of a series that are kept to look at
 BEGUN = 5.0  # deg, at which steering counts as begun
 OVERTURNED = "abs(roll) > 60"
+LYING = 30.0  # deg, from which on a vehicle does not come back
 HEAVY, HEAVIEST = 3500.0, 4536.0  # kg, above which FMVSS 126 asks for less, and for nothing
 SIDES = {"left": 1.0, "right": -1.0}
 
@@ -28,6 +29,11 @@ SIDES = {"left": 1.0, "right": -1.0}
 def least_displacement(mass: float) -> float:
     """Lateral displacement (m) that FMVSS 126 asks for of a vehicle with a mass (kg)."""
     return 1.83 if mass <= HEAVY else 1.52
+
+
+def percent(ratio: float) -> str:
+    """A ratio in percent, with three digits, but no smaller ones than hundredths."""
+    return f"{100 * ratio:.3g}" if not 100 * ratio < 1 else f"{100 * ratio:.2f}"
 
 
 def angle_at_03g(car: Ready, speed: float, rate: float) -> float:
@@ -90,9 +96,9 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
         missing.append(f"no criteria: FMVSS 126 is for vehicles of up to {HEAVIEST:.0f} kg")
     else:
         criteria = [
-            Criterion(f"1.00 s after the end the yaw rate is at most 35 % of its peak: {100 * early.early:.3g} % "
+            Criterion(f"1.00 s after the end the yaw rate is at most 35 % of its peak: {percent(early.early)} % "
                       f"({early.side}, {early.amplitude:.0f} deg)", early.early <= 0.35),
-            Criterion(f"1.75 s after the end it is at most 20 %: {100 * late.late:.3g} % ({late.side}, "
+            Criterion(f"1.75 s after the end it is at most 20 %: {percent(late.late)} % ({late.side}, "
                       f"{late.amplitude:.0f} deg)", late.late <= 0.20),
         ]  # fmt: skip
         if least is not None:
@@ -193,11 +199,14 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("amplitude", size, "deg", "amplitude of the steering wheel")
     found.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed at which two wheels lift")
     for name, words in (("roll", "roll"), ("ay", "lateral acceleration"), ("side_slip", "side slip")):
-        most = max(float(np.abs(run[name]).max()) for run in runs.values())
+        most = max(
+            float(np.abs(run[name][_upright(run) if name != "roll" else slice(None)]).max()) for run in runs.values()
+        )
         found.add(f"{name}_max", most, next(iter(runs.values())).units[name], f"largest {words}")
     found.add("inner_load_min", min(loads), "N", "smallest load of both inner wheels together")
-    stability = car.metrics.details["static_stability"]
-    found.add("static_stability", stability.value, stability.unit, stability.label)
+    for key, stability in car.metrics.details.items():
+        if key.startswith("static_stability"):
+            found.add(key, stability.value, stability.unit, stability.label)
     criteria = [Criterion(f"no two wheels lift up to {max(settings['speeds']):g} km/h"
                           + (f": they do at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
     fastest = {n: r for n, r in runs.items() if n.endswith("left")}
@@ -206,6 +215,12 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
                    "wheels count as lifted when both of one side carry nothing; plots show runs to the left"],
                   ("steering_wheel", "roll", "ay", "yaw_rate", "side_slip", "fl.tyre_load", "rl.tyre_load",
                    ("y", "x")))  # fmt: skip
+
+
+def _upright(run: Run) -> slice:
+    """The part of a run before the vehicle overturns: what it meets then is no lateral acceleration of a turn."""
+    over = np.flatnonzero(np.abs(run["roll"]) > LYING)
+    return slice(None, max(int(over[0]), 1) if len(over) else None)
 
 
 def _hooked(car: Ready, v: float, size: float, rate: float) -> Run:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.library.manoeuvres.linear import equivalent_wheelbase
 from bellcrank.library.manoeuvres.measuring import (
     across,
     change,
@@ -56,7 +57,7 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     last = int(np.argmax(ay)) + 1
     over, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
     found = Metrics()
-    ratio, base = car.metrics["steering_ratio"], car.metrics["wheelbase"]
+    ratio, base = car.metrics["steering_ratio"], equivalent_wheelbase(car)
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
         slope = {n: slope_at(over, y, a) for n, y in (
@@ -67,10 +68,15 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
         found.add(f"roll_gradient_{a:g}", slope["roll"] * GRAVITY, "deg/g", f"roll gradient {at}")
         found.add(f"side_slip_gradient_{a:g}", slope["slip"] * GRAVITY, "deg/g", f"side-slip gradient {at}")
-        found.add(f"torque_gradient_{a:g}", slope["torque"], "N m/(m/s2)", f"steering torque gradient {at}")
+        found.add(f"torque_gradient_{a:g}", slope["torque"], "N-m/(m/s2)", f"steering torque gradient {at}")
         found.add(f"wheel_{a:g}", float(np.interp(a, over, wheel_angle)), "deg", f"steering-wheel angle {at}")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
-    found.add("ay_steady", limit.ay, "m/s2", "largest lateral acceleration of steady turns, by continuation")
+    found.add(
+        "ay_steady",
+        math.nan if limit.ended else limit.ay,
+        "m/s2",
+        "largest lateral acceleration of steady turns, by continuation",
+    )
     drift = float(np.abs(run["speed"][:last] - v).max())
     lost = drift > 0.999 * KEPT * v  # the event that ends the run is found to far less
     criteria = [Criterion(f"the speed was kept: within {3.6 * drift:.2g} km/h", not lost)]

@@ -9,6 +9,7 @@ from bellcrank.library.vehicles.figures import Figure
 from bellcrank.unit_notation import typeset_unit
 
 DIGITS = 3
+LEAST = 0.005  # %, what is smaller is nothing
 WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
 SIZES = re.compile(r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|trail|length of")
 COUNTS = ("", "-")  # units of whole numbers from 10 on that are shown as such
@@ -37,6 +38,8 @@ def number(value: float, unit: str = "") -> str:
     if unit in WHOLE and size >= DIGITS:
         return f"{value:.0f}"
     rounded = round(value, DIGITS - 1 - size)
+    if unit == "%" and abs(rounded) < LEAST:
+        return f"{0.0:.{DIGITS - 1}f}"
     size = math.floor(math.log10(abs(rounded)))
     return f"{rounded:.{max(0, DIGITS - 1 - size)}f}"
 

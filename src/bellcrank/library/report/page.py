@@ -16,7 +16,7 @@ from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.manoeuvres.track import cones_of
 from bellcrank.library.report.charts import charts, joined, merged, notes, turning_back
-from bellcrank.library.report.display import number
+from bellcrank.library.report.display import converted
 from bellcrank.library.report.elements import element_curves
 from bellcrank.library.report.handling import handling
 from bellcrank.library.report.key_figures import Targets, key_figures
@@ -138,7 +138,7 @@ def _manoeuvre(cars: Sequence[Driven], name: str, manoeuvre: Manoeuvre) -> Itera
         who = "Note" if len(said) == len(there) else f"Note of {', '.join(said)}"
         yield Raw(f'<p class="note">{shown(who)}: {shown(note)}.</p>')
     rows = [
-        (k, _setting(results[0].settings[k]), s.unit, s.label)
+        (k, _setting(results[0].settings[k]), converted("", s.unit)[1] if s.unit else "", s.label)
         for k, s in manoeuvre.settings.items()
         if k in results[0].settings
     ]
@@ -167,5 +167,5 @@ def _setting(value: object) -> object:
     if value is None:
         return "found"
     if isinstance(value, float):
-        return number(value)
+        return f"{value:.6g}"
     return ", ".join(f"{x:g}" for x in value) if isinstance(value, tuple | list) else value

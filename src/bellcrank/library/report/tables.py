@@ -11,6 +11,7 @@ from bellcrank.library.manoeuvres.linear import handling_of
 from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.display import figure_shown
+from bellcrank.library.vehicles.checking import heaviness, is_unusual
 from bellcrank.library.vehicles.figures import Figure
 
 VERDICTS = {True: "passed narrow met", False: "failed narrow missed"}  # classes of values with limits
@@ -62,7 +63,8 @@ def compared(cars: Sequence[Driven], figures: Sequence[Mapping[str, Figure]]) ->
     for name in dict.fromkeys(n for f in figures for n in f):
         found = [f.get(name) for f in figures]
         own = next(f for f in found if f is not None)
-        odd = "unusual" if any(f is not None and f.odd for f in found) else ""
+        pairs = zip(cars, found, strict=True)
+        odd = "unusual" if any(f is not None and is_unusual(f, heaviness(c.car.data)) for c, f in pairs) else ""
         rows.append((own.label, *cells(found), figure_shown(own)[1], odd, name))
     return table(("", *heads(cars), "unit", "", "name"), rows, right=number_columns(1, cars))
 

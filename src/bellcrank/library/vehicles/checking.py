@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.vehicles.data import CORNERS, CarData
-from bellcrank.library.vehicles.figures import Figures
+from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.library.vehicles.geometry import unusual_points
 from bellcrank.library.vehicles.keys import key_of, shown
 from bellcrank.library.vehicles.records import Aerodynamics
@@ -26,7 +26,7 @@ HEAVY, LIGHT = 10.0, 0.5  # upper and lower ends of usual ranges of trucks over 
 
 def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     """Messages about unusual keys, figures, tyres and travels."""
-    heavy = HEAVY if car.sections.kind == "truck" else 1.0
+    heavy = heaviness(car)
     found = list(unusual_keys(car.sections, "", heavy))
     found += unusual(figures, heavy)
     for name, load, (which, _) in zip(CORNERS, at_rest.load, CORNERS.values(), strict=True):
@@ -77,6 +77,19 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     return found
 
 
+def heaviness(car: CarData) -> float:
+    """By how much the upper ends of usual ranges are higher than those of cars."""
+    return HEAVY if car.sections.kind == "truck" else 1.0
+
+
+def is_unusual(f: Figure, heavy: float = 1.0) -> bool:
+    """Whether a figure lies outside of its usual range, whose upper end is `heavy` times as high."""
+    if not f.odd or f.usual is None:
+        return False
+    low, high = usual_range(f.usual, heavy)
+    return not low <= f.value <= high
+
+
 def usual_range(usual: tuple[float, float], heavy: float) -> tuple[float, float]:
     """A usual range of a vehicle whose upper end is `heavy` times as high; one of both signs is twice as wide."""
     if heavy == 1.0:
@@ -88,10 +101,8 @@ def unusual(figures: Figures, heavy: float = 1.0) -> list[str]:
     """Messages about figures outside of their usual range."""
     found = []
     for name, f in figures.details.items():
-        if f.odd and f.usual is not None:
+        if f.usual is not None and is_unusual(f, heavy):
             low, high = usual_range(f.usual, heavy)
-            if low <= f.value <= high:
-                continue
             unit = f" {f.unit}" if f.unit else ""
             found.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
     return found

@@ -28,6 +28,10 @@ Array = np.ndarray[Any, Any]
 STEP, STRIDE = 0.25, 4  # m between stations, and how many of these lie between the points of a path to follow
 FASTEST = 150.0  # m/s, where nothing else limits the speed
 CORNERS = 8  # points of a course at least
+SHORTEST, LONGEST = 20.0, 100e3  # m, of a course
+OPEN, GAP = 0.2, 0.02  # of the length, that the closing piece may be, and that it may be if others are much shorter
+WIDER = 3.0  # times the longest other distance of points, from which the closing piece counts as a gap
+BACK = 120.0  # deg, that a course does not turn at one point
 START = 3.9  # rad, where laps of the club course begin
 UNITS = {"": 1.0, "m": 1.0, "km": 1000.0, "mm": 0.001}
 
@@ -117,29 +121,19 @@ class Circuit(Listed):
         Raises
         ------
         ModelError
-            If there are fewer points, or two at the same position.
+            If there are fewer points, two at the same position, or points that make no closed course of 20 m to 100 km.
         """
         from scipy.interpolate import CubicSpline
 
         px, py = reals(x), reals(y)
-        if px is None or py is None or px.ndim != 1 or px.shape != py.shape or not np.isfinite([px, py]).all():
+        if px is None or py is None or px.ndim != 1 or px.shape != py.shape:
             raise ModelError(f"Circuit.through: x={displayed(x)} and y={displayed(y)} must be lists of finite numbers "
                              "(m) of one length")  # fmt: skip
-        if len(px) > 1 and math.hypot(px[-1] - px[0], py[-1] - py[0]) < 1e-6:
-            px, py = px[:-1], py[:-1]
-        if len(px) < CORNERS:
-            raise ModelError(f"Circuit.through: a closed course needs at least {CORNERS} points, given {len(px)}")
-        px, py = np.append(px, px[0]), np.append(py, py[0])
-        chords = np.hypot(np.diff(px), np.diff(py))
-        if not (chords > 1e-6).all():
-            i = int(np.argmin(chords)) + 1
-            raise ModelError(f"Circuit.through: points {i} and {i + 1} of the course lie at the same position")
-        over = np.concatenate([[0.0], np.cumsum(chords)])
-        if chords[-1] > 0.2 * over[-1]:
-            raise ModelError(
-                f"Circuit.through: the course is not closed: its last point lies {chords[-1]:.4g} m from the first, "
-                f"and all other points span {over[-2]:.4g} m"
-            )
+        if not np.isfinite([px, py]).all():
+            i = int(np.argmax(~np.isfinite(px + py)))
+            raise ModelError(f"Circuit.through: point {i + 1} of the course, x = {px[i]:g} and y = {py[i]:g}, must "
+                             "have finite coordinates (m)")  # fmt: skip
+        px, py, over = _closed(px, py)
         line = CubicSpline(over, np.column_stack([px, py]), bc_type="periodic")
         fine = np.linspace(0.0, over[-1], max(20 * len(px), int(10 * over[-1] / STEP)))
         s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line(fine), axis=0).T))])
@@ -169,6 +163,7 @@ class Circuit(Listed):
         """
         positive("Circuit.oval", "m", straight=straight, radius=radius)
         length = 2 * straight + 2 * math.pi * radius
+        _check_length(length, "Circuit.oval", "")
         count = _count(length)
         s = np.arange(count) / count * length
         bends = [straight / 2 + i * (straight + math.pi * radius) for i in (0, 1)]
@@ -221,7 +216,7 @@ class Circuit(Listed):
         try:
             return cls.through(*values, name=FilePath(path).stem)
         except ModelError as error:
-            raise ModelError(f"{path}: {error}") from None
+            raise ModelError(f"{path}: {str(error).removeprefix('Circuit.through: ')}") from None
 
     @classmethod
     def shipped(cls, name: str) -> Circuit:
@@ -313,6 +308,49 @@ Column = tuple[float, ...]
 def _tuples(a: Array, b: Array, c: Array, d: Array) -> tuple[Column, Column, Column, Column]:
     """Columns as tuples of numbers."""
     return tuple(a.tolist()), tuple(b.tolist()), tuple(c.tolist()), tuple(d.tolist())
+
+
+def _closed(px: Array, py: Array) -> tuple[Array, Array, Array]:
+    """Points of a closed course, the first again behind the last, and the distance over them; what is no course is an
+    error."""
+    who = "Circuit.through: "
+    if len(px) > 1 and math.hypot(px[-1] - px[0], py[-1] - py[0]) < 1e-6:
+        px, py = px[:-1], py[:-1]
+    if len(px) < CORNERS:
+        raise ModelError(f"{who}a closed course needs at least {CORNERS} points, given {len(px)}")
+    n = len(px)
+    px, py = np.append(px, px[0]), np.append(py, py[0])
+    chords = np.hypot(np.diff(px), np.diff(py))
+    if not (chords > 1e-6).all():
+        i = int(np.argmin(chords)) + 1
+        raise ModelError(f"{who}points {i} and {i % n + 1} of the course lie at the same position, x = {px[i]:.6g} m "
+                         f"and y = {py[i]:.6g} m")  # fmt: skip
+    over = np.concatenate([[0.0], np.cumsum(chords)])
+    _check_length(float(over[-1]), "Circuit.through", " Are the points in m? In a file, a unit may follow the name of "
+                  "a column: x [mm], x [km].")  # fmt: skip
+    heading = np.arctan2(np.diff(py), np.diff(px))
+    turns = np.degrees(np.abs((np.diff(heading, append=heading[:1]) + math.pi) % (2 * math.pi) - math.pi))
+    gap = chords[-1] > max(WIDER * chords[:-1].max(), GAP * over[-1])
+    back = int(np.argmax(turns[:-2])) + 1  # at the ends it turns back where it overlaps or is open
+    if turns[:-2].max() > BACK:
+        raise ModelError(f"{who}the course turns back by {turns[back - 1]:.0f} deg at point {back + 1}, x = "
+                         f"{px[back]:.6g} m and y = {py[back]:.6g} m; points must be in the direction of driving and "
+                         f"turn by at most {BACK:g} deg each")  # fmt: skip
+    if chords[-1] > OPEN * over[-1] or gap:
+        raise ModelError(f"{who}the course is not closed: its last point lies {chords[-1]:.4g} m from the first, and "
+                         f"all other points span {over[-2]:.4g} m, at most {chords[:-1].max():.4g} m from one to the "
+                         "next. Add points up to the first one; a straight needs some, too")  # fmt: skip
+    if turns[-2:].max() > BACK:
+        raise ModelError(f"{who}the course turns back by {turns[-2:].max():.0f} deg between its last point and the "
+                         f"first: its end overlaps its beginning. Leave out points behind the first one, x = "
+                         f"{px[0]:.6g} m and y = {py[0]:.6g} m")  # fmt: skip
+    return px, py, over
+
+
+def _check_length(length: float, who: str, more: str) -> None:
+    if not SHORTEST <= length <= LONGEST:
+        raise ModelError(f"{who}: the course is {length:.6g} m long; allowed are {SHORTEST:g} m to "
+                         f"{LONGEST / 1000:g} km.{more}")  # fmt: skip
 
 
 def _count(length: float) -> int:

@@ -25,7 +25,8 @@ from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.library.vehicles.records import Compliance
 from bellcrank.library.vehicles.rest import Stand, along, corner, corner_at_rest, push_of, roll_centre, up_of
-from bellcrank.library.vehicles.trailers import TowedAxle
+from bellcrank.library.vehicles.trailer_rest import rotation
+from bellcrank.library.vehicles.trailers import CHASSIS, TowedAxle
 from bellcrank.unit_notation import typeset_unit
 
 G = GRAVITY
@@ -120,7 +121,8 @@ def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     yield _figure("track_front", front.track, "m", "front track", (1.0, 2.2))
     yield _figure("track_rear", rear.track, "m", "rear track", (1.0, 2.2))
     yield _figure("front_share", on_front, "", "fraction of the weight on the front axle", (0.35, 0.66))
-    yield _figure("cg_height", _height(at_rest), "m", "height of the mass centre above the ground", (0.2, 1.1))
+    words = f"height of the mass centre above the ground{_alone(car)}"
+    yield _figure("cg_height", _height(at_rest), "m", words, (0.2, 1.1))
     for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
         yield _figure(f"load_{name}", load, "N", f"load of wheel {name} at rest")
     yield _figure("steering_ratio", steering_ratio(car), "", "steering ratio", (3.0, 26.0))
@@ -166,12 +168,49 @@ def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     resists = front.roll_stiffness + rear.roll_stiffness - sprung * G * roll_arm
     resists += sum(_rolls_of(axle) for axle in car.added)
     gradient = sprung * roll_arm / resists if resists > 0 else math.inf
-    half_track = (front.track + rear.track) / (4 * height)
+    half_track = (front.track + rear.track) / 4
     moves = at_rest.mass * height / (front.x - _carried_at(car, at_rest, rear))
     words = "roll gradient of the springs and bars on rigid tyres"
     yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", words)
-    yield _figure("static_stability", half_track, "", f"static stability factor{_alone(car)}", (0.9, 4.0))
+    yield from _stabilities(car, at_rest, _Rolling("", at_rest.mass, height, half_track, sum(at_rest.load)))
     yield _figure("load_transfer", moves, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration")
+
+
+class _Rolling(NamedTuple):
+    """A unit that may overturn: name of a trailer, mass (kg), height of the mass centre and half track (m), load of its
+    wheels (N)."""
+
+    name: str
+    mass: float
+    height: float
+    half_track: float
+    load: float
+
+
+def _stabilities(car: CarData, at_rest: Stand, own: _Rolling) -> Named:
+    """Half track over the height of the mass centre, of each group of units that roll together: a fifth wheel carries
+    roll moments, a ball none. Units of a group count with their masses and wheel loads."""
+    groups, place = [[own]], {CHASSIS: 0}
+    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+        up = rotation(stands.pitch, stands.roll)[2]
+        parts = [(trailer.sprung.mass, trailer.sprung.cg)]
+        parts += [(a.mass, np.array([a.record.at[0], 0.0, a.record.at[2]])) for a in trailer.axles]
+        height = stands.hitch_height + sum(m * float(up @ at) for m, at in parts) / trailer.mass
+        half_track = float(np.mean([a.record.at[1] for a in trailer.axles]))
+        if trailer.record.hitch.kind == "ball":
+            groups.append([])
+        place[trailer.name] = len(groups) - 1 if trailer.record.hitch.kind == "ball" else place[trailer.towed_by]
+        unit = _Rolling(trailer.name, trailer.mass, height, half_track, sum(stands.load.values()))
+        groups[place[trailer.name]].append(unit)
+    for units in groups:
+        half = sum(u.load * u.half_track for u in units) / sum(u.load for u in units)
+        factor = half * sum(u.mass for u in units) / sum(u.mass * u.height for u in units)
+        names = [u.name or "the towing unit" for u in units]
+        listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        together = f" of {listed}" + (", which roll together" if len(units) > 1 else "")
+        key = "static_stability" if units[0] is own else f"static_stability_{units[-1].name}"
+        words = f"static stability factor{together if car.trailers else ''}"
+        yield _figure(key, factor, "", words, (0.9, 4.0) if units[0] is own else None)
 
 
 def _rolls_of(axle: TowedAxle) -> float:
@@ -201,7 +240,7 @@ def _corners(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigur
     words = "understeer gradient of the tyres alone, on rigid suspensions"
     yield _figure("understeer_tyres", math.degrees(understeer) * G, "deg/g", words)
     if given:
-        words = "what compliance of the suspensions adds to it, without the steering column"
+        words = "understeer gradient of the compliance of the suspensions, without the steering column"
         yield _figure("understeer_compliance", math.degrees(given) * G, "deg/g", words)
 
 
@@ -219,9 +258,13 @@ def _towed(car: CarData, at_rest: Stand) -> Named:
         )
         for axle in trailer.axles:
             load = sum(stands.load[axle.wheel(side)] for side in "lr")
-            yield _figure(f"load_{axle.index}", load, "N", f"load of axle {axle.name} of {name} at rest")
+            yield _figure(f"load_{axle.index}", load, "N", f"load of {_axle_words(axle)} of {name} at rest")
     if car.trailers:
         yield _figure("mass_total", at_rest.total, "kg", "mass with all trailers")
+
+
+def _axle_words(axle: TowedAxle) -> str:
+    return "the axle" if axle.name == "axle" else f"axle {axle.name}"
 
 
 # ---- steering
