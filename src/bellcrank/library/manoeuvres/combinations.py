@@ -153,7 +153,7 @@ def off_track(vehicle: Car, settings: dict[str, Any]) -> Result:
     radius = settings["radius"]
     run = car.drive(1.0, _circling(car, v, radius), {"speed_set": v, "curve_set": 1 / radius}, HELD)
     found = Metrics()
-    paths = {name: _radius(run, x, y) for name, (x, y) in _axle_paths(car, run).items()}
+    paths = {name: _radius(run, x, y) for name, (x, y) in axle_paths(car, run).items()}
     first = paths["front"]
     for name, size in paths.items():
         found.add(f"radius_{name}", size, "m", f"radius of the path of the middle of axle {name}")
@@ -178,7 +178,7 @@ def _circling(car: Ready, speed: float, radius: float) -> dict[str, float]:
         raise RunError(f"off-tracking: no steady circle of {radius:g} m was found: {error}") from error
 
 
-def _axle_paths(car: Ready, run: Any) -> dict[str, tuple[Array, Array]]:
+def axle_paths(car: Ready, run: Any) -> dict[str, tuple[Array, Array]]:
     """x and y of the middles of all axles."""
     yaw, cg, paths = np.radians(run["yaw"]), car.data.sprung.cg, {}
     for name, i in (("front", 0), ("rear", 2)):
@@ -229,7 +229,7 @@ def amplification(vehicle: Car, settings: dict[str, Any]) -> Result:
                 f"linear_max_{name} is where the car itself hardly moves: its lateral acceleration at {over[top]:.3g} "
                 f"Hz is {100 * own[top] / own[0]:.2g} % of that at {over[0]:g} Hz"
             )
-    paths = _axle_paths(car, run)
+    paths = axle_paths(car, run)
     last, (x0, y0) = list(paths)[-1], paths["front"]
     x, y = paths[last]
     inside = (x > x0[0]) & (x < x0[-1])
