@@ -63,8 +63,8 @@ SpectrumBy = Literal["linear", "simulation"]
 ManoeuvreName = Literal[
     "braking", "acceleration", "iso4138", "iso4138-radius", "iso4138-wheel", "iso7401-step", "iso7401-sine",
     "iso7401-pulse", "iso7401-frequency", "iso13674-1", "iso7975", "iso9816", "iso3888-1", "iso3888-2",
-    "sine-with-dwell", "fishhook", "side-wind", "ride", "kerb", "pothole", "split-mu", "four-post", "road", "lap",
-    "iso9815", "off-tracking", "iso14791", "tilt-table", "hill-start", "recorded",
+    "sine-with-dwell", "fishhook", "side-wind", "ride", "kerb", "pothole", "split-mu", "mu-jump", "four-post", "road",
+    "lap", "iso9815", "off-tracking", "iso14791", "tilt-table", "hill-start", "recorded",
 ]  # fmt: skip
 
 

@@ -115,6 +115,45 @@ def test_a_car_on_bushes_gives_what_its_table_says(soft):
         assert run[f"q({corner}.tilt)"][-1] == pytest.approx(gave.camber_by_lateral_force * fy, rel=0.01, abs=1e-6)
 
 
+PROGRESSIVE = {"units": ["mm", "N", "N/mm", "N-m/deg"], "stiffness": [200, 8000, 300], "rotation": [1.5, 20, 20],
+               "first": [[0, 0], [0.5, 200], [1, 2000], [2, 20000]], "third": [[-1, -900], [0.3, 270], [1, 5000]]}  # fmt: skip
+
+
+@pytest.mark.campaign
+def test_compliance_over_loads_is_progressive(passenger):
+    """Small loads have the coefficients of kinematics; a stop makes larger ones less than proportional."""
+    car = passenger.changed(front={"bushes": {p: PROGRESSIVE for p in FRONT}})
+    m, found = car.kinematics("front", 0.0), car.compliance("front", load=[1e-3, 1.0, 4.0, 8.0])
+    assert found["traction_in_phase_toe"][0] == pytest.approx(m["driving_toe"][0], rel=1e-9)
+    displaced = np.abs(found["traction_in_phase_longitudinal"])
+    assert (np.diff(displaced) < 0).all() and displaced[-1] < 0.8 * displaced[0]
+    assert list(found["load"]) == [1e-3, 1.0, 4.0, 8.0]
+    small = car.compliance("front", [0.0])
+    assert small["lateral_opposed_steer"][0] == pytest.approx(found["lateral_opposed_steer"][0], rel=1e-9)
+
+
+@pytest.mark.campaign
+def test_a_model_on_curved_bushes_balances_them(passenger):
+    """Steer and camber of every wheel, and deflections, in a turn under brakes, by the balance of forces of the table;
+    the model with the slopes at zero differs."""
+    rod = {**ROD, "units": ["mm", "N", "N/mm", "N-m/deg"], "stiffness": [0, 9000, 1500],
+           "first": [[-0.2, -1900], [0, 0], [0.01, 30], [0.2, 4000]]}  # fmt: skip
+    car = passenger.changed(front={"bushes": {p: PROGRESSIVE for p in FRONT}}, rear={"bushes": {**REAR, "P1": rod}})
+    sim = car.system(speed=25).equations().compile()
+    run = sim.simulate(t_end=2.5, inputs={"steer": bc.signals.step(0.2, 45.0), "brake": bc.signals.step(0.2, 1500.0)})
+    assert run["speed"][-1] > 5
+    for corner, axle, side in (("fl", "front", 1), ("fr", "front", -1), ("rl", "rear", 1), ("rr", "rear", -1)):
+        found = gives(car.data, car.stand, car.data.axle(axle))
+        fx, fy, mz, held = (run[f"{corner}.{x}"][-1] for x in ("tyre.fx", "tyre.fy", "tyre.mz", "held"))
+        load = np.array([side * fy, side * mz, fx, held]) @ found.loads
+        moved = found.curved.moved(load)
+        assert run[f"q({corner}.steer)"][-1] == pytest.approx(side * moved[5], rel=0.02, abs=2e-6)
+        slopes = found.curved.compliance @ load
+        if axle == "front":
+            assert abs(moved[5] - slopes[5]) > 0.1 * abs(slopes[5])
+            assert run[f"q({corner}.tilt)"][-1] == pytest.approx(side * moved[3], rel=0.02, abs=2e-6)
+
+
 @pytest.mark.campaign
 def test_the_command_names_what_gives(tmp_path, capsys):
     """Bushes of the front axle, coefficients of the rear one, a linkage alone."""

@@ -103,9 +103,12 @@ def test_both_sides_and_versions(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda t: t.replace("FITTYP = 61", "FITTYP = 51"), "motorcycle"),
+        (lambda t: t.replace("FITTYP = 61", "FITTYP = 51"), r"tir.*FITTYP = 51 is a motorcycle tyre.*MotorcycleTyre"),
         (lambda t: t.replace("FITTYP = 61", "FITTYP = 60"), "FITTYP = '60' is not known"),
-        (lambda t: t.replace("FITTYP = 61", "PROPERTY_FILE_FORMAT = 'PAC_MC'"), "motorcycle"),
+        (
+            lambda t: t.replace("FITTYP = 61", "PROPERTY_FILE_FORMAT = 'PAC_MC'"),
+            r"'pac_mc' is a motorcycle tyre.*version 6.1",
+        ),
         (lambda t: t.replace("FITTYP = 61", "PROPERTY_FILE_FORMAT = 'FTIRE'"), "an FTire"),
         (lambda t: without(t, "FITTYP"), "neither FITTYP nor"),
         (lambda t: t.replace("PDX1 = 1.0422", "PDX1 = 1,0422"), "line .* decimal comma"),

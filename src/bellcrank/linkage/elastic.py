@@ -1,15 +1,18 @@
-"""Elastokinematics: how a linkage gives way on bushes while its travel and rack are held, by a linear solution.
+"""Elastokinematics: how a linkage gives way on bushes while its travel and rack are held, for small displacements.
 
 In:  a linkage at a pose, bushes at hard points, springs. Out: `Give`. Every body, and every rod with a bush, moves by
 six small displacements; joints without bushes hold as they do in kinematics, bushes and springs are stiffnesses. Forces
 that act already bend nothing here: bushes are as drawn without load, and the stiffness by preload is omitted.
+
+Bushes with curves bend in m directions by d, with forces that differ by p(d) from those of their slopes at zero. Under
+a load F at the wheel centre, with the compliance C of the slopes, d = B F - E p(d); the carrier moves by C F - B^T p.
 Matschinsky, Radführungen der Straßenfahrzeuge (2007), ch. 5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,29 +28,97 @@ Springs = Mapping[str, tuple[tuple[str, str], float]]
 RANK = 1e-9  # of the largest singular value of the constraints
 LOOSE = 1e-14  # of the largest stiffness, below which a movement is free
 ELASTIC = ("revolute", "spherical")
+Pairs = Sequence[tuple[float, float]]
+ITERATIONS = 200  # of Newton's method for bushes with curves
+EXACT = 1e-11  # of the largest deflection
+SEARCH = 1e-9  # of a step, to which its length is found
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """A change of the slope of a curve: by `slope` past the deflection `at`, on its positive or negative side (m, N/m).
+    Its force is side slope max(0, side (d - at))."""
+
+    at: float
+    slope: float
+    side: int
+
+
+Hinges = tuple[Hinge, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Bush:
     """A bush at a hard point: `stiffness`, 6 x 6 (N/m, N/rad, N m/rad), along and about `axes`, whose rows are its unit
-    vectors as drawn; they turn with the arm or rod that the bush is pressed into."""
+    vectors as drawn; they turn with the arm or rod that the bush is pressed into. `curves`: what a curve of force over
+    deflection along an axis (0 to 2) adds to its slope at zero, which is part of the stiffness."""
 
     stiffness: Array
     axes: Array
+    curves: Mapping[int, Hinges] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Give:
     """How the carrier gives way. `compliance`: its displacement (m) and rotation (rad) over force (N) and moment (N m)
-    at the wheel centre, 6 x 6, base axes; `rate`: vertical force over travel that the bushes add to a spring, N/m."""
+    at the wheel centre, 6 x 6, base axes; `rate`: vertical force over travel that the bushes add to a spring, N/m. With
+    curves it is that of small forces; `curves`, B (`bends`) and E (`softness`) of the module have them, `names` says
+    which bush and axis (1 to 3)."""
 
     compliance: Array
     rate: float
+    curves: tuple[Hinges, ...] = ()
+    bends: Array = field(default_factory=lambda: np.zeros((0, 6)))
+    softness: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    names: tuple[tuple[str, int], ...] = ()
+
+    def moved(self, load: Array) -> Array:
+        """Displacement and rotation by a load, force and moment at the wheel centre, of any size."""
+        found = self.compliance @ load
+        return np.asarray(found - self.bends.T @ _bent(self.curves, self._deflected(load))[0])
+
+    def _deflected(self, load: Array) -> Array:
+        """The deflections d of the curves: with the forces f = -p(d), for which d = B F + E f, the energy f E f/2 plus
+        that of the curves is least. Newton's method, each step as far as the energy falls."""
+        free = self.bends @ load
+        d, force = free, np.zeros(len(free))
+        for _ in range(ITERATIONS):
+            bent, slope = _bent(self.curves, d)
+            if np.abs(self.softness @ (force + bent)).max(initial=0.0) <= EXACT * np.abs(free).max(initial=0.0):
+                return d
+            step = -np.linalg.solve(np.eye(len(d)) + slope[:, None] * self.softness, force + bent)
+            moves = self.softness @ step
+            low, high = 0.0, 1.0
+            while high - low > SEARCH and self._climbs(force + high * step, d + high * moves, moves):
+                middle = (low + high) / 2
+                if self._climbs(force + middle * step, d + middle * moves, moves):
+                    high = middle
+                else:
+                    low = middle
+            force = force + high * step
+            d = free + self.softness @ force
+        raise ModelError("the balance of forces of the bushes with curves was not found")
+
+    def _climbs(self, force: Array, d: Array, moves: Array) -> bool:
+        """Whether the energy rises ahead."""
+        return bool((force + _bent(self.curves, d)[0]) @ moves > 0)
 
     def under(self, force: Array, arm: Array, moment: Array | None = None) -> Array:
-        """Displacement of the wheel centre and rotation by a force at an arm from it."""
+        """Displacement of the wheel centre and rotation by a small force at an arm from it."""
         turning = np.cross(arm, force) + (0.0 if moment is None else moment)
         return np.asarray(self.compliance @ np.concatenate([force, turning]))
+
+
+def _bent(curves: Sequence[Hinges], d: Array) -> tuple[Array, Array]:
+    """What curves add to the forces of their slopes at zero, and the slopes of that, at deflections."""
+    force, slope = np.zeros(len(curves)), np.zeros(len(curves))
+    for j, hinges in enumerate(curves):
+        for h in hinges:
+            past = h.side * (d[j] - h.at)
+            if past > 0:
+                force[j] += h.side * h.slope * past
+                slope[j] += h.slope
+    return force, slope
 
 
 @dataclass(frozen=True)
@@ -74,10 +145,12 @@ def give(linkage: Any, pose: Pose, bushes: Mapping[str, Bush], springs: Springs 
     lifted[found.travel] = 1.0
     _, sizes, Vt = np.linalg.svd(G)
     Z = Vt[int((sizes > RANK * sizes[0]).sum()) :].T
-    compliance = wanted @ Z @ _solved(chain, found, Z, found.K, Z.T @ wanted.T)
+    rows = np.array([*wanted, *(row for row, _, _ in found.curved)])
+    soft = rows @ Z @ _solved(chain, found, Z, found.K, Z.T @ rows.T)
     along = np.linalg.lstsq(G, lifted, rcond=RANK)[0]
     along = along - Z @ _solved(chain, found, Z, base, Z.T @ base @ along)
-    return Give(compliance, float(along @ base @ along))
+    names, curves = tuple(name for _, name, _ in found.curved), tuple(hinges for _, _, hinges in found.curved)
+    return Give(soft[:6, :6], float(along @ base @ along), curves, soft[6:, :6], soft[6:, 6:], names)
 
 
 def _solved(chain: Chain, found: _Stiffness, Z: Array, K: Array, loads: Array) -> Array:
@@ -108,8 +181,9 @@ class _Stiffness:
         n = 6 * len(self.bodies)
         self.K = np.zeros((n, n))
         self.held: list[Array] = []
+        self.curved: list[tuple[Array, tuple[str, int], Hinges]] = []
         for name, bush in bushes.items():
-            self._bush(ends[name], bush, place.point(name))
+            self._bush(name, ends[name], bush, place.point(name))
         for joint in chain.joints:
             self._joint(joint)
         for rod in chain.rods:
@@ -137,11 +211,12 @@ class _Stiffness:
         a, b = self._moves(first, at), self._moves(second, at)
         return b[0] - a[0], b[1] - a[1]
 
-    def _bush(self, end: _End, bush: Bush, at: Array) -> None:
+    def _bush(self, name: str, end: _End, bush: Bush, at: Array) -> None:
         x, y, z = (self.place.direction(end.part, tuple(a)) for a in bush.axes)
         R = np.array([x, y, z])
         B = np.vstack([R @ m for m in self._apart(end.first, end.second, at)])
         self.K += B.T @ bush.stiffness @ B
+        self.curved += [(B[i], (name, i + 1), hinges) for i, hinges in bush.curves.items()]
 
     def _joint(self, joint: Joint) -> None:
         points = on_joint(self.chain, joint) if joint.kind in ELASTIC else []
@@ -248,10 +323,14 @@ def make_bush(
     coupling: Sequence[float] | None = None,
     axis: Sequence[float] | None = None,
     up: Sequence[float] | None = None,
+    first: Pairs | None = None,
+    second: Pairs | None = None,
+    third: Pairs | None = None,
 ) -> Bush:
     """A bush at a hard point. `stiffness` along its axes (N/m) and `rotation` about them (N m/rad): three numbers, or
     nine row by row; `coupling`: force over rotation (N/rad), nine. Its first axis is `axis`, else that of the hinge,
-    the line of the rod, or for a ball the base's first; the third lies towards `up`, else the base's third."""
+    the line of the rod, or for a ball the base's first; the third lies towards `up`, else the base's third. `first`,
+    `second`, `third`: curves of force over deflection along the axes (m, N), added to the stiffness."""
     ends = places_of(chain)
     if at not in ends:
         listed = ", ".join(ends) or "none"
@@ -261,6 +340,12 @@ def make_bush(
     if coupling is not None:
         K[:3, 3:] = _square(at, "coupling", coupling)
         K[3:, :3] = K[:3, 3:].T
+    curves: dict[int, Hinges] = {}
+    for i, (word, points) in enumerate((("first", first), ("second", second), ("third", third))):
+        if points is not None:
+            slope, hinges = _curve(f"{word} of the bush '{at}'", points, K[i, i], chain.name)
+            K[i, i] += slope
+            curves |= {i: hinges} if hinges else {}
     least, largest = (float(x) for x in np.linalg.eigvalsh((K + K.T) / 2)[[0, -1]])
     if np.abs(K - K.T).max() > 1e-9 * max(largest, 1e-300) or least < -1e-9 * largest:
         raise ModelError(f"the stiffness of the bush '{at}' must be symmetric and nowhere negative", chain.name)
@@ -272,7 +357,30 @@ def make_bush(
         e3 = np.array([1.0, 0.0, 0.0])
     e1 = e1 / np.linalg.norm(e1)
     e2 = np.cross(e3, e1) / np.linalg.norm(np.cross(e3, e1))
-    return Bush(K, np.array([e1, e2, np.cross(e1, e2)]))
+    return Bush(K, np.array([e1, e2, np.cross(e1, e2)]), curves)
+
+
+def _curve(called: str, points: Pairs, stiffness: float, name: str) -> tuple[float, Hinges]:
+    """The slope of a curve at zero, the mean of both sides, and what it adds to that. A curve that begins at zero is
+    the same on both sides; past its ends it continues with its last slopes."""
+    x, force = np.array(points, float).T
+    if x[0] == 0:
+        x, force = np.concatenate([-x[:0:-1], x]), np.concatenate([-force[:0:-1], force])
+    if not x[0] < 0 < x[-1] or abs(np.interp(0.0, x, force)) > 1e-9 * np.abs(force).max():
+        raise ModelError(
+            f"{called} must have no force at no deflection: pairs on both sides of zero, or from [0, 0] on", name
+        )
+    i = int(np.searchsorted(x, 0.0))
+    if x[i] > 0:
+        x, force = np.insert(x, i, 0.0), np.insert(force, i, 0.0)
+    slopes = np.diff(force) / np.diff(x)
+    if slopes.min() < 0 or slopes.min() + stiffness <= 0:
+        raise ModelError(f"{called} must rise, or with a stiffness along that axis not fall", name)
+    zero = float(slopes[i - 1] + slopes[i]) / 2
+    found = []
+    for side, at, own in ((1, x[i:], slopes[i:]), (-1, x[i::-1], slopes[i - 1 :: -1])):
+        found += [Hinge(float(a), float(c), side) for a, c in zip(at, np.diff(own, prepend=zero), strict=False) if c]
+    return zero, tuple(found)
 
 
 def _square(at: str, what: str, given: Sequence[float]) -> Array:

@@ -23,6 +23,7 @@ from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
 from bellcrank.library.manoeuvres.combinations import AMPLIFICATION, OFF_TRACKING, SWAY
 from bellcrank.library.manoeuvres.experiments import Experiment, experiment_of
+from bellcrank.library.manoeuvres.friction_jump import MU_JUMP
 from bellcrank.library.manoeuvres.hill import HILL
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.laps import LAP
@@ -60,7 +61,7 @@ COMMON = {
 _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
-    SPLIT_MU, FOUR_POST, ROAD, LAP, SWAY, OFF_TRACKING, AMPLIFICATION, TILT, HILL, RECORDED,
+    SPLIT_MU, MU_JUMP, FOUR_POST, ROAD, LAP, SWAY, OFF_TRACKING, AMPLIFICATION, TILT, HILL, RECORDED,
 )}  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Manoeuvres on other ground: a rough road, a kerb, a pothole, and braking where the road is slippery on one side.
 
-All lie on one course, so that one program serves them: first the road, then kerb, hole and slippery part, level ground
-between.
+All lie on one course, so that one program serves them: first the road, then kerb, hole and parts with other friction,
+level ground between. In the last parts friction jumps on both sides: low, high, low (`friction_jump`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ TOP, DOWN = 40.0, 20.0  # m on the kerb, and of the slope behind it
 KERB = BEFORE + LENGTH + APART
 HOLE = KERB + TOP + DOWN + APART
 SLIPPERY = HOLE + APART
+JUMPS = SLIPPERY + 600.0  # from there on friction is the same on both sides
+STRETCH = 400.0  # m of low and of high friction
+ONTO_HIGH = JUMPS + STRETCH
+ONTO_LOW = ONTO_HIGH + STRETCH
 STARTS = 10.0  # m before a kerb or hole
 SPACING = 0.25  # m between points of the road
 COMFORT = ((0.315, "not uncomfortable"), (0.63, "a little uncomfortable"), (1.0, "fairly uncomfortable"),
@@ -67,7 +71,9 @@ class Course:
         after = profile(x, h)
         starts = np.concatenate([road.starts + BEFORE, after.starts])
         whole = Terrain(f"course with {road.name}", starts, np.concatenate([moved, after.pieces[1:]]))
-        return whole.with_friction(left=[(0.0, 1.0), (SLIPPERY, self.high)], right=[(0.0, 1.0), (SLIPPERY, self.low)])
+        jumps = [(JUMPS, self.low), (ONTO_HIGH, self.high), (ONTO_LOW, self.low)]
+        left, right = ([(0.0, 1.0), (SLIPPERY, mu), *jumps] for mu in (self.high, self.low))
+        return whole.with_friction(left=left, right=right)
 
 
 def on_course(vehicle: Car, settings: Mapping[str, Any], **changes: Any) -> Ready:

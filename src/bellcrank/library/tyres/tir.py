@@ -48,8 +48,14 @@ UNITS: dict[str, dict[str, float]] = {  # of [UNITS], in SI; without blanks, cap
     },
 }  # fmt: skip
 FORMATS = {"pac2002": "5.2", "mf_05": "5.2", "mf-tyre5.2": "5.2"}  # PROPERTY_FILE_FORMAT that says a version
+READ = "Magic Formula 5.2 (PAC2002), 6.1 and 6.2 are read"
+ROUND = "a motorcycle tyre"
+INSTEAD = (
+    "Its coefficients belong to other formulas. Use bc.tyres.MotorcycleTyre (cornering, camber, friction of a tyre in "
+    "a motorcycle file), or a file of version 6.1 or 6.2 of the same tyre"
+)
 NO_FORMULA = {  # one that says another model
-    "pac_mc": "a motorcycle tyre", "mf-mctyre": "a motorcycle tyre", "pac_time": "PAC-TIME", "pac94": "Pacejka 94",
+    "pac_mc": ROUND, "pac-mc": ROUND, "pacmc": ROUND, "mf-mctyre": ROUND, "pac_time": "PAC-TIME", "pac94": "Pacejka 94",
     "pac89": "Pacejka 89", "pacejka94": "Pacejka 94", "pacejka89": "Pacejka 89", "fiala": "a Fiala tyre",
     "ftire": "an FTire", "uatire": "a tyre of the University of Arizona", "521": "Adams tyre 5.2.1",
     "5.2.1": "Adams tyre 5.2.1", "swift-tyre": "a SWIFT tyre", "cdtire": "a CDTire",
@@ -202,15 +208,13 @@ def _version(file: _File, given: str | None) -> str:
     fit, format = file.word("FITTYP"), file.word("PROPERTY_FILE_FORMAT").replace("'", "")
     if format in NO_FORMULA:
         file.problems.append(
-            f"PROPERTY_FILE_FORMAT = {_short(format)} is {NO_FORMULA[format]}; Magic Formula 5.2 (PAC2002), 6.1 "
-            "and 6.2 are read"
+            f"PROPERTY_FILE_FORMAT = {_short(format)} is {NO_FORMULA[format]}; {READ}"
+            + (f". {INSTEAD}" if NO_FORMULA[format] == ROUND else "")
         )
         return "6.1"
     number = _float(fit) if NUMBER.fullmatch(fit) else None
     if number in MOTORCYCLE:
-        file.problems.append(
-            f"FITTYP = {fit} is a motorcycle tyre (MF-MCTyre); Magic Formula 5.2 (PAC2002), 6.1 and 6.2 are read"
-        )
+        file.problems.append(f"FITTYP = {fit} is {ROUND} (MF-MCTyre); {READ}. {INSTEAD}")
         return "6.1"
     if number in VERSIONS:
         found = VERSIONS[int(number)]

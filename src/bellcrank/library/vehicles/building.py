@@ -379,7 +379,7 @@ def _add_corner(
     toe, camber = f"toe_{axle.name}", f"camber_{axle.name}"
     axis = (f"{out}sin({toe})*cos({camber})", f"cos({toe})*cos({camber})", f"{'-' if side > 0 else ''}sin({camber})")
     cross = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
-    hub, middle = add_knuckles(s, name, axle.name, giving.compliance, side, mount.carrier, mount.centre)
+    hub, middle = add_knuckles(s, name, axle.name, giving, side, mount.carrier, mount.centre)
     wheel = s.add_body(
         f"{name}.wheel", parent=hub, rotate=2, rotation_axis=axis, joint_at=middle, mass=record.wheel.mass,
         inertia=(cross, record.wheel.spin_inertia, cross), label=f"{CORNER_WORDS[name]} wheel",

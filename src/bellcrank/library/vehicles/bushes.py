@@ -1,12 +1,13 @@
 """Bushes of an axle: what its suspension gives on them, as the coefficients of a K&C rig, and what they add to springs.
 
-Bushes are without load where the car stands, and give in proportion to forces there. Forces along act at the wheel
-centre, as nothing but a brake or a hub motor turns the carrier; the moment of a brake is a cause of its own.
+Bushes are without load where the car stands, and give in proportion to forces there, or by their curves. Forces along
+act at the wheel centre, as nothing but a brake or a hub motor turns the carrier; the moment of a brake is a cause of
+its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,10 +23,13 @@ H = 1e-6  # m of spring length, for the slope of its force
 
 @dataclass(frozen=True)
 class Gives:
-    """What an axle gives: coefficients of its left wheel, None if it does not; `rate` of the bushes at a wheel, N/m."""
+    """What an axle gives: coefficients of its left wheel, None if it does not; `rate` of the bushes at a wheel, N/m.
+    With curves the coefficients are those of small forces, and `curved` is the whole with its `loads` of `causes`."""
 
     compliance: Compliance | None
     rate: float = 0.0
+    curved: Give | None = None
+    loads: Array = field(default_factory=lambda: np.zeros((4, 6)))
 
 
 def gives(car: CarData, at_rest: Stand, axle: FittedAxle) -> Gives:
@@ -37,7 +41,8 @@ def gives(car: CarData, at_rest: Stand, axle: FittedAxle) -> Gives:
     found = give_at(axle, at_rest, pose)
     centre = pose.position + np.array(axle.record.at)
     arm = (at_rest.contact[i] + at_rest.contact[i + 1] * [1, -1, 1]) / 2 - centre
-    return Gives(coefficients(car, axle, found, arm), found.rate)
+    return Gives(coefficients(car, axle, found, arm), found.rate, found if found.curves else None,
+                 causes(car, axle, arm))  # fmt: skip
 
 
 def give_at(axle: FittedAxle, at_rest: Stand, pose: Pose) -> Give:
@@ -51,17 +56,24 @@ def give_at(axle: FittedAxle, at_rest: Stand, pose: Pose) -> Give:
     return give(axle.linkage, pose, axle.bushes, {"spring": (axle.spring, slope / (2 * H))})
 
 
-def coefficients(car: CarData, axle: FittedAxle, found: Give, arm: Array) -> Compliance:
-    """Of the left wheel, whose contact lies by `arm` from its centre."""
-    x, y = np.eye(3)[:2]
-    by_side = found.under(y, arm)
+def causes(car: CarData, axle: FittedAxle, arm: Array) -> Array:
+    """Loads at the centre of the left wheel by one N of lateral force at the contact, which lies by `arm` from it, one
+    N m of aligning moment, one N of longitudinal force and one N m of brake torque: a row of six for each."""
+    x, y, up = np.eye(3)
     drive = car.sections.drive
     hub = drive.reaction == "carrier" and drive.driven in ("all", axle.name)
-    along = found.under(x, arm if hub else 0 * arm)
     on_carrier = not car.sections.brakes.react_on_body(axle.name)
-    brake = (on_carrier - hub) * float(found.compliance[5, 4])
+    none = np.zeros(3)
+    return np.array([
+        [*y, *np.cross(arm, y)], [*none, *up], [*x, *(np.cross(arm, x) if hub else none)],
+        [*none, *((on_carrier - hub) * y)],
+    ])  # fmt: skip
+
+
+def coefficients(car: CarData, axle: FittedAxle, found: Give, arm: Array) -> Compliance:
+    """Of the left wheel, whose contact lies by `arm` from its centre."""
+    tilt, steer = (found.compliance @ causes(car, axle, arm).T)[[3, 5]].tolist()
     return Compliance(
-        steer_by_lateral_force=float(by_side[5]), steer_by_aligning_moment=float(found.compliance[5, 5]),
-        toe_by_longitudinal_force=float(-along[5]), toe_by_brake_torque=-brake,
-        camber_by_lateral_force=float(by_side[3]),
+        steer_by_lateral_force=steer[0], steer_by_aligning_moment=steer[1], toe_by_longitudinal_force=-steer[2],
+        toe_by_brake_torque=-steer[3], camber_by_lateral_force=tilt[0],
     )  # fmt: skip

@@ -422,7 +422,7 @@ class Car:
 
         return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
 
-    def compliance(self, axle: str, travel: Any = 0.0, rack: Any = 0.0) -> Measures:
+    def compliance(self, axle: str, travel: Any = 0.0, rack: Any = 0.0, load: Any = None) -> Measures:
         """Measure the compliance of an axle under forces and torques at its wheels, as a K&C rig does.
 
         Parameters
@@ -431,6 +431,9 @@ class Car:
             The axle.
         travel, rack : float or sequence of float, default 0.0
             Wheel travel and rack position in m.
+        load : float or sequence of float, optional
+            Size of the loads: forces in kN, aligning torques in 100 N m. It matters for bushings with curves. Default:
+            small loads.
 
         Returns
         -------
@@ -445,7 +448,7 @@ class Car:
         """
         from bellcrank.library.vehicles.compliance_table import compliance_measures
 
-        return compliance_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack)
+        return compliance_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, load)
 
     def compare_kinematics(
         self,

@@ -40,9 +40,14 @@ SYMMETRIC = {("braking", "in_phase"), ("traction", "in_phase"), ("lateral", "opp
 """Loads whose mirror image is themselves, so that both wheels push the rack to opposite sides."""
 
 
-def compliance_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel: Any, rack: Any) -> Measures:
-    """Responses of the left wheel to each load, over travel: names such as `lateral_in_phase_steer`."""
-    z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
+def compliance_measures(
+    car: CarData, at_rest: Stand, linkage: Any, axle: str, travel: Any, rack: Any, load: Any = None
+) -> Measures:
+    """Responses of the left wheel to each load, over travel: names such as `lateral_in_phase_steer`. `load`: size of
+    the loads in kN and 100 N m; small without it."""
+    z, r, sizes = (
+        np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack, 0.0 if load is None else load)
+    )
     fitted = car.axle(axle)
     wheel = see_wheel(linkage, z, r if "rack" in linkage.inputs else 0.0)
     m = Measures(linkage.name, "compliance")
@@ -50,7 +55,9 @@ def compliance_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, t
     if "rack" in linkage.inputs:
         m.add("rack", r, "m", "rack travel")
     arms = wheel.side(wheel.contact - wheel.centre)
-    gives = [_suspension(car, at_rest, fitted, wheel, i, arms[i]) for i in range(len(z))]
+    if load is not None:
+        m.add("load", sizes, "", "load, in kN and in 100 N-m")
+    gives = [_suspension(car, at_rest, fitted, wheel, i, arms[i], sizes[i]) for i in range(len(z))]
     moves = _rack_compliance(car, fitted)
     for load, words in LOADS.items():
         unit, scale = ("100 N-m", 100.0) if load == "aligning" else ("kN", 1000.0)
@@ -85,12 +92,17 @@ def _load(car: CarData, axle: FittedAxle, load: str, arm: Array) -> tuple[Array,
     return x, np.cross(arm, x) if hub else 0 * up
 
 
-def _suspension(car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel, i: int, arm: Array) -> dict[str, Array]:
-    """Displacement of the wheel centre (m) and rotation (rad) by each load, the rack held: on bushes, or as far as
+def _suspension(
+    car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel, i: int, arm: Array, size: float
+) -> dict[str, Array]:
+    """Displacement of the wheel centre (m) and rotation (rad) per load, the rack held: on bushes, or as far as
     coefficients of the file describe them."""
     if axle.bushes:
-        found = give_at(axle, at_rest, w.pose[i])
-        return {load: found.compliance @ np.concatenate(_load(car, axle, load, arm)) for load in LOADS}
+        found, moves = give_at(axle, at_rest, w.pose[i]), {}
+        for load in LOADS:
+            one, n = np.concatenate(_load(car, axle, load, arm)), size * (100.0 if load == "aligning" else 1000.0)
+            moves[load] = found.moved(n * one) / n if n else found.compliance @ one
+        return moves
     c, lever = axle.record.compliance or Compliance(), -float(arm[2])
     steer = {
         "lateral": c.steer_by_lateral_force, "aligning": c.steer_by_aligning_moment,

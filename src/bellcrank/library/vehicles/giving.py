@@ -3,13 +3,15 @@ moments.
 
 Between carrier and wheel stand knuckles without mass that turn by what the forces ask for. They follow a state with the
 angle, and that the forces, each with a short lag; the speeds of the knuckles are removed, so no degree of freedom is
-added.
+added. Bushes with curves have their deflections as further states, which near the balance of forces with the same lag:
+d' = (B F - E p(d) - d)/(T (1 + E_jj p_j')), by `linkage.elastic`.
 """
 
 from __future__ import annotations
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
+from bellcrank.library.vehicles.bushes import Gives
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Compliance
 
@@ -19,6 +21,7 @@ TURNS = {  # knuckle: the axis of the carrier it turns about; its keys, with the
                   "toe_by_longitudinal_force": ("tyre_fx", "A/F"), "toe_by_brake_torque": ("held", "A/(F*L)")}),
     "tilt": (1, {"camber_by_lateral_force": ("tyre_fy", "A/F")}),
 }  # fmt: skip
+CAUSES = ("tyre_fy", "tyre_mz", "tyre_fx", "held")  # as of `bushes.causes`
 Place = tuple[float, float, float]
 
 
@@ -31,26 +34,54 @@ def add_compliance_parameters(s: System, axle: str, given: Compliance | None) ->
 
 
 def add_knuckles(
-    s: System, name: str, axle: str, given: Compliance | None, side: int, carrier: BodyHandle, centre: Place
+    s: System, name: str, axle: str, gives: Gives, side: int, carrier: BodyHandle, centre: Place
 ) -> tuple[BodyHandle, Place]:
     """What carries the wheel, and where the wheel's centre is in that body: the carrier itself if nothing gives."""
-    carries = carrier, centre
+    carries, given = (carrier, centre), gives.compliance
+    more = _add_curves(s, name, gives, side)
     for what, (axis, keys) in TURNS.items():
         terms = [
             f"{_sign(key, side)}{key}_{axle}*{name}.{cause}"
             for key, (cause, _) in keys.items()
             if given is not None and getattr(given, key) != 0
-        ]
+        ] + more.get(what, [])
         if not terms:
             continue
-        gives = f"{name}.{what}_give"
-        s.add_state(gives, rate=f"({' + '.join(terms)} - {gives})/{LAG}", units="A",
+        turned = f"{name}.{what}_give"
+        s.add_state(turned, rate=f"({' + '.join(terms)} - {turned})/{LAG}", units="A",
                     label=f"{what} of {name} by compliance")  # fmt: skip
         knuckle = s.add_body(f"{name}.{what}", parent=carries[0], rotate=axis, joint_at=carries[1], mass=0, inertia=0)
         u, q = f"u({knuckle.name})", f"q({knuckle.name})"
-        s.add_constraint(f"{u} - ({gives} - {q})/{LAG}", eliminate=knuckle.u[1], label=f"{what} of {name} that gives")
+        s.add_constraint(f"{u} - ({turned} - {q})/{LAG}", eliminate=knuckle.u[1], label=f"{what} of {name} that gives")
         carries = knuckle, (0.0, 0.0, 0.0)
     return carries
+
+
+def _add_curves(s: System, name: str, gives: Gives, side: int) -> dict[str, list[str]]:
+    """States of bushes with curves, and what they add to the angles of the knuckles. The right wheel is the mirror
+    image of the left one: lateral forces, aligning moments and both angles change their signs."""
+    found = gives.curved
+    if found is None:
+        return {}
+    loads = [f"{name}.{cause}" if sign > 0 else f"(-{name}.{cause})"
+             for cause, sign in zip(CAUSES, (side, side, 1, 1), strict=True)]  # fmt: skip
+    states = [f"{name}.{point}_{axis}" for point, axis in found.names]
+    for state, hinges in zip(states, found.curves, strict=True):
+        past = [f"max(0, {h.side}*({state} - {h.at!r}))" for h in hinges]
+        force = " + ".join(f"{h.side * h.slope!r}*{x}" for h, x in zip(hinges, past, strict=True))
+        slope = " + ".join(f"where({x} > 0, {h.slope!r}, 0)" for h, x in zip(hinges, past, strict=True))
+        s.define(f"{state}_push", force or "0")
+        s.define(f"{state}_slope", slope or "0")
+    bends = found.bends @ gives.loads.T
+    for j, (state, (point, axis)) in enumerate(zip(states, found.names, strict=True)):
+        free = [f"{b!r}*{load}" for b, load in zip(bends[j].tolist(), loads, strict=True) if b]
+        held = [f"{-e!r}*{other}_push" for e, other in zip(found.softness[j].tolist(), states, strict=True)]
+        rate = f"({' + '.join([*free, *held])} - {state})/({LAG}*(1 + {float(found.softness[j, j])!r}*{state}_slope))"
+        s.add_state(state, rate=rate, units="L", label=f"deflection of bushing {point} of {name}, axis {axis}")
+    tilts = (found.compliance @ gives.loads.T)[3].tolist()
+    rest = [f"{side * c!r}*{load}" for c, load in zip(tilts[1:], loads[1:], strict=True) if c]
+    return {what: [f"{-side * b!r}*{state}_push" for b, state in zip(found.bends[:, i].tolist(), states, strict=True)]
+            + (rest if what == "tilt" else []) for what, i in (("steer", 5), ("tilt", 3))}  # fmt: skip
 
 
 def _sign(key: str, side: int) -> str:

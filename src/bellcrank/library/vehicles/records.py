@@ -188,6 +188,10 @@ class BushKeys:
                                              kind="numbers")  # fmt: skip
     axis: Vector | None = key("direction of the first bushing axis as drawn", default=None, kind="vector")
     up: Vector | None = key("direction towards which the third axis points; default: z", default=None, kind="vector")
+    first: Pairs | None = key("force over deflection along the first axis, added to the stiffness", ("L", "F"), None,
+                              kind="pairs")  # fmt: skip
+    second: Pairs | None = key("the same along the second axis", ("L", "F"), None, kind="pairs")
+    third: Pairs | None = key("the same along the third axis", ("L", "F"), None, kind="pairs")
 
 
 @dataclass(frozen=True)

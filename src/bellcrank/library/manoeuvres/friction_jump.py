@@ -1,0 +1,179 @@
+"""Braking over a jump of the friction of the road, onto a road that holds and onto a slippery one.
+
+The brakes are applied so early before the jump that the front axle passes it at the speed that is asked for: a first
+run on the friction before the jump finds the distance. The other axles meet the jump one after another.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.combinations import axle_paths
+from bellcrank.library.manoeuvres.measuring import first_time, travelled
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.rides import ONTO_HIGH, ONTO_LOW, STRETCH, Course, on_course
+from bellcrank.library.manoeuvres.straight import APPLIED, LOCKED
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.trailers import SIDES
+from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
+from bellcrank.signals import sampled
+
+Array = np.ndarray[Any, Any]
+SLOW = 15 / 3.6  # m/s, below which wheels may lock
+COUNTS = 0.3  # s before the jump, over which the deceleration is averaged
+SMOOTH = 0.1  # s, over which the deceleration is averaged where it rises
+RISEN = 0.9  # of the change of the deceleration
+SAME = 0.1  # change of the deceleration, relative, below which there is no rise
+STRAIGHT = 15.0  # deg of yaw
+ENDS = 1.0  # m/s, where a run ends
+LONGEST = 60.0  # m, room for the vehicle behind its front axle
+TIME = 60.0  # s, of a run at most
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """A run over a jump: when the first and the last axle pass it (s), how many axles never do, mean decelerations
+    before and after (m/s2), the time from the first axle until the deceleration has changed (NaN: it does not), and the
+    longest time of a locked wheel (s)."""
+
+    run: Run
+    first: float
+    last: float
+    missing: int
+    before: float
+    after: float
+    rise: float
+    locked: float
+
+
+def mu_jump(vehicle: Car, settings: dict[str, Any]) -> Result:
+    """Onto the road that holds, then onto the slippery one."""
+    car = on_course(vehicle, settings, high=settings["high"], low=settings["low"])
+    most = vehicle.data.sections.brakes.torque or 2 * car.at_rest.total * GRAVITY * car.radius
+    asked = settings["deceleration"]
+    torque = most if asked is None else asked * car.at_rest.total * car.radius
+    found, runs, criteria, lines = Metrics(), {}, [], []
+    notes = [abs_of(vehicle) + (" on the axles of the car, none on those of trailers" if vehicle.data.trailers else ""),
+             "full brakes" if asked is None else f"the brake torque asks for {asked:g} m/s2",
+             "tyres touch at one point; friction over that of the tyres' data"]  # fmt: skip
+    for way, at in (("high", ONTO_HIGH), ("low", ONTO_LOW)):
+        speed, mu = settings[f"onto_{way}"], settings["low" if way == "high" else "high"]
+        faster = settings["lead"] * min(mu * GRAVITY, asked or math.inf)
+        passed = _passed(car, at, speed / 3.6, faster, torque)
+        run, words, name = passed.run, f"onto {way} friction", f"onto_{way}"
+        x = travelled(run)
+        distance = x[-1] - np.interp(passed.first, run.time, x)
+        locked = f"longest time that a wheel is locked after the jump, above {3.6 * SLOW:g} km/h"
+        for key, value, unit, label in (
+            ("before", passed.before, "m/s2", "mean deceleration before the jump"),
+            ("after", passed.after, "m/s2", "mean deceleration after the last axle has passed"),
+            ("passage", passed.last - passed.first, "s", "time from the first to the last axle"),
+            ("rise", passed.rise, "s", f"time from the first axle until {RISEN:.0%} of the change of deceleration"),
+            ("locked", passed.locked, "s", locked),
+            ("distance", distance, "m", "distance from the jump until the end"),
+            ("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement"),
+        ):
+            found.add(f"{name}_{key}", value, unit, f"{words}: {label}")
+        yaw = found.add(f"{name}_yaw", np.abs(run["yaw"]).max(), "deg", f"{words}: largest yaw angle")
+        if math.isnan(passed.rise):
+            notes.append(f"{words}, the deceleration does not change: the brakes are below the friction of both roads")
+        elif way == "high":
+            late, limit = max(0.0, passed.first + passed.rise - passed.last), settings["within"]
+            criteria.append(Criterion(
+                f"the deceleration rises to {passed.after:.3g} m/s2 within {limit:g} s after the last axle has passed: "
+                f"{late:.2g} s", passed.after > passed.before and late <= limit))  # fmt: skip
+        criteria += [
+            Criterion(f"{words}, wheels lock for {settings['brief']:g} s at most: {passed.locked:.2g} s",
+                      passed.locked <= settings["brief"]),
+            Criterion(f"{words}, the vehicle keeps its course: yaw angle up to {yaw:.2g} deg", yaw < STRAIGHT),
+        ]  # fmt: skip
+        if passed.missing:
+            notes.append(f"{words}, the vehicle stops before {passed.missing} of its axles reach the jump")
+        runs[words] = run
+        since = run.time - passed.first
+        inside = since > -COUNTS
+        lines.append((words, since[inside], _deceleration(run)[inside]))
+    more = (Curve("time from the passage of the first axle, s", "deceleration, m/s2", tuple(lines)),)
+    return Result("mu-jump", vehicle.name, settings, runs, found.done(), criteria, notes,
+                  ("speed", "*.tyre.kappa", "yaw", "y"), more)  # fmt: skip
+
+
+def _passed(car: Ready, at: float, speed: float, faster: float, torque: float) -> Passage:
+    """Braking over the jump at x = `at`, which the front axle passes at a speed (m/s)."""
+    start = car.settled(speed + faster, at - STRETCH + LONGEST)
+    approach = _braked(car, start, torque, speed)
+    distance = float(travelled(approach)[-1])
+    if approach.status is not RunStatus.STOPPED_BY_EVENT or distance > STRETCH - LONGEST:
+        raise RunError(
+            f"mu-jump: {car.data.sections.name} does not slow down from {3.6 * (speed + faster):.4g} to "
+            f"{3.6 * speed:.4g} km/h within {STRETCH - LONGEST:g} m before the jump: brake harder (deceleration) or "
+            "begin less early (lead)"
+        )
+    front = float(car.at_rest.contact[:2, 0].mean())
+    run = _braked(car, start | {"q(chassis, 1)": at - distance - front}, torque, ENDS)
+    first, *others = (first_time(run.time, x, at) for x, _ in axle_paths(car, run).values())
+    last = float(np.nanmax([first, *others]))
+    v = run["ground_speed"]
+    v_first, v_last = (float(np.interp(t, run.time, v)) for t in (first, last))
+    before = (float(np.interp(first - COUNTS, run.time, v)) - v_first) / COUNTS
+    after = (v_last - float(v[-1])) / (float(run.time[-1]) - last)
+    rise = math.nan
+    if abs(after - before) > SAME * before:
+        changed = (_deceleration(run) - before) / (after - before)
+        rise = first_time(run.time, np.where(run.time > first, changed, 0.0), RISEN) - first
+    locked = [_longest(run, f"{c}.tyre.kappa", first) for c in _wheels(car)]
+    return Passage(run, first, last, int(np.isnan(others).sum()), before, after, rise, max(locked))
+
+
+def _braked(car: Ready, start: dict[str, float], torque: float, until: float) -> Run:
+    pedals = {"brake": sampled([0.0, APPLIED, FAR], [0.0, torque, torque]), "drive": car.foot_off(start)}
+    return car.drive(TIME, start, pedals, HELD, until=f"ground_speed < {until!r}")
+
+
+def _wheels(car: Ready) -> list[str]:
+    """Wheels of the car and of trailers."""
+    return [*CORNERS, *(axle.wheel(side) for axle in car.data.simple_axles for side in SIDES)]
+
+
+def _deceleration(run: Run) -> Array:
+    """Mean deceleration around each time, m/s2."""
+    v, t = run["ground_speed"], run.time
+    ahead, back = (np.clip(t + d, t[0], t[-1]) for d in (SMOOTH / 2, -SMOOTH / 2))
+    return np.asarray((np.interp(back, t, v) - np.interp(ahead, t, v)) / (ahead - back))
+
+
+def _longest(run: Run, slip: str, since: float) -> float:
+    """Longest time that a wheel is locked after a time and above the speed where it may be, s."""
+    locked = (run[slip] < LOCKED) & (run.time > since) & (run["ground_speed"] > SLOW)
+    longest = count = 0
+    for now in locked:
+        count = count + 1 if now else 0
+        longest = max(longest, count)
+    return longest * float(run.time[1] - run.time[0])
+
+
+MU_JUMP = Manoeuvre(
+    "mu-jump",
+    "braking onto a road that holds, and onto a slippery one",
+    {
+        "onto_high": Setting(50.0, "km/h", "speed at which the front axle passes onto the road that holds"),
+        "onto_low": Setting(80.0, "km/h", "speed at which the front axle passes onto the slippery road", truck=40.0),
+        "high": Setting(Course.high, "", "friction of the road that holds"),
+        "low": Setting(Course.low, "", "friction of the slippery road"),
+        "deceleration": Setting(None, "m/s2", "deceleration that the brake torque asks for; full brakes if not given"),
+        "lead": Setting(1.0, "s", "time of braking before the jump, at the friction there"),
+        "within": Setting(0.5, "s", "time in which the deceleration must rise after the last axle has passed"),
+        "brief": Setting(0.5, "s", "time for which a wheel may lock after the jump"),
+    },
+    mu_jump,
+    "UN R13 annex 13, from memory; it states no times",
+    first=("onto_high_rise", "onto_low_locked"),
+)
