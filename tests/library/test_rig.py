@@ -122,7 +122,7 @@ def test_compliance_on_the_command_line(tmp_path, capsys):
     head = (tmp_path / "c.csv").read_text().splitlines()
     assert head[0].startswith("travel,rack,lateral_in_phase_steer") and "deg/100 N-m" in head[1]
     assert main(["kinematics", "double_wishbone", "--compliance"]) == 1
-    assert main(["kinematics", "passenger", "--axle", "front", "--load", "2"]) == 1
+    assert main(["kinematics", "passenger", "--axle", "front", "--compliance-load", "2"]) == 1
     assert main(["kinematics", "passenger", "--compliance", "--measured", "x.csv"]) == 1
 
 

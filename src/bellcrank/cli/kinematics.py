@@ -46,8 +46,8 @@ def options(parser: CommandParser) -> None:
         "a file")  # fmt: skip
     add("--compliance", action="store_true", help="steer, toe, camber and displacements by lateral, braking and "
         "traction forces and aligning torques at the wheels of a car, in phase and opposed")  # fmt: skip
-    add("--load", type=real, metavar="KN", help="size of the loads of --compliance in kN, and in 100 N m, for bushings "
-        "with curves (default: small)")  # fmt: skip
+    add("--compliance-load", type=real, metavar="KN", help="size of the loads of --compliance in kN, and in 100 N m, "
+        "for bushings with curves (default: small)")  # fmt: skip
     add("--measured", metavar="FILE", help="compare with a table of a test rig or of Adams/Car: a column of travel or "
         "rack, and columns of measures")  # fmt: skip
     add("--map", metavar="FILE.toml", help="columns of --measured by measure, with unit, scale and offset")
@@ -98,8 +98,8 @@ def command(args: Namespace) -> None:
     asked = [name for name in ("loads", "compliance", "measured") if getattr(args, name) not in (None, False)]
     if len(asked) > 1:
         raise ModelError(f"--{' and --'.join(asked)}: give one of them at a time")
-    if args.load is not None and not args.compliance:
-        raise ModelError("--load is the size of the loads of --compliance: give both")
+    if args.compliance_load is not None and not args.compliance:
+        raise ModelError("--compliance-load is the size of the loads of --compliance: give both")
     if args.map and not args.measured:
         raise ModelError("--map names the columns of --measured: give both")
     if args.measured and args.axle is None and is_car(args.suspension):

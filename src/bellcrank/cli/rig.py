@@ -22,7 +22,7 @@ def show_compliance(args: Namespace) -> dict[str, object]:
     if args.plot or args.table:
         raise ModelError("--compliance has no --plot or --table; --csv writes it over --travel")
     travel = args.at / 1000 if args.travel is None else args.travel
-    found = Car.read(args.suspension).compliance(args.axle, travel, load=args.load)
+    found = Car.read(args.suspension).compliance(args.axle, travel, load=args.compliance_load)
     if args.csv:
         found.save(in_folder(args.csv))
     if not args.json:

@@ -342,7 +342,7 @@ def _closed(px: Array, py: Array) -> tuple[Array, Array, Array]:
                          "next. Add points up to the first one; a straight needs some, too")  # fmt: skip
     if turns[-2:].max() > BACK:
         raise ModelError(f"{who}the course turns back by {turns[-2:].max():.0f} deg between its last point and the "
-                         f"first: its end overlaps its beginning. Leave out points behind the first one, x = "
+                         f"first: its end overlaps its beginning. Omit points behind the first one, x = "
                          f"{px[0]:.6g} m and y = {py[0]:.6g} m")  # fmt: skip
     return px, py, over
 
