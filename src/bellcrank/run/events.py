@@ -99,7 +99,8 @@ Numbers = Callable[[Sequence[float]], list[float]]
 def as_number_function(formulas: Sequence[Sequence[FormulaStep]], values: Mapping[str, Any]) -> Numbers | None:
     """Formulas as one function of one row, given as a list: the numbers of `as_function`, much sooner. None where a
     part of them has no such form. Where it fails, as in a division by zero, `as_function` has the value."""
-    lines, ends = [], []
+    lines: list[str] = []
+    ends: list[str] = []
     space: dict[str, Any] = {"values": values, "root": _root, **{op: FUNCTIONS[op] for op in QUIET}}
     for steps in formulas:
         names: list[str] = []
