@@ -163,7 +163,8 @@ def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[tuple[fl
 
 def wheel_words(axles: Iterable[TowedAxle]) -> dict[str, str]:
     """Wheels of axles in words, with {} for the part; and names of axles and trailers that are no words."""
-    sides, found = {"l": "left", "r": "right"}, {}
+    sides = {"l": "left", "r": "right"}
+    found: dict[str, str] = {}
     for a in axles:
         found |= {a.wheel(s): f"the {w} {{}} of axle {a.words}" for s, w in sides.items()}
         found |= {a.full_name: f"axle {a.words}"} if a.unit else {}
