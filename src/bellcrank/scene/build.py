@@ -175,7 +175,7 @@ def _slides_in(slides: Sequence[tuple[int, Triple]], up: Triple) -> Triple:
     """The normal, upwards, of the plane along which something slides on the ground in two directions, such as a disc
     that rolls on an incline; else what is up."""
     ways = [v for body, v in slides if body < 0]
-    normal = np.cross(*ways) if len(ways) == 2 else np.zeros(3)
+    normal = np.cross(ways[0], ways[1]) if len(ways) == 2 else np.zeros(3)
     if abs(normal @ up) < LEVEL:
         return up
     x, y, z = (np.sign(normal @ up) * normal / np.linalg.norm(normal)).tolist()
