@@ -51,6 +51,7 @@ def model():
     d.set_units(
         q1="rad", q2="rad", q3="rad", q4="m", q5="m", u1="rad/s", u2="rad/s", u3="rad/s", ft="N", fl="N", fn="N"
     )
+    d.set_units(m="kg", r="m", g="m/s2")
     d.set_defaults(m=1, r=0.3, g=9.80665)
     d.set_run(t_end=5, step=0.002, output_every=5, initial={"u2": 2 / 0.3, "u1": 0.3})
     return d

@@ -11,7 +11,7 @@ from bellcrank.kane import Derivation
 
 def model(orientation="euler parameters"):
     """Three degrees of freedom, SI units; N3 points down, B3 along the axis of symmetry. `orientation`: or "angles"."""
-    d = Derivation(f"spherical pendulum by hand, {orientation}")
+    d = Derivation(f"spherical pendulum by hand, {orientation.replace('euler', 'Euler')}")
     m, l, g, i, j = d.constants("m l g i j")  # i: transverse about the mass centre, j: axial
     N, B = d.newtonian, d.body("B", mass=m, inertia=(i, i, j))
     u1, u2, u3 = d.speeds("u1 u2 u3", units="rad/s")
@@ -40,6 +40,7 @@ def model(orientation="euler parameters"):
     d.output("h3", d.dot(d.angular_momentum(O), N[3]), label="angular momentum about the vertical")
     d.add_outputs("energy")
     d.set_labels(m="mass", l="distance from the joint to the mass centre", g="acceleration of gravity")
+    d.set_units(m="kg", l="m", g="m/s2", i="kg-m2", j="kg-m2")
     d.set_labels(i="inertia across the axis of symmetry", j="inertia about the axis of symmetry")
     d.set_labels(**{f"u{k}": f"angular velocity along B{k}" for k in (1, 2, 3)})
     if orientation == "angles":

@@ -28,6 +28,7 @@ def model():
     d.set_labels(
         IB1="smallest moment of inertia", IB2="intermediate moment of inertia", IB3="largest moment of inertia"
     )
+    d.set_units(IB1="kg-m2", IB2="kg-m2", IB3="kg-m2")
     d.set_defaults(mB=1, IB1=1, IB2=2, IB3=3)
     d.set_run(t_end=1000, step=0.004, output_every=25, initial={"e0": 1, "u1": 1e-3, "u2": 1, "u3": 1e-3})
     return d

@@ -50,6 +50,16 @@ def test_statics_of_a_car_with_a_caravan(car):
     assert [s for s in car.check() if "not measured" not in s and "linear figures" not in s] == []
 
 
+@pytest.mark.campaign
+def test_labels_of_trailers_are_words():
+    """Not names such as rear_semi.first_l; cornering stiffness has its unit."""
+    d = bc.vehicles.Car.read("b_double").system().description
+    labels = [x.label for x in (*d.bodies, *d.parameters.values(), *d.variables, *d.states, *d.outputs) if x.label]
+    assert [x for x in labels if "_" in x or "axle axle" in x] == []
+    assert "cornering stiffness of the tyres of axle first of rear semi" in labels
+    assert d.parameters["c_alpha_front"].units == "N/rad"
+
+
 def test_tandem_axles_share_their_load(car):
     """Equalised axles carry the same spring force whatever the pitch; those with springs of their own do not."""
     loads = {}

@@ -121,6 +121,26 @@ def test_what_people_do_with_a_page(browser, tmp_path):
 
 @needs_chromium
 @pytest.mark.campaign
+def test_what_people_mistype(browser, tmp_path):
+    """Of an address: reported, and the rest is used; in the field of a number: the value before is there again."""
+    path = tmp_path / "page.html"
+    example("double_pendulum").export("page", path)
+    opened(browser, path, "#la=abc&nobody=1&massb=-2e&%=3&wda=1e999&massa=3&t=later&lb=1.5&<b>x</b>=1")
+    assert browser.value("document.getElementById('refused').textContent") == (
+        "Not used of the address: la=abc, nobody=1, massb=-2e, %=3, wda=1e999, t=later, <b>x</b>=1"
+    )
+    assert browser.value("document.getElementById('refused').children.length") == 0
+    settings = browser.value("bellcrank.settings()")
+    assert [settings[k] for k in ("la", "massb", "wda", "massa", "lb")] == [1, 4, 0, 3, 1.5]
+    typed = """(x => { const f = document.querySelector('input[type=number][title=massa]'); f.focus(); f.value = x;
+      f.dispatchEvent(new Event('change')); return [f.value, bellcrank.settings().massa]; })"""
+    assert browser.value(f"{typed}('')") == ["3", 3] == browser.value(f"{typed}('1e999')")
+    assert browser.value(f"{typed}('2.25')") == ["2.25", 2.25]
+    assert not browser.complaints
+
+
+@needs_chromium
+@pytest.mark.campaign
 def test_a_run_begins_again_at_its_end(browser, tmp_path):
     path = tmp_path / "page.html"
     example("four_bar").export("page", path)

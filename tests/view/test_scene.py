@@ -13,7 +13,7 @@ from bellcrank.scene.camera import camera_of
 from bellcrank.scene.car_body import STYLES, car_body
 from bellcrank.scene.lens import lens_of
 from bellcrank.scene.solids import triangles_of
-from tests.models import EXAMPLES, example, pendulum
+from tests.models import EXAMPLES, example, pendulum, system
 
 
 def scene_of(s):
@@ -173,3 +173,10 @@ def test_what_the_ground_holds_is_not_followed():
     m = example("planar_pendulum").compile(backend="python").simulate().motion
     camera = camera_of(m.scene, m.poses)
     assert np.ptp(camera.centres, axis=0).max() == 0 and camera.edges[1] - camera.edges[0] > 2.0
+
+
+def test_a_coin_on_an_incline_rolls_on_the_incline():
+    """Gravity pulls along the plane in which it slides, too."""
+    scene = scene_of(system("rolling_coin")).scene
+    assert scene.ground.up == pytest.approx((0, 0, 1)) and scene.ground.height == pytest.approx((0, 0), abs=1e-12)
+    assert scene.up[0] < -0.3

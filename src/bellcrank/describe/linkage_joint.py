@@ -143,10 +143,10 @@ class LinkageJoint:
             push = preload if ride is None else -float(ride[1]) / ratio
             assert push is not None
             free_length = length * self._metre + push / stiffness
-        builder = self._builder
-        builder.add_parameter(f"{name}_k", stiffness, units="F/L", label=f"stiffness of {name}")
-        builder.add_parameter(f"{name}_c", damping, units="F*T/L", label=f"damping of {name}")
-        builder.add_parameter(f"{name}_l0", free_length, units="L", label=f"free length of {name}")
+        builder, words = self._builder, name.replace("_", " ")
+        builder.add_parameter(f"{name}_k", stiffness, units="F/L", label=f"stiffness of {words}")
+        builder.add_parameter(f"{name}_c", damping, units="F*T/L", label=f"damping of {words}")
+        builder.add_parameter(f"{name}_l0", free_length, units="L", label=f"free length of {words}")
         push_text = f"{name}_k*({name}_l0 - x) - {name}_c*v"
         if stop is not None:
             builder.define(f"{name}_stop", stop)

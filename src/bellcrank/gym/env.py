@@ -14,6 +14,7 @@ from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.gym.task import Task
 
 RENDER_MODES = ["rgb_array", "human"]
+SINGLE = np.dtype(np.float32)  # of observations
 
 
 def spaces_of(task: Task) -> tuple[Any, Any]:
@@ -93,7 +94,7 @@ class ModelEnv(gymnasium.Env):
             seen, reward = task.observe(rows)[0], float(task.reward(rows).reshape(-1)[0])
             over = bool(problem) or bool(task.is_over(rows)[0])
         else:
-            seen, reward, over = np.array(look[0], dtype=np.float32), float(look[1]), look[2]
+            seen, reward, over = np.array(look[0], SINGLE), float(look[1]), look[2]
         if self.render_mode == "human":
             self._show()
         info = {"problem": problem, "t": t} if problem else {"t": t}

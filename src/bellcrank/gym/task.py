@@ -6,10 +6,11 @@ In:  the interface of a model. Out: `Task`, over rows of results (time, states, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from operator import le
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from bellcrank.model.guess import with_guess
 from bellcrank.names import find_name, key_of, one_each
 from bellcrank.numeric.real import displayed
 from bellcrank.run.actions import columns_of
-from bellcrank.run.events import Number, as_function, as_number_function, comparison_of, condition_steps
+from bellcrank.run.events import Numbers, as_function, as_number_function, comparison_of, condition_steps
 from bellcrank.run.named import Layout, Values
 
 Actions = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]]
@@ -30,33 +31,31 @@ Observations = Sequence[str] | Mapping[str, Sequence[float]] | None
 Reward = str | float | Callable[[Values], Any]
 Done = str | Sequence[str] | Callable[[Values], Any]
 Rows = Callable[[np.ndarray], np.ndarray]
-T = TypeVar("T")
 Look = tuple[list[float], float, bool]  # observations, reward, is it over?
 LATE = 1e-9  # steps that end so near to the end of an episode, against it, end it
 
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """What a task says of one run, as functions of its row as a list; `done` holds formulas, and whether equal values
-    do not count. Formulas without such a form are None, and with them all of it."""
+    """What a task says of one run, from its row as a list: a function of the observations, the reward and what ends an
+    episode, None where formulas have no such form; how many are observed; whether equal values do not end it."""
 
-    observed: tuple[Number, ...] | None
-    reward: Number | None
-    done: tuple[tuple[Number, bool], ...] | None
+    function: Numbers | None
+    count: int
+    strict: tuple[bool, ...]
 
     def look(self, row: list[float]) -> Look | None:
         """Observations, reward and end; None where arrays must be asked."""
-        if self.observed is None or self.reward is None or self.done is None:
+        if self.function is None:
             return None
         try:
-            seen = [f(row) for f in self.observed]
-            over = False
-            for value, strict in self.done:
-                found = value(row)
-                over = over or (found > 0 if strict else found >= 0)
-            return seen, self.reward(row), over
+            found = self.function(row)
         except ArithmeticError:  # arrays have values where numbers fail
             return None
+        n, over = self.count, False
+        for value, strict in zip(found[n + 1 :], self.strict, strict=True):
+            over = over or (value > 0 if strict else value >= 0)
+        return found[:n], found[n], over
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +111,13 @@ class Task:
         reward, done = given["reward"], given["done"]
         ends = [] if callable(done) else _ends(done, interface, columns, values)
         paid = None if callable(reward) else condition_steps(str(reward), columns, values, "reward")
+        plain_forms = paid is not None and not callable(done)
+        formulas = [*read, *([paid] if paid is not None else []), *(steps for steps, _ in ends)]
         single = Single(
-            _all(as_number_function(steps, values) for steps in read),
-            None if paid is None else as_number_function(paid, values),
-            None if callable(done) else _all(
-                None if (f := as_number_function(steps, values)) is None else (f, strict) for steps, strict in ends
-            ),
-        )  # fmt: skip
+            as_number_function(formulas, values) if plain_forms else None,
+            len(read),
+            tuple(strict for _, strict in ends),
+        )
 
         def observe(rows: np.ndarray) -> np.ndarray:
             found = np.empty((len(rows), len(functions)), dtype=np.float32)
@@ -173,10 +172,7 @@ class Task:
             shape, low, high = self.limits
             if action.shape == shape and action.dtype.kind == "f":
                 found: list[float] = action.tolist()
-                for x, least, most in zip(found, low, high, strict=True):
-                    if not least <= x <= most:
-                        break
-                else:
+                if all(map(le, low, found)) and all(map(le, found, high)):
                     return found
         chosen: list[float] = self.settings(action)[0].tolist()
         return chosen
@@ -268,12 +264,6 @@ def _bounds(given: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
             raise ModelError(f"'{name}': {pair!r} must be two numbers (least, greatest)")
         pairs.append((low, high))
     return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
-
-
-def _all(found: Iterable[T | None]) -> tuple[T, ...] | None:
-    """All of them, if none is None."""
-    listed = tuple(found)
-    return None if any(x is None for x in listed) else cast("tuple[T, ...]", listed)
 
 
 def _ends(given: Any, interface: Interface, columns: Any, values: Any) -> list[tuple[tuple[FormulaStep, ...], bool]]:

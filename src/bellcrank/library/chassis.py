@@ -181,12 +181,12 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any],
 
 def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
     """The body as pictures show it: of a car, or a floor over all axles and a cabin; heights above the ground, from
-    that of the wheels."""
+    that of the wheels at rest."""
     first, last = "x_1", f"x_{axles}"
     if axles == 2:
         long = f"({first} - {last})"
         size = (f"1.62*{long}", "1.11*track", "4.7*l_tyre", long, "l_tyre", f"0.3*{long}")
-        s.add_shape(body=chassis, kind="car", size=size, at=(first, 0, "l_tyre - h"), label="body")
+        s.add_shape(body=chassis, kind="car", size=size, at=(first, 0, "l_tyre - h + m*g/(4*k_strut)"), label="body")
         return
     floor = (f"{first} - {last} + 2.6*l_tyre", "0.62*track", "0.8*l_tyre")
     s.add_shape(

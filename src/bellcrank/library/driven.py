@@ -15,6 +15,7 @@ from bellcrank.describe.patch import TINY, is_law
 from bellcrank.describe.slip import FLOW
 from bellcrank.describe.tyre_model import is_tyre
 from bellcrank.library.parts import is_number
+from bellcrank.units import unit_system
 
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
 RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
@@ -98,12 +99,14 @@ def add_friction(s: System, name: str, spin: str, limit: str, k: str, words: str
     s.define(f"{name}.held", f"min({most}, max(-{most}, {k}*({pad} + {damping}*{pad}_rate)))")
 
 
-def named_slip(s: System, slip: Any, index: int | str) -> Any:
-    """The slip of an axle with parameters in place of its numbers; of a tyre model, in place of its scale factors."""
+def named_slip(s: System, slip: Any, index: int | str, words: str = "") -> Any:
+    """The slip of an axle with parameters in place of its numbers; of a tyre model, in place of its scale factors.
+    `words`: the tyres of a tyre model in labels."""
     if is_tyre(slip):
         names = {key: f"{key}_{index}" for key in slip.scales}
         for key, value in slip.scales.items():
-            s.add_parameter(names[key], value, units="1", label=f"{FACTORS.get(key, key)} of the {index} tyres")
+            label = f"{FACTORS.get(key, key)} of {words or f'the {index} tyres'}"
+            s.add_parameter(names[key], value, units=_unit_of(s, slip, key), label=label)
         return with_names(slip, names, index)
 
     def parameter(key: str, value: Any, units: str) -> str:
@@ -114,6 +117,12 @@ def named_slip(s: System, slip: Any, index: int | str) -> Any:
         return name
 
     return slip.named(parameter)
+
+
+def _unit_of(s: System, tyre: Any, key: str) -> str:
+    """The unit of a parameter of a tyre model, where the model computes in SI units, as tyres do."""
+    unit = getattr(tyre, "units_of_scales", {}).get(key, "1")
+    return unit if unit_system(s.description.units).parse_unit(unit).factor == 1.0 else "1"
 
 
 def with_names(tyre: Any, names: Mapping[str, str], index: int | str) -> Any:

@@ -28,7 +28,7 @@ OF_AXLES = {
 def _part_first(words: str) -> str:
     """ "the left rim of axle 1" as "axle 1 left rim", which stands well before what it does."""
     part, _, whole = words.removeprefix("the ").partition(" of ")
-    return f"{whole} {part}".strip()
+    return f"{whole}, {part}" if " of " in whole else f"{whole} {part}".strip()
 
 
 def plain_labels(s: System, corners: Mapping[str, str]) -> None:
@@ -45,9 +45,11 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
     names = "|".join(map(re.escape, corners))
     pattern = re.compile(rf"(the )?(?<![\w.])({names})(?:\.(tyre|outer|inner|wheel|rim))?(?![\w.])")
     for body in d.bodies:  # in whose labels those of states begin
-        corner, _, part = body.name.partition(".")
-        if corner in corners and part and not body.label:
-            body.label = _part_first(corners[corner].format(part))
+        corner, _, part = body.name.rpartition(".")
+        if body.name in corners and "{" in corners[body.name]:
+            corner, part = body.name, "carrier"
+        if corner in corners and part and (not body.label or corner in body.label.split()):
+            body.label = _part_first(corners[corner].format(part.replace("_", " ")))
 
     def written(found: re.Match[str]) -> str:
         before, corner, part = found.groups()

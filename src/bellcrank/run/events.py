@@ -93,83 +93,61 @@ def as_function(
     return value
 
 
-Number = Callable[[Sequence[float]], float]
+Numbers = Callable[[Sequence[float]], list[float]]
 
 
-def as_number_function(steps: Sequence[FormulaStep], values: Mapping[str, Any]) -> Number | None:
-    """A formula as a function of one row, given as a list: the numbers of `as_function`, much sooner. None where a part
-    of it has no such form. Where it fails, as in a division by zero, `as_function` has the value."""
-    made: list[Number] = []
-    for step in steps:
-        found = _number_of(step, [made[i] for i in step.parts], [steps[i] for i in step.parts], values)
-        if found is None:
-            return None
-        made.append(found)
-    return made[-1]
+def as_number_function(formulas: Sequence[Sequence[FormulaStep]], values: Mapping[str, Any]) -> Numbers | None:
+    """Formulas as one function of one row, given as a list: the numbers of `as_function`, much sooner. None where a
+    part of them has no such form. Where it fails, as in a division by zero, `as_function` has the value."""
+    lines: list[str] = []
+    ends: list[str] = []
+    space: dict[str, Any] = {"values": values, "root": _root, **{op: FUNCTIONS[op] for op in QUIET}}
+    for steps in formulas:
+        names: list[str] = []
+        for step in steps:
+            text = _number_text(step, [names[i] for i in step.parts], [steps[i] for i in step.parts])
+            if text is None:
+                return None
+            names.append(f"x{len(lines)}")
+            lines.append(f"    {names[-1]} = {text}\n")
+        ends.append(names[-1])
+    source = f"def found(row):\n{''.join(lines)}    return [{', '.join(ends)}]\n"
+    exec(compile(source, "<formulas>", "exec"), space)
+    found: Numbers = space["found"]
+    return found
 
 
-def _number_of(
-    step: FormulaStep, parts: Sequence[Number], given: Sequence[FormulaStep], values: Mapping[str, Any]
-) -> Number | None:
-    """A step as a function of a row; its parts are such functions, made of the steps that are `given`."""
-    column, number, name = step.column, step.number, step.name
+def _number_text(step: FormulaStep, parts: Sequence[str], given: Sequence[FormulaStep]) -> str | None:
+    """A step in Python; its parts are names of numbers, made by the steps that are `given`."""
     if step.op == "column":
-        return (lambda row: row[column]) if number == 1.0 else lambda row: row[column] / number
+        return f"row[{step.column:d}]" + ("" if step.number == 1.0 else f" / {_written(step.number)}")
     if step.op == "value":
-        return lambda row: values[name]
+        return f"values[{step.name!r}]"
     if step.op == "number":
-        return lambda row: number
-    if step.op == "**":
-        return _number_power(parts[0], given)
-    if len(parts) == 1:
-        return _of_one(step.op, parts[0])
-    return _of_two(step.op, *parts) if len(parts) == 2 else None
+        return _written(step.number)
+    if step.op == "**":  # a square; the last digits of some other powers depend on who computes them
+        square = given[1].op == "number" and given[1].number == 2.0
+        return f"{parts[0]} * {parts[0]}" if square else None
+    form = (ONE_NUMBER if len(parts) == 1 else TWO_NUMBERS if len(parts) == 2 else {}).get(step.op)
+    return None if form is None else form.format(*parts)
 
 
-def _of_one(op: str, a: Number) -> Number | None:
-    if op == "neg":
-        return lambda row: -a(row)
-    if op == "abs":
-        return lambda row: abs(a(row))
-    if op == "sqrt":
-        return _root(a)
-    form = FUNCTIONS[op]
-    return (lambda row: float(form(a(row)))) if op in ("sin", "cos", "atan") else None  # they warn of nothing
+def _written(x: float) -> str:
+    return repr(float(x)) if math.isfinite(x) else f"float('{float(x)}')"
 
 
-def _root(a: Number) -> Number:
-    def root(row: Sequence[float]) -> float:
-        x = a(row)
-        return math.sqrt(x) if x >= 0.0 else math.nan
-
-    return root
+def _root(x: float) -> float:
+    return math.sqrt(x) if x >= 0.0 else math.nan
 
 
-def _of_two(op: str, a: Number, b: Number) -> Number | None:
-    made: dict[str, Number] = {
-        "+": lambda row: a(row) + b(row),
-        "-": lambda row: a(row) - b(row),
-        "*": lambda row: a(row) * b(row),
-        "/": lambda row: a(row) / b(row),
-        "<": lambda row: float(a(row) < b(row)),
-        "<=": lambda row: float(a(row) <= b(row)),
-        ">": lambda row: float(a(row) > b(row)),
-        ">=": lambda row: float(a(row) >= b(row)),
-        "min": lambda row: x if (x := a(row)) < (y := b(row)) or x != x else y,
-        "max": lambda row: x if (x := a(row)) > (y := b(row)) or x != x else y,
-    }
-    return made.get(op)
-
-
-def _number_power(a: Number, given: Sequence[FormulaStep]) -> Number | None:
-    """A square; other powers are left to arrays, as the last digits of some depend on who computes them."""
-    base, exponent = given
-    if exponent.op != "number" or exponent.number != 2.0:
-        return None
-    column, factor = base.column, base.number
-    if base.op == "column" and factor == 1.0:
-        return lambda row: row[column] * row[column]
-    return lambda row: (x := a(row)) * x
+QUIET = ("sin", "cos", "atan")  # functions that warn of nothing
+ONE_NUMBER = {"neg": "-{0}", "abs": "abs({0})", "sqrt": "root({0})", **{op: f"float({op}({{0}}))" for op in QUIET}}
+TWO_NUMBERS = {
+    **{op: f"{{0}} {op} {{1}}" for op in "+-*/"},
+    **{op: f"float({{0}} {op} {{1}})" for op in COMPARISONS},
+    "min": "{0} if {0} < {1} or {0} != {0} else {1}",
+    "max": "{0} if {0} > {1} or {0} != {0} else {1}",
+}
 
 
 def _power(a: Any, b: Any) -> Any:

@@ -153,7 +153,8 @@ class Stepper(Listed):
                 self._set_signals(dict(zip(names, values, strict=True)))
                 return
             if held[name] != value:
-                self._set_constant(name, value)
+                self._steps.set_constant(self.places[name], value)
+                held[name] = value
 
     def set_parameter(self, name: str | None = None, value: float | None = None, /, **named: float) -> None:
         """Set parameters from now on. Loops that no longer fit are closed again.

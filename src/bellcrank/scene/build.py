@@ -53,7 +53,8 @@ def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
             items.append(Item("sphere", (bulk.mark,), (1.6 * BALL * reach,), bulk.color, "body", bulk.label))
     normal = None if draft.in_space else _normal(poses[0], turns, slides, up)
     scene = Scene(name, bodies, marks, tuple(items), reach, up, normal)
-    return replace(scene, ground=_ground(draft, scene, poses, reach) or _floor(draft, scene, poses))
+    plane = _slides_in(slides, up) if draft.rolls else up
+    return replace(scene, ground=_ground(draft, scene, poses, reach) or _floor(draft, scene, poses, plane))
 
 
 def _triple(left: Iterator[float]) -> Triple:
@@ -170,9 +171,21 @@ def _normal(
     return x, y, z
 
 
-def _floor(draft: Draft, scene: Scene, poses: np.ndarray) -> Ground | None:
-    """Level ground below wheels that were given as shapes; below all where something rolls, or weighs and travels."""
-    up = np.array(scene.up)
+def _slides_in(slides: Sequence[tuple[int, Triple]], up: Triple) -> Triple:
+    """The normal, upwards, of the plane along which something slides on the ground in two directions, such as a disc
+    that rolls on an incline; else what is up."""
+    ways = [v for body, v in slides if body < 0]
+    normal = np.cross(ways[0], ways[1]) if len(ways) == 2 else np.zeros(3)
+    if abs(normal @ up) < LEVEL:
+        return up
+    x, y, z = (np.sign(normal @ up) * normal / np.linalg.norm(normal)).tolist()
+    return x, y, z
+
+
+def _floor(draft: Draft, scene: Scene, poses: np.ndarray, plane: Triple) -> Ground | None:
+    """Ground below wheels that were given as shapes; below all where something rolls, or weighs and travels; `plane`:
+    its normal."""
+    up = np.array(plane)
     wheels = [i for i in scene.items if i.kind in ("tyre", "hoop")]
     if wheels:
         places = scene.places(poses[0])
@@ -188,7 +201,7 @@ def _floor(draft: Draft, scene: Scene, poses: np.ndarray) -> Ground | None:
     along = along - (along @ up) * up
     x, y, z = (along / np.linalg.norm(along)).tolist()
     way = float(np.nanmean(scene.places(poses[0]) @ (x, y, z)))
-    return Ground((x, y, z), scene.up, (way - 3 * scene.reach, way + 3 * scene.reach), (low, low))
+    return Ground((x, y, z), plane, (way - 3 * scene.reach, way + 3 * scene.reach), (low, low))
 
 
 def _travels(draft: Draft, scene: Scene, poses: np.ndarray) -> bool:

@@ -47,13 +47,14 @@ def draft_of(analysis: Analysis) -> Draft:
     bodies = analysis.mechanism.bodies
     shaped = {s.body for s in analysis.shapes}
     rolling = {i for w in analysis.wheels for i in (w.body, w.centre.body)}
+    rolling |= {i for s in analysis.shapes if s.kind == "wheel" for i in _carriers(bodies, s.body)}
     for b in bodies:
         color = PALETTE[b.index % len(PALETTE)]
         if b.mass is ZERO and b.index not in shaped and shaped - {-1}:
             continue  # it only connects bodies that are drawn as they are
         if b.index not in shaped:
             _skeleton(d, b, color, b.index in rolling)
-        _joint(d, b, b.index in shaped or b.index in rolling)
+        _joint(d, b, b.index in shaped or b.index in rolling, b.index in rolling or {b.index, b.parent} <= shaped)
     for wheel in analysis.wheels:
         d.at(wheel.centre)  # below which the ground is drawn
         if wheel.body not in shaped:
@@ -175,12 +176,22 @@ def _loops(a: Analysis) -> list[LoopRow]:
     return list(found.values())
 
 
-def _joint(d: Draft, b: Body, plain: bool) -> None:
-    """The joint that carries a body: a pin, a ball, a block that slides, and where it stands on the ground."""
+def _carriers(bodies: Sequence[Body], wheel: int) -> Iterator[int]:
+    """A wheel that turns, and bodies that turn or slide one way and hold it: knuckle and hub, or an axle."""
+    yield wheel
+    parent = bodies[wheel].parent if wheel >= 0 else -1
+    while parent >= 0 and bodies[parent].parent >= 0:
+        yield parent
+        parent = bodies[parent].parent
+
+
+def _joint(d: Draft, b: Body, plain: bool, slides: bool) -> None:
+    """The joint that carries a body: a pin, a ball, a block that slides, and where it stands on the ground; `plain`:
+    no pin or ball, `slides`: no block, as both of its bodies, or a wheel, are drawn as they are."""
     look, at, here = b.joint.look, b.joint.at, d.mark(b.index)
     if look is None or _is_free(b):
         return
-    if look.slides and not _carries_wheel(d, b):
+    if look.slides and not slides and not _carries_wheel(d, b):
         base = d.mark(b.parent, at)
         block = [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)]
         d.add("rod", (base, here), [Share(RAIL)], GREY, "joint")

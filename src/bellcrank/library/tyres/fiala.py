@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.library.tyres.magic_terms import TINY, sign
@@ -54,6 +54,7 @@ class Fiala(SpringTyre):
     """
 
     positive = ("c_slip", "c_alpha", "umax", "umin", *SpringTyre.positive)
+    units_of_scales: ClassVar[dict[str, str]] = {"c_slip": "N", "c_alpha": "N/rad"}
     c_slip: float
     c_alpha: float
     umax: float = 1.0

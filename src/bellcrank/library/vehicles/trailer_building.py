@@ -100,7 +100,7 @@ def _add_body(s: System, trailer: TrailerData) -> BodyHandle:
             inertia[i][j] = inertia[j][i] = put(s, f"i_{word}_{name}", value, "M*L**2", f"inertia of {name}, {word}")
     body = s.add_body(
         name, parent=trailer.towed_by, rotate=(3, 2, 1), joint_at=record.hitch.at, mass=f"m_{name}", cm=tuple(cm),
-        inertia=tuple(map(tuple, inertia)), label=name,
+        inertia=tuple(map(tuple, inertia)), label=name.replace("_", " "),
     )  # fmt: skip
     at = (record.middle, 0, record.height / 2)  # its floor is about as high as the hitch
     s.add_shape(body=body, kind="box", size=(record.length, record.width, record.height), at=at, color=PAINT,
@@ -149,7 +149,7 @@ def add_axle_parts(s: System, axle: TowedAxle, body: BodyHandle, ground: tuple[A
         put(s, f"k_bar_{index}", record.roll_stiffness, "F*L/A", f"roll stiffness of the bar of axle {where}")
     if record.dual_spacing is not None:
         put(s, f"dual_{index}", record.dual_spacing, "L", f"distance of the dual tyres of a wheel of axle {where}")
-    tyre = named_slip(s, axle.tyre, index)
+    tyre = named_slip(s, axle.tyre, index, f"the tyres of axle {where}")
     again = with_names(axle.tyre, {key: f"{key}_{index}" for key in axle.tyre.scales}, index)
     if axle.rigid:
         put(
@@ -213,7 +213,7 @@ def _add_knuckle(s: System, axle: TowedAxle, side: str, carrier: BodyHandle, cen
     s.add_output(f"{axle.wheel(side)}.steer", turn, label=label, units="deg")
     follows = f"q({knuckle_name(axle, 'l')})"
     if given.ratio is not None:
-        words = f"steer angle of the wheels of axle {axle.full_name} per articulation angle"
+        words = f"steer angle of the wheels of axle {axle.words} per articulation angle"
         ratio = put(s, f"steer_ratio_{index}", given.ratio, "1", words) if side == "l" else f"steer_ratio_{index}"
         follows = f"{ratio}*q({axle.unit}, 1)"
     if given.ratio is not None or side != "l":
@@ -221,8 +221,8 @@ def _add_knuckle(s: System, axle: TowedAxle, side: str, carrier: BodyHandle, cen
         s.add_constraint(f"u({knuckle.name}) - {rate} - ({follows} - {turn})/{CLOSES}", eliminate=knuckle.u[1],
                          label=f"steering of {axle.wheel(side)}")  # fmt: skip
     else:
-        k = put(s, f"k_steer_{index}", given.stiffness, "F*L/A", f"centring stiffness of axle {axle.full_name}")
-        c = put(s, f"c_steer_{index}", given.damping, "F*L*T/A", f"steering damping of axle {axle.full_name}")
+        k = put(s, f"k_steer_{index}", given.stiffness, "F*L/A", f"centring stiffness of axle {axle.words}")
+        c = put(s, f"c_steer_{index}", given.damping, "F*L*T/A", f"steering damping of axle {axle.words}")
         s.add_moment(f"{axle.full_name}.centring", magnitude=f"-{k}*{turn} - {c}*u({knuckle.name})",
                      direction=carrier[3], on=knuckle, against=carrier,
                      label=f"centring torque of {axle.full_name}")  # fmt: skip

@@ -50,8 +50,9 @@ class TowedAxle:
 
     @property
     def words(self) -> str:
-        """The axle in labels."""
-        return f"{self.name} of {self.unit}" if self.unit else self.name
+        """The axle in labels, behind the word "axle": "first of rear semi"; "of caravan", if it is called so."""
+        name = "" if self.name == "axle" else self.name
+        return " ".join([name, f"of {self.unit}" if self.unit else ""]).strip().replace("_", " ")
 
     @property
     def full_name(self) -> str:
@@ -161,9 +162,14 @@ def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[tuple[fl
 
 
 def wheel_words(axles: Iterable[TowedAxle]) -> dict[str, str]:
-    """Wheels of axles in words, with {} for the part."""
+    """Wheels of axles in words, with {} for the part; and names of axles and trailers that are no words."""
     sides = {"l": "left", "r": "right"}
-    return {a.wheel(s): f"the {w} {{}} of {a.full_name}" for a in axles for s, w in sides.items()}
+    found: dict[str, str] = {}
+    for a in axles:
+        found |= {a.wheel(s): f"the {w} {{}} of axle {a.words}" for s, w in sides.items()}
+        found |= {a.full_name: f"axle {a.words}"} if a.unit else {}
+        found |= {a.unit: a.unit.replace("_", " ")} if "_" in a.unit else {}
+    return found
 
 
 def merged(old: Any, new: Any) -> Any:

@@ -15,16 +15,23 @@ function controls(me, place, changed) {
       range.value = at(v);
       range.setAttribute("aria-valuetext", `${short(v)} ${q.unit || ""}`);
       box.classList.toggle("changed", usual() !== v);
-      if (document.activeElement !== field) field.value = short(v, 7);
+      if (document.activeElement !== field) field.value = short(v, 6);
     };
     const take = v => {
-      if (!Number.isFinite(v) || (q.positive && !(v > 0))) return show();
+      if (!Number.isFinite(v) || (q.positive && !(v > 0))) {
+        show();
+        return false;
+      }
       write(v);
       changed(`${q.name} = ${short(v)} ${q.unit || ""}`.trim());
       show();
+      return true;
     };
     range.oninput = () => take(value(+range.value));
-    field.onchange = () => take(+field.value);
+    field.onchange = () => {
+      take(field.value === "" ? NaN : +field.value);  // "": no number, or one that is too large
+      field.value = short(read(), 6);
+    };
     title.ondblclick = () => take(usual());
     shows.push(show);
     named[q.name] = take;

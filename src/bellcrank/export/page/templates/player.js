@@ -1,8 +1,16 @@
+const plain = text => {  // of an address
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 // The window around what moves: buttons, speed, time, plots. `sources` are what can be shown, each with its `label`,
 // the time `t`, a `problem` in words or "", begin(), start(), advance(seconds that passed, speed), go(time), pose(),
 // which says where bodies are, and samples(), poses of several times; if it has an end, the `span` of its time. One
-// that is `unplotted` has no channels. `asked` takes what an address says of other than the time.
-function player(F, sources, view, drawn, asked = () => {}) {
+// that is `unplotted` has no channels. `asked` takes what an address says of other than the time: was it taken?
+function player(F, sources, view, drawn, asked = () => false) {
   const $ = id => document.getElementById(id), seek = $("seek"), what = $("what");
   let source = null, running = true, before = null, kept = false;
   const paces = F.paces.filter(x => x > F.pace/20 && x < F.pace*20);
@@ -64,13 +72,14 @@ function player(F, sources, view, drawn, asked = () => {}) {
   };
   choose(0);
   const to = address => {  // as it was asked for: a changed value may have replaced it since
-    const listed = address.slice(address.indexOf("#") + 1).split("&");
-    const said = listed.filter(x => /^[^=]+=[-+.0-9e]+$/i.test(x)).map(x => x.split("="));
+    const refused = [];
     let time = null;
-    for (const [name, number] of said) {
-      if (name !== "t") asked(decodeURIComponent(name), Number(number));
-      else if (/^([0-9]+[.]?[0-9]*|[.][0-9]+)$/.test(number)) time = Number(number);
+    for (const said of new URL(address).hash.slice(1).split("&").filter(x => x.includes("="))) {
+      const [, name, number] = /^([^=]+)=([-+.0-9e]+)$/i.exec(plain(said)) || [];
+      if (name === "t" && /^([0-9]+[.]?[0-9]*|[.][0-9]+)$/.test(number)) time = Number(number);
+      else if (!name || name === "t" || !asked(name, Number(number))) refused.push(plain(said));
     }
+    $("refused").textContent = refused.length ? `Not used of the address: ${refused.join(", ")}` : "";
     if (time !== null) go(time);
   };
   to(location.href);
