@@ -271,7 +271,7 @@ def assert_nothing_is_lost(run):
     assert {name: np.unique(run[name]).tolist() for name in CHOSEN} == {n: [c[1]] for n, c in CHOSEN.items()}
 
 
-@pytest.mark.filterwarnings("ignore:output .* is not finite")
+@pytest.mark.filterwarnings("ignore:outputs? .* not finite")
 @pytest.mark.parametrize("backend", ["c", "lanes", "cores"])
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_what_is_not_a_number_is_not_lost(undefined, backend):

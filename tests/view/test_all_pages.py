@@ -127,7 +127,7 @@ def test_what_people_mistype(browser, tmp_path):
     example("double_pendulum").export("page", path)
     opened(browser, path, "#la=abc&nobody=1&massb=-2e&%=3&wda=1e999&massa=3&t=later&lb=1.5&<b>x</b>=1")
     assert browser.value("document.getElementById('refused').textContent") == (
-        "Not used of the address: la=abc, nobody=1, massb=-2e, %=3, wda=1e999, t=later, <b>x</b>=1"
+        "Not used: la=abc, nobody=1, massb=-2e, %=3, wda=1e999, t=later, <b>x</b>=1"
     )
     assert browser.value("document.getElementById('refused').children.length") == 0
     settings = browser.value("bellcrank.settings()")

@@ -79,7 +79,7 @@ function player(F, sources, view, drawn, asked = () => false) {
       if (name === "t" && /^([0-9]+[.]?[0-9]*|[.][0-9]+)$/.test(number)) time = Number(number);
       else if (!name || name === "t" || !asked(name, Number(number))) refused.push(plain(said));
     }
-    $("refused").textContent = refused.length ? `Not used of the address: ${refused.join(", ")}` : "";
+    $("refused").textContent = refused.length ? `Not used: ${refused.join(", ")}` : "";
     if (time !== null) go(time);
   };
   to(location.href);
