@@ -80,6 +80,8 @@ class Trial:
             except BellcrankError:
                 return False
         ended = session.watch.stopped is not None or OF_CODE[session.run.status] is RunStatus.FINISHED
+        if not len(rows):  # interrupted before the first step
+            return False
         return ended and bool(np.isfinite(rows).all()) and not self._elsewhere(rows[0])
 
     def _elsewhere(self, row: np.ndarray) -> bool:
