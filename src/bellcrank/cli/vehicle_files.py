@@ -41,7 +41,7 @@ def show_check(args: Namespace, name: str, fine: str, details: Mapping[str, Figu
     print(f"{name}: all keys are known, {fine}")
     print(table([[n, f"{f.value:.5g}", f.unit, f.label] for n, f in details.items()], None, "<><<"))
     for sentence in odd:
-        print(f"unusual: {sentence}")
+        print(f"note: {sentence}")
     return FINE
 
 

@@ -168,8 +168,8 @@ class TMeasy(SpringTyre):
             vertical_stiffness=stiffness,
             notes=(
                 f"typical values of a {kind} tyre of this size and load index, not measured ones",
-                f"cornering stiffness {stiffer:+.0%} at slip angles that are small compared with the longitudinal slip "
-                "(0.05 deg at 0.1 %): linear figures are those of such angles, steady circles those of larger ones",
+                f"cornering stiffness differs by {stiffer:+.0%} at very small slip angles (0.05 deg at a longitudinal "
+                "slip of 0.1 %); linear metrics have that value, steady circles that of larger angles",
             ),
         )  # fmt: skip
 
