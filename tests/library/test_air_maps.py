@@ -99,6 +99,7 @@ def test_a_map_that_is_constant_is_the_coefficient():
         ({"ride": {**RIDE, "drag": [[0.5, 0.6], [0.5]]}}, r"ride\.drag must be a list of rows of numbers, all of one length"),
         ({"ride": {**RIDE, "drag": []}}, r"ride\.drag must be a list of rows"),
         ({"ride": {**RIDE, "drag": [["a", "b"]]}}, r"ride\.drag must be a list of rows"),
+        ({"ride": {**RIDE, "drag": [[True, 0.6], [0.5, 0.6]]}}, r"ride\.drag must be a list of rows"),
         ({"ride": {**RIDE, "drag": [[0.5, -0.6], [0.5, 0.6], [0.7, 0.8]]}}, r"ride\.drag = -0\.6 must not be negative"),
         ({"ride": {**RIDE, "front": ["200 mm", "150 mm", "100 mm"]}}, r"ride\.front must be .* increasing heights.*\[200\.0, 150\.0, 100\.0\] mm"),
         ({"ride": {**RIDE, "front": ["100 N", "150 N", "200 N"]}}, r"ride\.front = '100 N' must be in a unit such as m"),

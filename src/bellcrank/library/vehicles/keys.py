@@ -204,7 +204,8 @@ def _pairs(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -
 
 def _rows(value: Any, where: str, problems: Problems) -> tuple[tuple[float, ...], ...]:
     found = reals(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
-    if found is None or found.ndim != 2 or not found.size or not np.isfinite(found).all():
+    bad = found is None or found.ndim != 2 or not np.isfinite(found).all()
+    if found is None or bad or not found.size or any(isinstance(x, bool) for row in value for x in row):
         such = "must be a list of rows of numbers, all of one length, such as [[1, 1.1], [1.2, 1.3]]"
         return problems.wrong(f"{where} {such}, given {displayed(value)}.", ((0.0,),))
     return tuple(tuple(map(float, row)) for row in found)
