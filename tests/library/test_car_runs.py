@@ -115,7 +115,7 @@ def test_understeer_gradient_of_the_tyres(smooth):
 
 def stiffened():
     """Parameters of springs and steering thirty times as stiff, in a vacuum, so that tyres alone give way."""
-    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4, "c_drag": 0.0}
+    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4, "c_drag": 0.0, "c_side": 0.0, "c_yaw": 0.0}
     return stiff | {"k_front": 30 * 167062.0, "k_rear": 30 * 369149.0}
 
 
