@@ -110,6 +110,13 @@ def test_every_manoeuvre_is_driven_by_the_method_that_is_asked_for(monkeypatch):
     assert asked == ["rk4"] * len(every()) + ["ab2"] * len(every())
 
 
+def test_all_has_the_manoeuvres_of_trailers_for_vehicles_with_some():
+    passenger, caravan = labelled(["passenger", "caravan"])
+    towed = {"iso9815", "off-tracking", "iso14791"}
+    assert {*every([caravan])} - {*every([passenger])} == towed
+    assert every([passenger, caravan]) == every() == every([passenger])
+
+
 @pytest.mark.parametrize(("words", "cars", "names"), [
     (["passenger", "iso7975", "kerb"], ["passenger"], ["iso7975", "kerb"]),
     (["a.toml", "hmmwv", "kerb"], ["a.toml", "hmmwv"], ["kerb"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -75,15 +76,17 @@ def command(args: Namespace) -> int:
     if len(args.words) < 2:
         _list(args)
         return FINE
-    files, names = cars_and_manoeuvres(args.words)
-    for name in names:
-        if name not in known():
+    files, asked = cars_and_manoeuvres(args.words)
+    for name in asked:
+        if name not in known() and name != ALL:
             near = did_you_mean(name, [*known(), ALL])
             raise ModelError(f"no manoeuvre is called '{name}'.{near} There are {', '.join(known())} and {ALL}.")
     if args.vary:
+        names = _names(asked)
         show_experiment(args, files, names, _settings(args, names[0], len(names)))
         return FINE
     cars = labelled(with_setups(files, args.setup))
+    names = _names(asked, cars)
     for option in ("plot", "animate"):
         if getattr(args, option) and len(names) * len(cars) > 1:
             raise ModelError(f"--{option} draws one manoeuvre of one car; for more give --report or --out")
@@ -131,8 +134,12 @@ def cars_and_manoeuvres(words: list[str]) -> tuple[list[str], list[str]]:
     first = len(words) - 1
     while first > 1 and (words[first - 1] in known() or words[first - 1] == ALL):
         first -= 1
-    names = [name for word in words[first:] for name in (every() if word == ALL else [word])]
-    return words[:first], [*dict.fromkeys(names)]
+    return words[:first], [*dict.fromkeys(words[first:])]
+
+
+def _names(asked: Sequence[str], cars: Iterable[Driven] = ()) -> list[str]:
+    """Names of manoeuvres, with those that `all` is for these cars."""
+    return [*dict.fromkeys(name for word in asked for name in (every(cars) if word == ALL else [word]))]
 
 
 def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:

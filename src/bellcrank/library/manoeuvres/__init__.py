@@ -9,7 +9,7 @@ A new one is a `Manoeuvre` in a file here, and a line below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -107,9 +107,11 @@ def known() -> dict[str, Manoeuvre]:
     return dict(_LISTED)
 
 
-def every() -> list[str]:
-    """Names of all that need nothing but a car, and that are driven by all."""
-    return [name for name, m in _LISTED.items() if m.in_all and not m.needs]
+def every(cars: Iterable[Driven] = ()) -> list[str]:
+    """Names of all that need nothing but a car; with those for trailers if every one of these cars has some."""
+    towing = [bool(car.car.data.trailers) for car in cars]
+    wanted = [m for m in _LISTED.values() if not m.for_trailers or (towing and all(towing))]
+    return [m.name for m in wanted if m.in_all and not m.needs]
 
 
 def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
@@ -356,7 +358,8 @@ def report(
     page_path(path)
     limits = targets_of(targets)
     driven = labelled(cars if isinstance(cars, list | tuple) else [cars])
-    for _ in drive_all(driven, every() if manoeuvres is None else manoeuvres, partial(run, method=method), progress):
+    names = every(driven) if manoeuvres is None else manoeuvres
+    for _ in drive_all(driven, names, partial(run, method=method), progress):
         pass
     write_page(path, driven, limits, author)
     return {car.label: car.results for car in driven}

@@ -255,7 +255,7 @@ SWAY = Manoeuvre(
     sway,
     "ISO 9815, from memory",
     first=("critical_speed",),
-    in_all=False,
+    for_trailers=True,
 )
 OFF_TRACKING = Manoeuvre(
     "off-tracking",
@@ -267,7 +267,7 @@ OFF_TRACKING = Manoeuvre(
     off_track,
     "Low-speed off-tracking, SAE J2181",
     first=("off_tracking", "swept_width"),
-    in_all=False,
+    for_trailers=True,
 )
 AMPLIFICATION = Manoeuvre(
     "iso14791",
@@ -280,5 +280,5 @@ AMPLIFICATION = Manoeuvre(
     amplification,
     "ISO 14791, from memory",
     first=("off_tracking",),
-    in_all=False,
+    for_trailers=True,
 )

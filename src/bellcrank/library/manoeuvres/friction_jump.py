@@ -162,7 +162,7 @@ def _longest(run: Run, slip: str, since: float) -> float:
 
 MU_JUMP = Manoeuvre(
     "mu-jump",
-    "braking onto a road that holds, and onto a slippery one",
+    "braking over a jump of friction: onto a road that holds, and onto a slippery one",
     {
         "onto_high": Setting(50.0, "km/h", "speed at which the front axle passes onto the road that holds"),
         "onto_low": Setting(80.0, "km/h", "speed at which the front axle passes onto the slippery road", truck=40.0),

@@ -124,6 +124,8 @@ class Manoeuvre:
         Settings without a default.
     in_all : bool
         Whether `all` includes it.
+    for_trailers : bool
+        Whether only vehicles with trailers drive it.
 
     Examples
     --------
@@ -140,6 +142,7 @@ class Manoeuvre:
     first: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     in_all: bool = True
+    for_trailers: bool = False
 
     @property
     def title(self) -> str:
