@@ -12,7 +12,7 @@ from bellcrank.cli import main
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.loads import LoadTable
-from bellcrank.linkage.measures import Measures, draw, measure, usual_travels
+from bellcrank.linkage.measures import Measures, draw, level_measures, measure, usual_travels
 from bellcrank.linkage.pose import cross
 from bellcrank.linkage.suspensions import Sheet, _with_centre
 from tests.linkage.machines import linkage, sheet
@@ -290,3 +290,10 @@ def test_pictures_of_measures_and_loads():
 def test_vector_products_of_poses():
     a, b = np.random.default_rng(0).normal(size=(2, 4, 3))
     assert cross(a, b) == pytest.approx(np.cross(a, b)) and cross(a, b[0]) == pytest.approx(np.cross(a, b[0]))
+
+
+def test_rounding_is_no_measure():
+    """The wheels of a rigid axle keep toe and camber; 1e-15 rad is no curve."""
+    rear = bc.vehicles.Car.read("van").kinematics("rear", np.linspace(-0.1, 0.1, 5))
+    found = level_measures([rear], ["camber", "toe", "wheelbase_change"])
+    assert found == {"camber": "camber 0 deg", "toe": "toe 0 deg"}

@@ -44,6 +44,7 @@ Array = np.ndarray[Any, Any]
 DISPLAYED = {"m": (1000.0, "mm"), "N/m": (0.001, "N/mm"), "1": (1.0, "")}  # factors and units for people
 TRAVEL, STEPS = 0.1, 25  # m up and down, and most steps of a sweep
 LEVEL = 1e-6  # of its size, by which a measure changes that is drawn
+ROUNDING = 1e-10  # m or rad, below which it is zero
 
 STEERING_AXIS = {  # lower and upper point on it, by kind
     "double_wishbone": ("lower_ball", "upper_ball"),
@@ -343,10 +344,17 @@ def usual_travels(linkage: Any) -> Array:
     return np.unique(np.round([low, *inner, high], 9))
 
 
-def _is_level(measures: Sequence[Measures], name: str) -> bool:
-    """Whether a measure is the same everywhere."""
-    values = np.concatenate([np.atleast_1d(m[name]) for m in measures])
-    return bool(np.ptp(values) <= LEVEL * np.abs(values).max(initial=0.0))
+def level_measures(measures: Sequence[Measures], names: Sequence[str]) -> dict[str, str]:
+    """Those of the names whose values are the same everywhere, with title and value."""
+    found = {}
+    for name in names:
+        values = np.concatenate([np.atleast_1d(m[name]) for m in measures])
+        largest = np.abs(values).max(initial=0.0)
+        if np.ptp(values) <= max(LEVEL * largest, ROUNDING):
+            value, unit = measures[0].displayed(name)
+            at = 0.0 if largest <= ROUNDING else value[0]
+            found[name] = f"{measures[0].title(name)} {at:.4g} {unit}".strip()
+    return found
 
 
 def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
@@ -354,7 +362,7 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     written below."""
     first = measures[0]
     names = drawn_columns(first)
-    level = [n for n in names if _is_level(measures, n)]
+    level = level_measures(measures, names)
     shown = [n for n in names if n not in level]
     rows = max(1, -(-len(shown) // 3))
     figure = new_figure(11, 2.3 * rows + 0.6)
@@ -373,9 +381,8 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
         axis.set_xlabel(f"{first.title(against)} (mm)", fontsize=8)
     if len(measures) > 1:
         axes[0].legend(fontsize=8)
-    same = [f"{first.title(n)} {x[0]:.4g} {unit}".strip() for n in level for x, unit in [first.displayed(n)]]
-    if same:
-        figure.text(0.01, 0.0, "the same everywhere: " + "; ".join(same), fontsize=8, va="bottom", wrap=True)
+    if level:
+        figure.text(0.01, 0.0, "the same everywhere: " + "; ".join(level.values()), fontsize=8, va="bottom", wrap=True)
         figure.get_layout_engine().set(rect=(0, 0.4 / (2.3 * rows + 0.6), 1, 1 - 0.4 / (2.3 * rows + 0.6)))
     figure.suptitle(f"{first.name}: kinematics", fontsize=11)
     return finished(figure, path)

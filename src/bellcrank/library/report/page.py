@@ -26,7 +26,7 @@ from bellcrank.library.report.provenance import provenance
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views
 from bellcrank.library.report.tables import car_figures, compared, mark, whose
-from bellcrank.linkage.measures import Measures, drawn_columns, measure, usual_travels
+from bellcrank.linkage.measures import Measures, drawn_columns, level_measures, measure, usual_travels
 from bellcrank.view.document import Section, document
 
 AXLES = ("front", "rear")
@@ -99,9 +99,13 @@ def _kinematics(cars: Sequence[Driven]) -> Iterator[str]:
             linkage = c.car.linkage(axle)
             found.append(measure(linkage, usual_travels(linkage)))
         names = list(dict.fromkeys(n for m in found for n in drawn_columns(m)))
+        everywhere = [n for n in names if all(n in m.columns for m in found)]
+        level = level_measures(found, everywhere)
         pairs = zip(cars, found, strict=True)
-        curves = [(c.label, _measured(m, n)) for c, m in pairs for n in names if n in m.columns]
+        curves = [(c.label, _measured(m, n)) for c, m in pairs for n in names if n in m.columns and n not in level]
         yield charts(joined(curves))
+        if level:
+            yield paragraph(f"The same at every travel: {'; '.join(level.values())}.")
 
 
 def _measured(m: Measures, name: str) -> Curve:
