@@ -47,7 +47,7 @@ def test_statics_of_a_car_with_a_caravan(car):
     rear = sum(at.load[2:]) - sum(alone.load[2:])
     assert rear == pytest.approx(towed.hitch_load * lever, rel=0.02)  # the car pitches a little
     assert car.metrics["hitch_load_caravan"] == towed.hitch_load
-    assert [s for s in car.check() if "not measured" not in s and "linear figures" not in s] == []
+    assert [s for s in car.check() if "not measured" not in s and "linear metrics" not in s] == []
 
 
 @pytest.mark.campaign
