@@ -445,7 +445,7 @@ def test_kinematics_of_a_car(capsys, passenger, tmp_path):
 @pytest.mark.parametrize("name", bc.vehicles.cars())
 def test_cars_that_come_with_bellcrank_are_usual(name):
     told = bc.vehicles.Car.read(name).check()
-    assert [s for s in told if "not measured" not in s and "linear figures" not in s] == []  # of tyres by size
+    assert [s for s in told if "not measured" not in s and "linear metrics" not in s] == []  # of tyres by size
 
 
 @pytest.mark.campaign
