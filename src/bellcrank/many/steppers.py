@@ -80,7 +80,7 @@ class Steppers:
             Number of steps.
         """
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-            raise ModelError(f"step({n!r}): how many steps must be a whole number", self._loaded.name)
+            raise ModelError(f"step({n!r}): the number of steps must be whole, not negative", self._loaded.name)
         if self._all is None:
             self._one_by_one(int(n))
             return

@@ -406,7 +406,7 @@ class Stepper(Listed):
     def _take(self, n: Any) -> None:
         """Takes n steps, on the way that all models can go."""
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-            raise ModelError(f"step({n!r}): how many steps must be a whole number", self._loaded.name)
+            raise ModelError(f"step({n!r}): the number of steps must be whole, not negative", self._loaded.name)
         if self._problem:
             raise RunError(self._problem)
         steps, count = self._session.steps, int(n)
