@@ -396,3 +396,16 @@ def test_loops_are_assembled_from_rough_guesses_alike(tmp_path, language):
             expected = sim.simulate(t_end=0.002, initial=guess)
         for name in guess:
             assert run[name][0] == pytest.approx(expected[name][0], abs=1e-12), name
+
+
+@pytest.mark.parametrize("length", [None, 0, "l"])
+def test_a_distance_of_zero_is_an_error(length):
+    """|p - r|^2 = 0 has no derivative where it holds: the joint would be ignored as redundant."""
+    s = bc.System("two links", units="mks")
+    a = s.add_body("a", rotate=3, cm=(0.5, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    b = s.add_body("b", joint_at=(2, 0, 0), rotate=3, cm=(-0.5, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    ends = s.add_point("p", body=a, at=(1, 0, 0)), s.add_point("r", body=b, at=(-1, 0, 0))
+    s.add_loop_joint("tie", "distance", between=ends, length=length)
+    s.set_defaults(**({"l": 0} if length == "l" else {}))
+    with pytest.raises(bc.ModelError, match="the distance of 'tie' is zero: use the kind 'spherical'"):
+        s.equations()

@@ -20,6 +20,7 @@ from bellcrank.expr import Expr, Symbol, evaluate, symbols
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.rounding import column_sizes, vanishing
 from bellcrank.kinematics.rows import Row
 from bellcrank.numeric.null_space import fixed_ratio
@@ -95,6 +96,7 @@ def look_at(
     if analysis.loops.open and not place.consistent():
         raise ModelError(analysis.loops.open, analysis.mechanism.name)
     G, J = _without_rounding(found, *place.usual_sizes(rows, analysis.kinematics), analysis.kinematics)
+    _refuse_points(rows, J, analysis.mechanism.name)
     scales = _scales(G, J)
     scaled = [x * np.outer(scales.rows, scales.columns) for x in J]
     elimination = _choice(analysis.loops, scaled, analysis.mechanism.speeds, scales.rank_v)
@@ -115,6 +117,19 @@ def look_at(
     blocks = bridged_blocks(loops, speeds, analysis.mechanism.coordinates, rates, sized, scaled, rank_of)
     scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0, blocks=blocks)
     return Look(elimination, scales, tuple(notes))
+
+
+def _refuse_points(rows: Sequence[Row], J: Sequence[np.ndarray], name: str) -> None:
+    """An error for distance joints between points that coincide: their equation is a square, without a derivative."""
+    wrong = [
+        r.source.loop
+        for i, r in enumerate(rows)
+        if isinstance(r.source, LoopRow) and r.source.joint == "distance" and not any(x[i].any() for x in J)
+    ]
+    if wrong:
+        raise ModelError(
+            [f"the distance of '{x}' is zero: use the kind 'spherical' or directions=" for x in wrong], name
+        )
 
 
 def drawn_scales(
