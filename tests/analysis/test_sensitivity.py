@@ -134,3 +134,28 @@ def test_sensitivities_where_an_assembly_is_one_of_many():
     assert max(found.checked.values()) < 1e-6
     start = [found[n, "r"][0] for n in ("q(x, 1)", "q(x, 2)")]
     assert start == pytest.approx([0.6, 0.8], rel=1e-7)
+
+
+def test_events_that_act_are_refused():
+    """A ball that bounces: d q/d g is -t^2/2 before the impact only."""
+    s = bc.System("ball", units="mks", axes="ISO 8855")
+    s.add_body("ball", translate=3, mass=1)
+    s.add_gravity()
+    s.set_defaults(g=9.81)
+    s.add_event("bounce", "q(ball)", action={"u(ball)": "-0.8*u(ball)"}, direction=-1)
+    s.set_run(t_end=2, step=0.01, initial={"q(ball)": 1})
+    sim = s.equations().compile()
+    assert sim.sensitivity("g", t_end=0.4)["q(ball)", "g"][-1] == pytest.approx(-0.08)
+    with pytest.raises(bc.ModelError, match=r"event 'bounce' acts at t = 0.4515"):
+        sim.sensitivity("g")
+
+
+def test_events_that_stop_are_refused():
+    s = bc.System("ball", units="mks", axes="ISO 8855")
+    s.add_body("ball", translate=3, mass=1)
+    s.add_gravity()
+    s.set_defaults(g=9.81)
+    s.add_event("down", "q(ball)", stop=True)
+    s.set_run(t_end=2, step=0.01, initial={"q(ball)": 1})
+    with pytest.raises(bc.ModelError, match="stopped by event 'down'"):
+        s.equations().compile().sensitivity("g")

@@ -25,6 +25,7 @@ from bellcrank.run.assembly import assembled, complete_state, state_key
 from bellcrank.run.closure import keeper_of
 from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.loaded import Loaded
+from bellcrank.run.status import RunStatus
 from bellcrank.run.values import known_symbols, run_spec
 
 DIFFERENCE = 1e-3  # of a parameter, where an assembly is differentiated by differences
@@ -135,6 +136,7 @@ def sensitivity(
         "t_end": spec.t_end, "step": spec.step, "method": spec.method, "initial": initial, "inputs": inputs,
         "output_every": spec.every,
     }  # fmt: skip
+    _refuse_actions(plant, values, settings)
     if loaded.program.loops is not None and not check:  # a step forward costs as much as hundreds in a compiled run
         by_runs = differences(plant, chosen, channels, values, settings)
         if by_runs is not None:
@@ -162,6 +164,23 @@ def sensitivity(
     if not check:
         return result
     return replace(result, checked=_checked(plant, result, chosen, values, settings))
+
+
+def _refuse_actions(plant: Plant, values: Parameters, settings: Mapping[str, Any]) -> None:
+    """An error if an event changes or stops the run: its time depends on parameters, so derivatives jump there."""
+    if not plant.interface.run.events:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the runs that an analysis needs for itself warn of nothing
+        run = plant.simulate(parameters=values, **settings)
+    acted = [event for event in run.events if event.changes]
+    if acted or run.status is RunStatus.STOPPED_BY_EVENT:
+        what = f"event '{acted[0].name}' acts at t = {acted[0].time:g} s" if acted else run.ended
+        raise ModelError(
+            f"sensitivities through events are not available ({what}): derivatives jump there. Use a shorter t_end,"
+            " or differences of runs",
+            plant.name,
+        )
 
 
 def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: Point, S: np.ndarray) -> np.ndarray:
