@@ -6,6 +6,7 @@ import pytest
 from bellcrank.export.fmu import binaries
 from tests.fmus import Opened, fmpy
 from tests.models import needs_compiler
+from tests.run.test_actions import slider_crank
 from tests.run.test_goes_on import four_bar
 from tests.run.test_stepper_events import bouncing
 
@@ -106,6 +107,21 @@ def test_model_exchange_by_cvode(made, version):
         if not rows:
             break
     assert compared > 120
+
+
+def test_model_exchange_of_two_events_at_one_condition(made):
+    """The piston passes a position outwards and back: each event acts once, at the time of the run."""
+    equations, path = made(2, model=slider_crank)
+    sim = equations.compile()
+    for speed in (-9.5, -7.5, -6.5, -5.5):
+        run = sim.simulate(method="dop853", rtol=1e-11, initial={"u(crank)": speed})
+        found = fmpy.simulate_fmu(
+            str(path), fmi_type="ModelExchange", stop_time=1.5, output=["m"], output_interval=STEP,
+            relative_tolerance=1e-9, start_values={"crank.u": speed},
+        )  # fmt: skip
+        turned = found["time"][1:][np.diff(found["m"]) != 0]
+        assert turned == pytest.approx([x.time for x in run.events], abs=1e-5)
+        assert len(turned) >= 4
 
 
 @pytest.mark.campaign

@@ -382,6 +382,20 @@ RARE static int push_over(LOOKING const double *before, const double *after, con
     return stops;
 }
 
+/* Closes loops before events act, so that a shift of conditions by drift is not taken for an effect of the actions: the
+   sizes grow so that such a shift counts as zero. */
+RARE static void remove_drift(LOOKING double t, double *row, double *y, double *sizes)
+{
+    LOCAL(double, drifted, N_EVENTS);
+    for (int i = 0; i < N_EVENTS; i++)
+        drifted[i] = CONDITION(i, row);
+    if (!close_before(LOOK t, y))
+        return;
+    row_after(LOOK t, y, row);
+    for (int i = 0; i < N_EVENTS; i++) /* fmax passes over what is not a number */
+        sizes[i] = fmax(sizes[i], 2.0*fabs(CONDITION(i, row) - drifted[i])/EVENT_ZERO);
+}
+
 /* Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
    state; returns the event that stops the run, or -1. */
 static int events_act(LOOKING Crossing *fired, int count, int stops, double t, double *row, double *y)
@@ -404,6 +418,9 @@ static int events_act(LOOKING Crossing *fired, int count, int stops, double t, d
         sizes[fired[i].event] = fired[i].size;
         came[fired[i].event] = fired[i].side;
     }
+    remove_drift(LOOK t, row, y, sizes);
+    for (int i = 0; i < count; i++)
+        fired[i].size = sizes[fired[i].event];
     while (done < count) {
         const int event = fired[done].event;
         rates_before[done] = 0.0;
@@ -444,6 +461,7 @@ static int events_act(LOOKING Crossing *fired, int count, int stops, double t, d
     }
     for (int i = 0; i < N_EVENTS; i++) {
         AtZero *zero = ZERO(i);
+        zero->size = fmax(zero->size, sizes[i]);
         zero->waits = zero->waits && event_is_zero(LOOK i, row, zero->size);
         zero->known = 0;
     }

@@ -276,14 +276,15 @@ static int refuse_action(Events *watch, int why, int event, int item, double t, 
     return 0;
 }
 
-/* The state on the constraints again, with what an event has set as it is. Zero if that cannot be. */
-static int close_after(LOOKING int event, const int *set, double t, double *y)
+/* The state on the constraints again, with what an event has set as it is. Zero if that cannot be: by how much is
+   which row open then? */
+static int is_closed_again(LOOKING const int *set, double t, double *y, int *row, double *left)
 {
 #if HAS_ASSEMBLY
     LOCAL(double, closed, N_S);
     LOCAL(int, may, N_S);
-    double residual = 0.0, first_left = 0.0;
-    int reverse = 0, first_open = -1;
+    double residual = 0.0;
+    int reverse = 0;
     if (!MODEL_HAS(LOOPS) && !MODEL_HAS(DAE))
         return 1;
     job->t = t;
@@ -297,18 +298,32 @@ static int close_after(LOOKING int event, const int *set, double t, double *y)
             return 1;
         }
         if (attempt == 0) {
-            first_open = open;
-            first_left = residual;
+            *row = open;
+            *left = residual;
         }
     }
-    return refuse_action(watch, NOT_ON_CONSTRAINTS, event, first_open, t, first_left);
+    return 0;
 #else
-    (void)event;
     (void)set;
     (void)t;
     (void)y;
+    (void)row;
+    (void)left;
     return 1;
 #endif
+}
+
+/* The state on the constraints before events act, or as it is where that cannot be. Is there anything to close? */
+static int close_before(LOOKING double t, double *y)
+{
+    LOCAL(int, set, N_S);
+    int row = -1;
+    double left = 0.0;
+    if (!MODEL_HAS(LOOPS) && !MODEL_HAS(DAE))
+        return 0;
+    memset(set, 0, N_S*sizeof *set);
+    job->t = t;
+    return watch->close ? !watch->close(job, -1, y) : is_closed_again(LOOK set, t, y, &row, &left);
 }
 
 /* Does what an event does: sets states and parameters at once, and closes loops again. Zero if that cannot be. */
@@ -318,7 +333,8 @@ static int event_act(LOOKING int event, double t, const double *row, double *y)
     LOCAL(int, set, N_S);
     LOCAL(double, old, N_S);
     LOCAL(double, earlier, watch->n_values);
-    int others = 0;
+    int others = 0, open = -1;
+    double left = 0.0;
     memset(set, 0, N_S*sizeof *set);
     memcpy(old, y, N_S*sizeof *old);
     memcpy(earlier, watch->values, (size_t)watch->n_values*sizeof *earlier);
@@ -347,8 +363,8 @@ static int event_act(LOOKING int event, double t, const double *row, double *y)
     watch->reset |= others;
     if (watch->close && watch->close(job, event, y))
         return refuse_action(watch, NO_VALUES, event, -1, t, 0.0);
-    if (!watch->close && !close_after(LOOK event, set, t, y))
-        return 0;
+    if (!watch->close && !is_closed_again(LOOK set, t, y, &open, &left))
+        return refuse_action(watch, NOT_ON_CONSTRAINTS, event, open, t, left);
 #if HAS_WHEELS
     if (MODEL_HAS(WHEELS)) {
         LOCAL(real, w, N_W + 1);

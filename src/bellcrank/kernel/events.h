@@ -58,7 +58,7 @@ typedef struct Events {
     const int32_t *follows;     /* of each state: do closed loops move it first where an event has set others? */
     double *values;             /* in, out: of parameters, in the units of the user */
     int (*use_values)(void *job); /* takes them into the parameters of the job; nonzero if that cannot be */
-    int (*close)(void *job, int32_t event, double *y); /* closes loops after an event; NULL: by the kernel */
+    int (*close)(void *job, int32_t event, double *y); /* closes loops after an event, or (-1) before; NULL: by the kernel */
     int (*row_at)(void *job, double t, double *row); /* a row within a step that was taken elsewhere; else NULL */
     void (*hold)(int32_t what); /* marks what routines elsewhere remember, or brings it back; may be NULL */
     AtZero *at_zero;            /* in, out, as what follows */

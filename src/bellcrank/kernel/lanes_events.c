@@ -206,6 +206,20 @@ static inline void parameters_of(const Watch *watch, double *p)
 #include "lanes_events_closing.c"
 
 #endif
+/* The state on the constraints before events act, or as it is where that cannot be. Is there anything to close? */
+static int close_before(const Watch *watch, double t, double *y)
+{
+#if EVENTS_CLOSE_LOOPS
+    const int set[N_S + 1] = {0};
+    return mended(watch, set, t, y);
+#else
+    (void)watch;
+    (void)t;
+    (void)y;
+    return 0;
+#endif
+}
+
 /* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
 RARE static int event_act(Watch *watch, int event, double t, const double *row, double *y)
 {

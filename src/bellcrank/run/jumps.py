@@ -28,12 +28,12 @@ def following(interface: Interface, independent: Iterable[Any]) -> tuple[bool, .
     return tuple(f"u{x.key[1:]}" not in speeds for x in interface.states)
 
 
-def mended(loaded: Loaded, event: EventFormula, closure: Closure | None, t: float, y: np.ndarray) -> np.ndarray:
-    """The state on the constraints, with what the action of an event sets as it is."""
+def mended(loaded: Loaded, event: EventFormula | None, closure: Closure | None, t: float, y: np.ndarray) -> np.ndarray:
+    """The state on the constraints, with what the action of an event sets as it is; of no event, before events act."""
     if closure is None:
         return y
     interface, n_q = loaded.interface, loaded.n_q
-    kept = {x.key for x, _ in event.settings}
+    kept = {x.key for x, _ in event.settings} if event else set()
     may = np.array([x.key not in kept for x in interface.states])
     follow = may & np.array(following(interface, loaded.analysis.independent_speeds))
     failed: CannotClose | None = None
@@ -42,6 +42,8 @@ def mended(loaded: Loaded, event: EventFormula, closure: Closure | None, t: floa
             return np.concatenate(closure.assemble(t, y[:n_q], y[n_q:], free[:n_q], free[n_q:], nudges=0))
         except CannotClose as error:
             failed = failed or error
+    if event is None:
+        return y
     listed = ", ".join(x.name for x, _ in event.settings)
     assert failed is not None
     left = f"a residual of {failed.residual:.3g} remains in '{failed.row}'"

@@ -185,8 +185,8 @@ class Session:
         return self.watching
 
     def _closed(self, event: int, y: np.ndarray) -> np.ndarray:
-        """A state on the constraints after an event has set some of it."""
-        formula, watching = self.events.formulas[event], self.watching
+        """A state on the constraints after an event has set some of it, or (-1) before events act."""
+        formula, watching = self.events.formulas[event] if event >= 0 else None, self.watching
         assert watching is not None
         p = self.changed[-1][1] if self.changed else self.p
         time = float(watching.run.fields.t)

@@ -157,6 +157,19 @@ static int closed_again(Watch *watch, double t, double *state)
 }
 
 @END@
+/* The state on the constraints before events act, or as it is where that cannot be. Is there anything to close? */
+static int close_before(Watch *watch, double t, double *state)
+{
+@IF LOOPS@
+    return closed_again(watch, t, state) == FINISHED;
+@ELSE@
+    (void)watch;
+    (void)t;
+    (void)state;
+    return 0;
+@END@
+}
+
 /* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
 static int event_act(Watch *watch, int event, double t, const double *row, double *state)
 {

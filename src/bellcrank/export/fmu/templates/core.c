@@ -1091,9 +1091,10 @@ static int find_fired(Unit *m, const double *row, Crossing *fired)
         const double before = m->s.watch.g[event], g = condition_at(m, event, row);
         const double size = fmax(zero->waits ? zero->size : fabs(before), fabs(g));
         const int is_zero = event_is_zero(job, e, scratch, event, row, size);
+        const double noise = 4*event_noise(job, e, scratch, event, row); /* what is at zero does not come there */
         int came = 0;
         for (int side = 1; side >= -1 && !zero->waits; side -= 2) {
-            const double beyond = is_zero && side*g <= 0.0 && side*before < 0.0 ? side*DBL_MIN : g;
+            const double beyond = is_zero && side*g <= 0.0 && side*before < -noise ? side*DBL_MIN : g;
             if (comes_over(&watched[event], side, before, beyond)) {
                 put_crossing(fired, &count, row[0], size, event, side);
                 came = 1;
