@@ -146,6 +146,23 @@ def test_files_and_copies(mass: Any, tmp_path: Path) -> None:
     assert on["q(b)"] == pytest.approx(mass.simulate(start=first)["q(b)"], rel=1e-13)
 
 
+def test_parameters_that_events_set_are_not_in_a_file(tmp_path: Path) -> None:
+    """A mass with a force that an event reverses at 0.5 s: -2.5 m after 2 s, by hand."""
+    s = bc.System("reversed", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_parameter("f", 1.0, units="F")
+    s.add_force("push", magnitude="f", direction=s.inertial[1], at=b.origin)
+    s.add_event("reverse", "t - 0.5", action={"f": "-3"})
+    s.set_run(t_end=2, step=0.01)
+    sim = s.equations().compile()
+    first = sim.simulate(t_end=1)
+    saved = bc.Run.read(first.save(tmp_path / "first.csv"))
+    assert sim.simulate(start=first, t_end=2)["q(b)"][-1] == pytest.approx(-2.5, abs=1e-9)
+    assert sim.simulate(start=saved, t_end=2, parameters={"f": -3})["q(b)"][-1] == pytest.approx(-2.5, abs=1e-9)
+    with pytest.warns(bc.ModelWarning, match="events set f, but a file has no parameters"):
+        sim.simulate(start=saved, t_end=2)
+
+
 def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
     first, bars = mass.simulate(t_end=0.5), equations(four_bar).compile(backend="python")
     told = [

@@ -59,6 +59,19 @@ def test_update_holds_over_a_step(way, method):
     np.testing.assert_allclose(run["torque seen"], -GAIN * run["q(rod)"], rtol=1e-14)
 
 
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+def test_samples_at_output_times_that_are_not_every_step_are_reported(method):
+    """Adaptive methods sample there: other results than with every step stored."""
+    sim = compiled(sampled("c"), "c", method)
+    if method == "rk4":
+        last = sim.simulate(method=method, output_every=5)["q(rod)"][-1]
+        assert last == pytest.approx(exact(50, 0.02)[-1], abs=1e-8)
+        return
+    with pytest.warns(bc.ModelWarning, match="torque are sampled at output times, every 0.1 s instead of every 0.02 s"):
+        run = sim.simulate(method=method, output_every=5)
+    assert run["q(rod)"][-1] == pytest.approx(exact(10, 0.1)[-1], abs=1e-6)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_jump_of_an_input_is_no_step_for_it(way):
     """With a split step the torque still changes at the ends of whole steps only."""

@@ -12,9 +12,9 @@ import numpy as np
 from bellcrank.errors import Interrupted, check_called, warn
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
-from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, NOT_FINITE
+from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, NOT_FINITE, RunSpec
 from bellcrank.numeric.step_report import held_by, stood_in
-from bellcrank.run.actions import GivenEvent, read_events
+from bellcrank.run.actions import EventsGiven, GivenEvent, read_events
 from bellcrank.run.checkpoint import initial_conditions
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import Piece, residuals_of
@@ -108,11 +108,34 @@ def simulate(
     run.moved = partial(motion, loaded, session.pieces, session.parameters)
     told = [too_large] if too_large and taken.status == FINISHED else []
     told += held_by(spec.method, settings) + watch.never_counted()
+    told += _sampled_at_outputs(loaded, spec) + _lost_settings(start, given, parameters)
     told += through_zero(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
     doubts = post_run_checks(loaded, session.pieces, rows, locks, told)
     for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)
     return run
+
+
+def _sampled_at_outputs(loaded: Loaded, spec: RunSpec) -> list[str]:
+    """Samples of user functions that are further apart than a step."""
+    if spec.method not in ADAPTIVE or spec.every == 1 or not loaded.interface.kept:
+        return []
+    names = ", ".join(x.name for x in loaded.interface.kept)
+    apart = f"every {spec.every * spec.step:g} s instead of every {spec.step:g} s"
+    return [f"with method='{spec.method}', {names} are sampled at output times, {apart}: omit output_every"]
+
+
+def _lost_settings(start: Any, given: EventsGiven, parameters: Mapping[str, float | str] | None) -> list[str]:
+    """Parameters that events of a run from a file may have set: the file has none."""
+    if start is None or start.reached is not None:
+        return []
+    set_by_events = dict.fromkeys(x.name for e in given.formulas for x, _ in e.settings if x.column < 0)
+    names = [name for name in set_by_events if name not in (parameters or {})]
+    if not names:
+        return []
+    listed = ", ".join(names)
+    return [f"start=: events set {listed}, but a file has no parameters: the run continues with those of the model. "
+            f"Give parameters={{'{names[0]}': ...}}"]  # fmt: skip
 
 
 def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None) -> Motion:
