@@ -247,3 +247,21 @@ def test_wheels_of_trailers_envelop_too():
         peaks.append((run["fl.tyre_load"].max(), run[f"{trailer}.{axle}_l.tyre_load"].max()))
     assert peaks[1][0] == pytest.approx(peaks[0][0], rel=1e-3)
     assert peaks[1][1] < 0.97 * peaks[0][1]
+
+
+def test_wheel_without_damping_keeps_its_energy_over_the_effective_road():
+    """The force of the contact on the effective road has a potential: over a step and a hole nothing is lost."""
+    ground = bc.terrain.profile([2, 2, 4, 4, 4.3, 4.3], [0, 0.06, 0.06, 0.0, 0.0, 0.06])
+    s = bc.System("wheel", axes="ISO 8855")
+    hub = s.add_point_mass("hub", translate=(1, 3), mass=20)
+    s.add_gravity()
+    tyre = bc.Tyre(stiffness="k", damping="c")
+    smooth = bc.terrain.enveloped(ground, radius=0.32, deflection=20 * 9.80665 / 2e4)
+    s.add_contact("wheel", at=hub, radius=0.32, terrain=smooth, tyre=tyre)
+    s.set_defaults(k=2e4, c=0)
+    s.add_outputs("energy")
+    start = {"q(hub, 2)": 0.32 - 20 * 9.80665 / 2e4, "u(hub, 1)": 4.0}
+    run = s.equations().compile().simulate(t_end=2.0, step=2e-4, output_every=10, initial=start)
+    assert run["q(hub, 1)"][-1] > 5.0
+    assert np.ptp(run["energy"] + run["wheel_stored"]) < 1e-3 * run["wheel_stored"].max()
+    assert np.ptp(run["kinetic"]) > 1e-2 * run["kinetic"][0]

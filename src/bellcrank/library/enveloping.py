@@ -27,6 +27,7 @@ ROOT, LINEAR = 0.5, 1.0  # half contact length over the radius, by the deflectio
 FINE = 128  # samples of a half axis
 EXACT = 3e-5  # of a half axis, by which pieces differ from samples
 MOST = 4_000_000  # samples of a road
+BLOCK = 8192  # samples that stay in the cache
 SAME = 1e-9  # change of height or inclination that is none
 
 
@@ -192,10 +193,11 @@ def _disc(radius: float, step: float) -> Array:
 
 def _highest(h: Array, shape: Array) -> Array:
     """The largest of h + shape, as the middle of the shape moves over the samples; ends continue level."""
-    n = (len(shape) - 1) // 2
-    wide, found = np.pad(h, n, mode="edge"), np.full(len(h), -np.inf)
-    for k, offset in enumerate(shape):
-        np.maximum(found, wide[k : k + len(h)] + offset, out=found)
+    wide, found = np.pad(h, (len(shape) - 1) // 2, mode="edge"), np.full(len(h), -np.inf)
+    for i in range(0, len(h), BLOCK):
+        part = found[i : i + BLOCK]
+        for k, offset in enumerate(shape, i):
+            np.maximum(part, wide[k : k + len(part)] + offset, out=part)
     return found
 
 
