@@ -22,14 +22,15 @@ import numpy as np
 from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
 from bellcrank.kinds import checked
+from bellcrank.library.enveloping import enveloped
 from bellcrank.library.friction import Grip, grips
 from bellcrank.library.ground import Ground
 from bellcrank.library.surface import Surface
 from bellcrank.library.surface_files import finite, read_road_sections, road_points, steps_of
 
 __all__ = [
-    "Road", "Surface", "Terrain", "banked", "cosine", "course", "flat", "grid", "hill", "iso8608", "iso8608_tracks",
-    "profile", "ramp",
+    "Road", "Surface", "Terrain", "banked", "cosine", "course", "enveloped", "flat", "grid", "hill", "iso8608",
+    "iso8608_tracks", "profile", "ramp",
 ]  # fmt: skip
 
 COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p

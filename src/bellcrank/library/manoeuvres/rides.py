@@ -121,6 +121,15 @@ def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
                   ("az", "pitch", "roll", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"))  # fmt: skip
 
 
+def _touch(vehicle: Car) -> str:
+    """How the tyres touch the road, for notes."""
+    envelop = {bool(axle.record.tyre.enveloping) for axle in (vehicle.data.front, vehicle.data.rear)}
+    if envelop == {True}:
+        return "two elliptical cams envelop short obstacles; the belt has no mass of its own"
+    which = "the tyre touches" if envelop == {False} else "the tyre of one axle touches"
+    return f"{which} at one point, without its belt: peaks at edges are too high"
+
+
 def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
     """A short unevenness, over which the car rolls straight ahead."""
 
@@ -150,7 +159,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
         lost = 3.6 * float(run["speed"][0] - run["speed"][-1])
         found.add("speed_lost", lost, "km/h", "speed that is lost")
         return Result(name, vehicle.name, settings, {name: run}, found.done(), [],
-                      ["the tyre touches at one point, without its belt: peaks at edges are too high"],
+                      [_touch(vehicle)],
                       ("az", "pitch", "roll", "steering_torque", "*.tyre_load", "*.travel"))  # fmt: skip
 
     return drive

@@ -37,7 +37,7 @@ def add_added_axles(
     for axle in car.added:
         assert at_rest.added is not None
         below = ground(axle.wheel("l"), 1), ground(axle.wheel("r"), -1)
-        add_axle_parts(s, axle, chassis, below)
+        add_axle_parts(s, axle, chassis, below, at_rest.added.load)
         words = f"force of each spring of axle {axle.name} at no travel"
         static = put(s, f"f_static_{axle.name}", at_rest.added.spring[axle.name], "F", words)
         add_axle_springs(s, axle, chassis, static, {c: coordinate(axle, c) for c in COORDINATES})

@@ -24,7 +24,7 @@ from bellcrank.library.tyres.tmeasy import TMeasy
 from bellcrank.library.vehicles.geometry import axle_problems
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.laws import tyre_offsets
-from bellcrank.library.vehicles.records import Axle, Link, Rubber
+from bellcrank.library.vehicles.records import Axle, Enveloping, Link, Rubber
 from bellcrank.linkage import Linkage, shipped
 from bellcrank.linkage.chain import AXES, Chain, Point, turned
 from bellcrank.linkage.elastic import Bush, make_bush
@@ -347,14 +347,22 @@ def make_tyre(where: str, given: Rubber, folder: Path, problems: Problems) -> An
     own = {"file": ("pressure",), "size": ("kind", *OTHER), "model": (*FIALA, *OTHER)}[ways[0]]
     usual = Rubber()
     for key, value in vars(given).items():
-        if value != getattr(usual, key) and key not in (ways[0], *own):
+        if value != getattr(usual, key) and key not in (ways[0], "enveloping", *own):
             problems.append(f"{where}.{key} has no meaning for a tyre by {ways[0]}.")
+    problems.extend(f"{where}.{p}" for p in _cam_problems(given.enveloping))
     values = {key: getattr(given, key) for key in own if getattr(given, key) is not None}
     try:
         return _made(where, given, values, folder, problems)
     except ModelError as error:
         problems.extend(f"{where}: {p}" for p in error.problems)
         return None
+
+
+def _cam_problems(given: Enveloping | None) -> Iterator[str]:
+    if given is not None and given.ellipse is not None and len(given.ellipse) != 2:
+        yield f"enveloping.ellipse = {list(given.ellipse)} must be two half axes: along the road and upright."
+    if given is not None and given.exponent is not None and given.exponent < 1:
+        yield f"enveloping.exponent = {given.exponent:g} must be at least 1: the cam is hollow otherwise."
 
 
 def _made(where: str, given: Rubber, values: Mapping[str, Any], folder: Path, problems: Problems) -> Any:

@@ -34,6 +34,7 @@ from bellcrank.library.vehicles.controllers.adding import add_controllers, with_
 from bellcrank.library.vehicles.coupling import MOTOR
 from bellcrank.library.vehicles.data import CORNER_WORDS, CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driveline import add_drive
+from bellcrank.library.vehicles.enveloping import effective_road
 from bellcrank.library.vehicles.figures import turns_left
 from bellcrank.library.vehicles.gearbox import CLUTCH, GEAR
 from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knuckles
@@ -160,8 +161,9 @@ def build(
         return _add_road_inputs(s, wheel, ground) if road_inputs else ground
 
     for (name, (which, side)), travel in zip(CORNERS.items(), at_rest.travel, strict=True):
-        ground = ground_of(name, side)
         axle = car.axle(which)
+        carried = [load for load, (own, _) in zip(at_rest.load, CORNERS.values(), strict=True) if own == which]
+        ground = effective_road(axle, sum(carried) / 2, ground_of(name, side))
         if not axle.both:
             mounts[name] = add_independent(s, name, axle, side, chassis, rack, exact)
         elif side > 0:

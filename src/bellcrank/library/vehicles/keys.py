@@ -33,7 +33,8 @@ class Key:
     without unit, all of one length), text, flag (true or
     false), formulas (by names), mapping (read elsewhere), section (a record of its own) or sections (such records by
     name). `dimensions`: of the numbers, two for pairs. `sign`: 1 positive, 0 not negative, None any. `most`: the
-    largest value that is allowed; `usual`: between what a person expects it, in SI units.
+    largest value that is allowed; `usual`: between what a person expects it, in SI units. `switch`: of a section whose
+    keys have defaults, true stands for all of these and false for none.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Key:
     choices: tuple[str, ...] = ()
     record: Any = None
     most: float = math.inf
+    switch: bool = False
 
 
 def key(
@@ -57,10 +59,12 @@ def key(
     choices: tuple[str, ...] = (),
     record: Any = None,
     most: float = math.inf,
+    switch: bool = False,
 ) -> Any:
     """A field of a record with its `Key`; without a default it must be given."""
     listed = (dimension,) if isinstance(dimension, str) else dimension
-    found = Key(kind, words, listed if kind in NUMBERS else (), sign, usual, choices, record, most)
+    found = Key(kind, words, listed if kind in NUMBERS else (), sign, usual, choices, record, most,
+                switch)  # fmt: skip
     return field(default=default, metadata={"key": found})
 
 
@@ -143,6 +147,8 @@ def read_record(cls: Any, given: Any, where: str, problems: Problems, stated: St
 
 def read_value(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -> Any:
     if k.kind == "section":
+        if k.switch and isinstance(value, bool):
+            return k.record() if value else None
         return read_record(k.record, value, where, problems, stated)
     if k.kind == "sections":
         if not isinstance(value, Mapping):

@@ -136,6 +136,18 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Enveloping:
+    """Two elliptical cams, by which a tyre envelops short obstacles; defaults by its size, or of its .tir file."""
+
+    base: float | None = key("distance of the cams; default: 0.8 of the contact length at rest", "L", None, sign=0,
+                             usual=(0, 0.3))  # fmt: skip
+    ellipse: tuple[float, ...] | None = key("half axes of a cam, along the road and upright; default: the radius", "L",
+                                            None, kind="numbers", sign=1)  # fmt: skip
+    exponent: float | None = key("exponent of the ellipses, at least 1; default: 1.8", default=None, sign=1,
+                                 usual=(1.5, 2.5))  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Rubber:
     """A tyre: by a .tir file, by its size, or by the values of a model (fiala)."""
 
@@ -154,6 +166,9 @@ class Rubber:
     vertical_damping: float | None = key("damping under load", "F*T/L", None, sign=0, usual=(0, 1e4))
     rolling_resistance: float | None = key("resistance over load", default=None, sign=0, usual=(0.004, 0.04))
     pressure: float | None = key("inflation pressure, for .tir tyres with pressure terms", "F/L**2", None, sign=1)
+    enveloping: Enveloping | None = key("true, or cams: the tyre envelops short obstacles; default: it touches the "
+                                        "road at one point", default=None, kind="section", record=Enveloping,
+                                        switch=True)  # fmt: skip
 
 
 @dataclass(frozen=True)

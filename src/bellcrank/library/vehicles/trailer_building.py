@@ -18,6 +18,7 @@ from bellcrank.library.driven import RING, add_brake, add_friction, named_slip, 
 from bellcrank.library.terrain import Surface, Terrain
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.enveloping import effective_road
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Overrun
 from bellcrank.library.vehicles.rest import Stand
@@ -75,7 +76,7 @@ def _add_trailer(s: System, trailer: TrailerData, stands: TowedStand, ground: tu
     if record.equalisation:
         put(s, f"equal_{name}", record.equalisation, "1", f"load equalisation of the axles of {name}", (0, 1))
     for axle in trailer.axles:
-        add_axle_parts(s, axle, body, ground)
+        add_axle_parts(s, axle, body, ground, stands.load)
     _add_springs(s, trailer, body)
     if record.drag_area:
         put(s, f"drag_{name}", record.drag_area, "L**2", f"drag coefficient times frontal area of {name}")
@@ -137,8 +138,12 @@ def _add_hitch(s: System, trailer: TrailerData, body: BodyHandle) -> None:
         s.add_output(f"{name}.hitch_mz", f"{name}.resists", label=f"yaw torque of the hitch on {name}", units="F*L")
 
 
-def add_axle_parts(s: System, axle: TowedAxle, body: BodyHandle, ground: tuple[Any, Any]) -> None:
-    """Carriers or the axle, wheels and tyres."""
+def add_axle_parts(
+    s: System, axle: TowedAxle, body: BodyHandle, ground: tuple[Any, Any], loads: Mapping[str, float]
+) -> None:
+    """Carriers or the axle, wheels and tyres; `loads` of wheels at rest."""
+    load = sum(loads[axle.wheel(side)] for side in SIDES) / 2
+    ground = effective_road(axle, load, ground[0]), effective_road(axle, load, ground[1])
     record, index = axle.record, axle.index
     _, half, z = record.at
     where = axle.words

@@ -1,0 +1,220 @@
+"""Short obstacles as a tyre envelops them: the effective road of a wheel with one point of contact.
+
+The tandem-cam model (Zegelaar 1998; Schmeitz 2004; Pacejka, Tyre and Vehicle Dynamics, chapter 10): two ellipses
+|x/a|^c + |z/b|^c = 1, one `base` apart, move over the road. The mean height of both is the effective height, by which
+the axle rises at constant load. The road that is found here leads a rigid wheel with the loaded radius of the tyre
+along that path. So the usual contact, the nearest point, gives the effective height and its inclination, in every
+language, and its force still has a potential. The inclination is that of the path; the model has that of the line
+through both cams. Their means over an obstacle are the same, and both agree on long waves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.library.ground import Ground
+
+Road = TypeVar("Road", bound=Ground)
+Array = np.ndarray[Any, Any]
+SHIFT, EXPONENT = 0.8, 1.8  # distance of the cams over the contact length, exponent of the ellipses: of common files
+ROOT, LINEAR = 0.5, 1.0  # half contact length over the radius, by the deflection over it: the same
+FINE = 128  # samples of a half axis
+EXACT = 3e-5  # of a half axis, by which pieces differ from samples
+MOST = 4_000_000  # samples of a road
+BLOCK = 8192  # samples that stay in the cache
+SAME = 1e-9  # change of height or inclination that is none
+
+
+@dataclass(frozen=True)
+class Cams:
+    """The two cams of a tyre: their distance, half axes along and upright, exponent; `radius`: of the loaded wheel."""
+
+    base: float
+    length: float
+    height: float
+    exponent: float
+    radius: float
+
+    def foot(self, u: Array) -> Array:
+        """Height of a cam over its lowest point, at distances u from its middle, none of them outside it."""
+        rise = np.clip(1 - np.abs(u / self.length) ** self.exponent, 0.0, 1.0) ** (1 / self.exponent)
+        return np.asarray(self.height * (1 - rise))
+
+    @property
+    def reach(self) -> float:
+        """How far from an obstacle the effective road is another one."""
+        return self.length + self.base / 2 + self.radius
+
+
+def contact_length(radius: float, deflection: float) -> float:
+    """Length of the contact of a common tyre."""
+    n = max(deflection, 0.0) / radius
+    return 2 * radius * (LINEAR * n + ROOT * math.sqrt(n))
+
+
+def enveloped(
+    ground: Road,
+    radius: float,
+    deflection: float,
+    *,
+    base: float | None = None,
+    ellipse: tuple[float, float] | None = None,
+    exponent: float = EXPONENT,
+) -> Road:
+    """Make the effective road of a tyre that envelops short obstacles, by the tandem-cam model.
+
+    Parameters
+    ----------
+    ground : Terrain
+        The road, straight before its first and after its last piece.
+    radius : float
+        Radius of the tyre without load (length).
+    deflection : float
+        Its deflection at the usual load (length).
+    base : float, optional
+        Distance of both cams (length); 0 for one cam. Default: 0.8 of the contact length of a common tyre.
+    ellipse : pair of float, optional
+        Half axes of the cams, along the road and upright (length). Default: the radius.
+    exponent : float, default 1.8
+        Exponent of the ellipses, at least 1.
+
+    Returns
+    -------
+    Terrain
+        The effective road, for contacts of wheels with this tyre. A plane remains the same.
+
+    Raises
+    ------
+    ModelError
+        If a value is not allowed, or if the ground cannot be enveloped.
+
+    Examples
+    --------
+    A tyre rises before it comes to a step of 6 cm:
+
+    >>> import bellcrank as bc
+    >>> step = bc.terrain.profile([0, 0, 5], [0, 0.06, 0.06])
+    >>> road = bc.terrain.enveloped(step, radius=0.32, deflection=0.02)
+    >>> [round(float(road.height(x)), 3) for x in (-0.3, -0.1, 0.0, 0.1)]
+    [0.0, 0.022, 0.049, 0.06]
+    """
+    along, upright = (radius, radius) if ellipse is None else ellipse
+    apart = SHIFT * contact_length(radius, deflection) if base is None else base
+    given = {"radius": radius, "deflection": deflection, "base": apart, "ellipse": (along, upright)}
+    if not all(math.isfinite(x) for x in (radius, deflection, apart, along, upright, exponent)):
+        raise ModelError(f"terrain enveloped: {given}, exponent={exponent!r} must be finite numbers")
+    if not (0 <= deflection < radius and apart >= 0 and along > 0 and upright > 0 and exponent >= 1):
+        raise ModelError(
+            f"terrain enveloped: {given}, exponent={exponent!r}: radius and half axes must be positive, deflection "
+            "from 0 to below the radius, base not negative, exponent at least 1"
+        )
+    return over_cams(ground, Cams(apart, along, upright, exponent, radius - deflection))
+
+
+def over_cams(ground: Road, cams: Cams) -> Road:
+    """The effective road of cams; friction and posts remain."""
+    own: Any = ground
+    if ground.spatial:
+        raise ModelError(f"terrain enveloped: '{own.name}' is ground over x and y; profiles along x are enveloped")
+    if ground.pieces[[0, -1]][:, [3, 4, 5]].any():
+        raise ModelError(f"terrain enveloped: '{own.name}' is curved without end; give a part of it as a profile")
+    if len(ground.pieces) == 1:
+        return ground
+    starts, pieces = _effective(ground.starts.tobytes(), ground.pieces.tobytes(), cams, own.name)
+    changed: Road = replace(own, starts=starts, pieces=pieces)
+    return changed
+
+
+@lru_cache(maxsize=16)
+def _effective(given: bytes, listed: bytes, cams: Cams, name: str) -> tuple[Array, Array]:
+    """Starts and pieces of the effective road of a road; four wheels of a car ask for the same."""
+    starts = np.frombuffer(given)
+    pieces = np.frombuffer(listed).reshape(len(starts) + 1, -1)
+    count = round(FINE * cams.base / (2 * cams.length))  # samples of half a base
+    step = cams.base / 2 / count if count else cams.length / FINE
+    first, last = starts[0] - 2.1 * cams.reach, starts[-1] + 2.1 * cams.reach
+    if (last - first) / step > MOST:
+        raise ModelError(
+            f"terrain enveloped: '{name}' is {last - first:g} long, more than {MOST * step:.4g} (a sample every "
+            f"{step:.3g}); envelop a part of it"
+        )
+    x = first + step * np.arange(math.ceil((last - first) / step) + 1)
+    z = _ridden(starts, pieces, x, cams, step)
+    w = (z[2 * count :] + z[: len(z) - 2 * count]) / 2
+    g = -_highest(-w, -_disc(cams.radius, step))
+    cut = count + (len(_disc(cams.radius, step)) - 1) // 2 + round(cams.length / step)  # samples that ends disturb
+    inside = slice(cut, len(x) - cut)
+    g = g[cut - count : len(g) - (cut - count)]
+    rows = _smooth_pieces(x[inside], g, EXACT * cams.length)
+    ends = pieces[[0, -1], 2].tolist()
+    straight = [[at, h, slope, *[0.0] * 5] for at, h, slope in zip(x[inside][[0, -1]], g[[0, -1]], ends, strict=True)]
+    all_rows = np.array([straight[0], *rows, straight[1]], dtype=float)
+    return np.append(all_rows[1:-1, 0], x[inside][-1]), all_rows
+
+
+def _ridden(starts: Array, pieces: Array, x: Array, cams: Cams, step: float) -> Array:
+    """Heights of a cam over the road: of its lowest point, as it rests on the road."""
+    n = int(cams.length / step)
+    height = _at(pieces[np.searchsorted(starts, x, side="right")], x)[0]
+    z = _highest(height, -cams.foot(step * np.arange(-n, n + 1)))
+    for at, top in _edges(starts, pieces):
+        i, j = np.searchsorted(x, [at - cams.length, at + cams.length])
+        z[i:j] = np.maximum(z[i:j], top - cams.foot(x[i:j] - at))
+    return z
+
+
+def _edges(starts: Array, pieces: Array) -> list[tuple[float, float]]:
+    """Points of the road that stand out: at jumps, and where it bends down at once."""
+    (h0, s0), (h1, s1) = (_at(rows, starts) for rows in (pieces[:-1], pieces[1:]))
+    out = (np.abs(h1 - h0) > SAME * (1 + np.abs(h0))) | (s1 < s0 - SAME * (1 + np.abs(s0)))
+    return list(zip(starts[out].tolist(), np.maximum(h0, h1)[out].tolist(), strict=True))
+
+
+def _at(rows: Array, x: Array) -> tuple[Array, Array]:
+    """Heights and inclinations of pieces, each at its x."""
+    x0, c0, c1, c2, c3, a, w, p = rows.T
+    s = x - x0
+    h = c0 + s * (c1 + s * (c2 + s * c3)) + a * np.cos(w * s + p)
+    return h, c1 + s * (2 * c2 + 3 * c3 * s) - a * w * np.sin(w * s + p)
+
+
+def _disc(radius: float, step: float) -> Array:
+    """Height of a wheel over its lowest point, at samples."""
+    n = int(radius / step)
+    u = step * np.arange(-n, n + 1)
+    return np.asarray(radius - np.sqrt(np.maximum(radius**2 - u**2, 0.0)))
+
+
+def _highest(h: Array, shape: Array) -> Array:
+    """The largest of h + shape, as the middle of the shape moves over the samples; ends continue level."""
+    wide, found = np.pad(h, (len(shape) - 1) // 2, mode="edge"), np.full(len(h), -np.inf)
+    for i in range(0, len(h), BLOCK):
+        part = found[i : i + BLOCK]
+        for k, offset in enumerate(shape, i):
+            np.maximum(part, wide[k : k + len(part)] + offset, out=part)
+    return found
+
+
+def _smooth_pieces(x: Array, h: Array, exact: float) -> list[list[float]]:
+    """Cubic pieces through some of the samples, with continuous inclination, that differ from none by more than
+    `exact`."""
+    slope, rows, left = np.gradient(h, x), [], [(0, len(x) - 1)]
+    while left:
+        i, j = left.pop()
+        width = x[j] - x[i]
+        rise = (h[j] - h[i]) / width
+        c2 = (3 * rise - 2 * slope[i] - slope[j]) / width
+        c3 = (slope[i] + slope[j] - 2 * rise) / width**2
+        s = x[i : j + 1] - x[i]
+        if j - i > 1 and np.abs(h[i] + s * (slope[i] + s * (c2 + s * c3)) - h[i : j + 1]).max() > exact:
+            middle = (i + j) // 2
+            left += [(middle, j), (i, middle)]
+        else:
+            rows.append([x[i], h[i], slope[i], c2, c3, 0.0, 0.0, 0.0])
+    return rows
