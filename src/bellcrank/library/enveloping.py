@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.ndimage import grey_dilation
 
 from bellcrank.errors import ModelError
 from bellcrank.library.ground import Ground
@@ -27,7 +28,6 @@ ROOT, LINEAR = 0.5, 1.0  # half contact length over the radius, by the deflectio
 FINE = 128  # samples of a half axis
 EXACT = 3e-5  # of a half axis, by which pieces differ from samples
 MOST = 4_000_000  # samples of a road
-BLOCK = 8192  # samples that stay in the cache
 SAME = 1e-9  # change of height or inclination that is none
 
 
@@ -193,12 +193,8 @@ def _disc(radius: float, step: float) -> Array:
 
 def _highest(h: Array, shape: Array) -> Array:
     """The largest of h + shape, as the middle of the shape moves over the samples; ends continue level."""
-    wide, found = np.pad(h, (len(shape) - 1) // 2, mode="edge"), np.full(len(h), -np.inf)
-    for i in range(0, len(h), BLOCK):
-        part = found[i : i + BLOCK]
-        for k, offset in enumerate(shape, i):
-            np.maximum(part, wide[k : k + len(part)] + offset, out=part)
-    return found
+    inside = np.ones(len(shape), dtype=bool)
+    return np.asarray(grey_dilation(h, footprint=inside, structure=shape, mode="nearest"))
 
 
 def _smooth_pieces(x: Array, h: Array, exact: float) -> list[list[float]]:
