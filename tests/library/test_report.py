@@ -307,9 +307,11 @@ def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():
     v, base, ratio = 20.0, 2.7, 16.0
     ay = 5 * T
     run = run_of(speed=v, yaw_rate=np.degrees(ay / v), steering_wheel=ratio * np.degrees(base * ay / v**2))
-    result = Result("iso4138", "car", {}, {"circle": run}, Figures({}))
-    curve, *_ = steady_curves(result, {"wheelbase": base, "steering_ratio": ratio})
-    assert curve.lines[0][2] == pytest.approx(curve.fixed[0][2])
+    equivalent = {"wheelbase_equivalent": Figure(base, "m", "of more than two axles")}
+    for found, wheelbase in (({}, base), (equivalent, base / 1.3)):
+        result = Result("iso4138", "car", {}, {"circle": run}, Figures(found))
+        curve, *_ = steady_curves(result, {"wheelbase": wheelbase, "steering_ratio": ratio})
+        assert curve.lines[0][2] == pytest.approx(curve.fixed[0][2])
 
 
 def test_load_transfer_is_split_as_the_loads_are():

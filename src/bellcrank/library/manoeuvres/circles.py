@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres.linear import equivalent_wheelbase
+from bellcrank.library.manoeuvres.linear import add_equivalent_wheelbase, equivalent_wheelbase
 from bellcrank.library.manoeuvres.measuring import (
     ACROSS,
     across,
@@ -61,6 +61,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     last, ay = _growing(run)
     found = Metrics()
     ratio = car.metrics["steering_ratio"]
+    add_equivalent_wheelbase(found, car)
     over = ay[:last]
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
@@ -94,7 +95,7 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     last, ay = _growing(run)
     over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
     found = Metrics()
-    base = equivalent_wheelbase(car)
+    base = add_equivalent_wheelbase(found, car)
     found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
