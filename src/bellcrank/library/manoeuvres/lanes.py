@@ -172,7 +172,8 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         kind, ahead = settings["driver"], settings["preview"]
         if ahead is None and kind == USUAL.kind:
             ahead = USUAL.preview
-        driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0)
+        driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0, lag=settings["lag"],
+                         rate=settings["rate"])  # fmt: skip
         car = ready(vehicle, driver, method=settings["method"], gear=settings["gear"])
         usual_way = usual_line(LINES[name], lanes, widest(vehicle.data))
         engine = settings.get("engine")
@@ -334,6 +335,8 @@ def _settings(speed: float, truck: float, offset: float, words: str) -> dict[str
             f"preview time of the driver; {USUAL.preview:g} of macadam, else the usual one of its kind if not given",
         ),
         "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
+        "lag": Setting(USUAL.lag, "s", "lag of the driver's arms, of first order"),
+        "rate": Setting(None, "deg/s", "largest steering-wheel rate of the driver; no limit if not given"),
         "search": Setting(False, "", "whether the highest clean speed is searched"),
     }
 
