@@ -12,7 +12,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.library.manoeuvres import known, posts, stability
 from bellcrank.library.manoeuvres.lanes import ENTRY, Drive, Lane, _from_above, clearance, trailer_clearance, upset
-from bellcrank.library.manoeuvres.measuring import reached, top
+from bellcrank.library.manoeuvres.measuring import reached, slower, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.manoeuvres.track import cones_of
@@ -159,6 +159,9 @@ def test_whether_the_limit_was_reached():
         ),
     ):
         assert reached(*approaches, {100.0: largest}.__getitem__).endswith(words)
+    assert slower(approaches[0], 102.0) == []
+    (note,) = slower(approaches[0], 125.0)
+    assert note.endswith("the speed at the end is 360 km/h in place of 450 km/h")
 
 
 def test_cars_share_pictures_of_the_same_suspension(page):
