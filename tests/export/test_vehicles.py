@@ -21,13 +21,18 @@ STEERED = {"steer": 40.0, "drive": 150.0, "brake": 60.0, "wind": 3.0}  # deg, N 
 PUSHED = {"steer_torque": 0.4, "drive": 5.0, "brake": 1.0}  # N m
 
 
-DRIVELINES = {"a clutch": {"clutch": {"torque": f"{CLUTCH} N-m"}}, "a converter": {"converter": CONVERTER}}
+VARIED = {  # car and what differs; ABS with so small a target slip that it acts
+    "a clutch": ("passenger", {"drive": DRIVE | {"clutch": {"torque": f"{CLUTCH} N-m"}}}),
+    "a converter": ("passenger", {"drive": DRIVE | {"converter": CONVERTER}}),
+    "ABS of a trailer": ("caravan", {"trailers": {"caravan": {"brakes": {"abs": {"slip": 1e-4}}}}}),
+}
 
 
-@pytest.fixture(scope="module", params=[*CARS, *MOTORCYCLES, *DRIVELINES])
+@pytest.fixture(scope="module", params=[*CARS, *MOTORCYCLES, *VARIED])
 def vehicle(request):
-    if request.param in DRIVELINES:
-        return bc.vehicles.Car.read("passenger").changed(drive=DRIVE | DRIVELINES[request.param])
+    if request.param in VARIED:
+        name, change = VARIED[request.param]
+        return bc.vehicles.Car.read(name).changed(**change)
     kind = bc.vehicles.Car if request.param in CARS else bc.vehicles.Motorcycle
     return kind.read(request.param)
 
@@ -52,6 +57,8 @@ def inputs(eom, vehicle):
 def run(eom, inputs):
     found = eom.compile(speed="quick").simulate(t_end=T_END, output_every=EVERY, inputs=inputs)
     assert found.ended == "finished"
+    if "caravan.axle_l.abs" in found.channels:
+        assert found["caravan.axle_l.abs"].min() < 0.98
     return found
 
 

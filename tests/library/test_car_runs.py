@@ -298,8 +298,8 @@ def test_highest_clean_speed(compiled, car):
     engine = 0.5  # m/s2, the throttle released
     speed, moved, run = lanes._fastest(compiled, cones, usual, engine)
     assert 55 < speed < 75 and "event 'end'" in run.ended and np.abs(run["ay"]).max() > 7
-    assert lanes._driven(compiled, cones, lanes.line(cones, moved), speed, engine)[1] > 0
-    assert lanes._driven(compiled, cones, lanes.line(cones, usual), speed + 3, engine)[1] < 0
+    assert lanes._driven(compiled, cones, lanes.line(cones, moved), speed, engine).score > 0
+    assert lanes._driven(compiled, cones, lanes.line(cones, usual), speed + 3, engine).score < 0
 
 
 def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():

@@ -9,6 +9,7 @@ import bellcrank as bc
 from bellcrank.library.manoeuvres.linear import handling_of
 from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.manoeuvres.steady import SteadyMotion
+from bellcrank.library.report.handling import steady_curves
 from bellcrank.library.vehicles.data import GRAVITY
 from tests.library.test_gearbox import DRIVE
 
@@ -91,7 +92,15 @@ def test_one_understeer_gradient_of_three_axles():
     expected = l + (1 + C.sum() / f["cornering_tyres_front"]) * T / l
     listed = handling_of(compiled)
     assert listed["wheelbase_equivalent"] == pytest.approx(expected, rel=0.03) and expected > 1.2 * f["wheelbase"]
-    found = [bc.manoeuvres.run(car, form)["understeer_1"] for form in ("iso4138", "iso4138-radius", "iso4138-wheel")]
+    results = [bc.manoeuvres.run(car, form) for form in ("iso4138", "iso4138-radius", "iso4138-wheel")]
+    for result in results:  # as the lateral acceleration approaches zero, the steer angle approaches the neutral line
+        assert result["wheelbase_equivalent"] == listed["wheelbase_equivalent"]
+        curve, *_ = steady_curves(result, f)
+        (_, ay, steer), (_, _, neutral) = curve.lines[0], curve.fixed[0]
+        near = (ay > 0.7) & (ay < 1.5)
+        (gradient, apart) = np.polyfit(ay[near], (steer - neutral)[near], 1)
+        assert gradient * GRAVITY == pytest.approx(result["understeer_1"], rel=0.05) and abs(apart) < 0.1 * gradient
+    found = [result["understeer_1"] for result in results]
     assert np.ptp([*found, listed["understeer"]]) < 0.03 * listed["understeer"]
 
 

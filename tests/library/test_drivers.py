@@ -17,6 +17,8 @@ CORNERS = ((15.0, 0.0), (45.0, 3.5), (70.0, 3.5), (95.0, -0.5))
     ({"lag": 0.0}, "lag=0.0 must be positive"),
     ({"preview": -1.0}, "preview=-1.0 must be positive"),
     ({"delay": 3}, "delay=3 must lie between 0 and 2 s"),
+    ({"rate": 0}, "rate=0 must be positive"),
+    ({"rate": "600"}, "rate='600' must be positive"),
     ({"points": 0}, "points=0 must be a whole number"),
     ({"path": [1, 2]}, "must be a Path.through"),
 ])  # fmt: skip
@@ -110,3 +112,40 @@ def test_a_driver_who_sees_late(bench):
     """A delay makes the car swing, and no more than that."""
     ((error, ay, last),) = bench([20.0], kind="macadam", delay=0.15)
     assert error < 0.8 and 1.2 * BENCH["macadam"][1][20.0][1] < ay < 6 and last < 0.1
+
+
+def hands(asked, t, lag, rate):
+    """The steering-wheel angle by Euler's method in small steps: a lag whose speed is limited."""
+    found = np.zeros(len(t))
+    for i in range(1, len(t)):
+        h, now = (t[i] - t[i - 1]) / 100, found[i - 1]
+        for k in range(100):
+            wanted = asked[i - 1] + (asked[i] - asked[i - 1]) * k / 100
+            now += h * max(-rate, min(rate, (wanted - now) / lag))
+        found[i] = now
+    return found
+
+
+@needs_compiler
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("rate", [60.0, None])
+def test_hands_are_as_quick_as_they_can(monkeypatch, backend, rate):
+    """What is asked for jumps and comes back: the driver's states compared with the law integrated by hand."""
+    monkeypatch.setattr(driver, "steering_ratio", lambda car: 16.0)
+    s = bc.System("hands", axes="ISO 8855")
+    chassis = s.add_body("chassis", translate=(1, 2), rotate=3, mass=1.0, inertia=(1.0, 1.0, 1.0))
+    s.define("driver.ahead", "dot(vel(chassis.cm), [chassis1])")
+    s.add_input("side", units="F")
+    s.add_force("push", magnitude="side", direction=s.inertial[2], at=chassis.origin)
+    who = bc.manoeuvres.Driver(Change(), kind="point", preview=1.0, lag=0.2, rate=rate)
+    known = driver.SingleTrack(1500.0, 2500.0, 2.7, 1.4, 8e4, 9e4, 0.002)
+    s.add_output("hands", who._steering(s, None, known), units="A")
+    s.add_output("wanted", "driver.wanted", units="A")
+    sim = s.equations().compile(backend=backend)
+    start = {"u(chassis, 1)": 20.0}
+    inputs = {"side": bc.signals.sampled([0.0, 0.1, 0.2, 1.0, 1.1, 3.0], [0.0, 0.0, 30.0, 30.0, -60.0, -60.0])}
+    run = sim.simulate(t_end=2.0, step=0.001, output_every=1, method="rk4", initial=start, inputs=inputs)
+    expected = hands(run["wanted"], run.time, 0.2, np.inf if rate is None else np.radians(rate))
+    assert np.ptp(run["hands"]) > 0.5 and run["hands"] == pytest.approx(expected, abs=2e-4)
+    fastest = np.abs(np.diff(run["hands"])).max() / 0.001
+    assert fastest > np.radians(80) if rate is None else fastest == pytest.approx(np.radians(60), rel=1e-3)

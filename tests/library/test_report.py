@@ -11,8 +11,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres import known, posts, stability
-from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance, trailer_clearance
-from bellcrank.library.manoeuvres.measuring import reached, top
+from bellcrank.library.manoeuvres.lanes import ENTRY, Drive, Lane, _from_above, clearance, trailer_clearance, upset
+from bellcrank.library.manoeuvres.measuring import reached, slower, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.manoeuvres.track import cones_of
@@ -159,6 +159,9 @@ def test_whether_the_limit_was_reached():
         ),
     ):
         assert reached(*approaches, {100.0: largest}.__getitem__).endswith(words)
+    assert slower(approaches[0], 102.0) == []
+    (note,) = slower(approaches[0], 125.0)
+    assert note.endswith("the speed at the end is 360 km/h in place of 450 km/h")
 
 
 def test_cars_share_pictures_of_the_same_suspension(page):
@@ -262,13 +265,46 @@ def test_a_series_ends_where_the_steering_locks(monkeypatch):
         stability._series(None, 20.0, [220.0], {})
 
 
+def trailing(trailer, x, y, yaw=0.0, roll=0.0, articulation=0.0):
+    """A run of a trailer whose first axle is at x and y."""
+    axle = trailer.axles[0].full_name
+    values = {f"{axle}_x": x, f"{axle}_y": y, **{f"{trailer.name}.{n}": v for n, v in (
+        ("yaw", yaw), ("roll", roll), ("articulation", articulation))}}  # fmt: skip
+    return {n: np.broadcast_to(np.asarray(v, float), np.shape(x)) for n, v in values.items()} | {"x": x, "roll": 0 * x}
+
+
 def test_trailers_between_cones():
-    lanes = [Lane(0.0, 12.0, -1.5, 1.5), Lane(40.0, 52.0, 2.0, 5.0)]
-    x = np.linspace(-20.0, 70.0, 500)
-    run = {"a.one_x": x, "a.one_y": np.where(x < 30, 0.2, 3.3), "a.two_x": x - 3, "a.two_y": np.where(x < 33, 0.2, 3.0)}
-    assert trailer_clearance(run, lanes, [("a.one", 1.1)]) == pytest.approx(1.5 - 0.2 - 1.1)
-    run["a.two_y"] = np.where(x < 33, 0.2, 4.0)
-    assert trailer_clearance(run, lanes, [("a.one", 1.1), ("a.two", 1.0)]) == pytest.approx(5.0 - 4.0 - 1.0)
+    """The corners of a trailer that goes obliquely through a lane, by hand."""
+    lanes = [Lane(0.0, 12.0, -2.5, 2.4), Lane(40.0, 52.0, 2.0, 5.0)]
+    (trailer,) = bc.vehicles.Car.read("caravan").data.trailers
+    x, angle = np.linspace(-20.0, 20.0, 4000), math.radians(4.0)
+    record, axle = trailer.record, trailer.axles[0].record
+    middle, half = record.middle - axle.at[0], record.width / 2
+    for sign in (1, -1):
+        run = trailing(trailer, x, 0.2, sign * math.degrees(angle))
+        y = [0.2 + sign * (middle + end * record.length / 2) * math.sin(angle) for end in (1, -1)]
+        room = min(2.4 - max(y), min(y) + 2.5) - half * math.cos(angle)
+        assert trailer_clearance(run, lanes, [trailer]) == pytest.approx(room, abs=1e-9)
+    assert trailer_clearance(run, lanes[1:], [trailer]) == math.inf == trailer_clearance(run, lanes, [])
+
+
+@pytest.mark.parametrize(
+    ("motion", "words"),
+    [
+        ({"articulation": lambda x: 10 * np.exp(-x / 50) * np.sin(x)}, ""),
+        ({"articulation": lambda x: 6 * np.exp(x / 50) * np.sin(x)}, "sway of caravan grows"),
+        ({"articulation": lambda x: x}, "caravan jack-knifes: its articulation angle is up to 100 deg"),
+        ({"roll": lambda x: 0.35 * x}, "caravan overturns"),
+    ],
+)
+def test_unstable_trailers_are_not_clean(motion, words):
+    (trailer,) = bc.vehicles.Car.read("caravan").data.trailers
+    x = np.linspace(0.0, 100.0, 1000)
+    run = trailing(trailer, x, 0.0, **{n: f(x) for n, f in motion.items()})
+    found = upset(run, ["caravan"], 50.0)
+    assert words in found and bool(found) == bool(words)
+    assert (Drive(None, 0.5, 0.0, 0.3, found, True).score > 0) is not bool(words)
+    assert Drive(None, 0.5, 0.0, -0.3, "", True).score == -0.3 and Drive(None, 0.5, 0.0, 0.3, "", False).score < 0
 
 
 def test_what_follows_overturning_does_not_count():
@@ -307,9 +343,11 @@ def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():
     v, base, ratio = 20.0, 2.7, 16.0
     ay = 5 * T
     run = run_of(speed=v, yaw_rate=np.degrees(ay / v), steering_wheel=ratio * np.degrees(base * ay / v**2))
-    result = Result("iso4138", "car", {}, {"circle": run}, Figures({}))
-    curve, *_ = steady_curves(result, {"wheelbase": base, "steering_ratio": ratio})
-    assert curve.lines[0][2] == pytest.approx(curve.fixed[0][2])
+    equivalent = {"wheelbase_equivalent": Figure(base, "m", "of more than two axles")}
+    for found, wheelbase in (({}, base), (equivalent, base / 1.3)):
+        result = Result("iso4138", "car", {}, {"circle": run}, Figures(found))
+        curve, *_ = steady_curves(result, {"wheelbase": wheelbase, "steering_ratio": ratio})
+        assert curve.lines[0][2] == pytest.approx(curve.fixed[0][2])
 
 
 def test_load_transfer_is_split_as_the_loads_are():

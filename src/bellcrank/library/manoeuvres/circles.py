@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres.linear import equivalent_wheelbase
+from bellcrank.library.manoeuvres.linear import add_equivalent_wheelbase, equivalent_wheelbase
 from bellcrank.library.manoeuvres.measuring import (
     ACROSS,
     across,
@@ -21,6 +21,7 @@ from bellcrank.library.manoeuvres.measuring import (
     over_path,
     reached,
     slope_at,
+    slower,
     taken_at,
     value_at,
 )
@@ -61,6 +62,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     last, ay = _growing(run)
     found = Metrics()
     ratio = car.metrics["steering_ratio"]
+    add_equivalent_wheelbase(found, car)
     over = ay[:last]
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
@@ -78,7 +80,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     return Result("iso4138-radius", vehicle.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2, in place of separate circles; at the largest lateral "
                    f"acceleration the curvature is {100 * abs(there * R - 1):.2g} % from that of the circle",
-                   reached(run, ay), *missing], over_path())  # fmt: skip
+                   reached(run, ay), *slower(run, v0 + rate * float(run.time[-1])), *missing], over_path())  # fmt: skip
 
 
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -94,7 +96,7 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     last, ay = _growing(run)
     over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
     found = Metrics()
-    base = equivalent_wheelbase(car)
+    base = add_equivalent_wheelbase(found, car)
     found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
@@ -106,7 +108,8 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     axis = f"{run.labels[ACROSS]}, {run.units[ACROSS]}"
     more = (Curve(axis, "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
-                  [f"the speed grows by {rate:g} m/s2", reached(run, ay, partial(_largest, car)), *missing],
+                  [f"the speed grows by {rate:g} m/s2", reached(run, ay, partial(_largest, car)),
+                   *slower(run, v0 + rate * float(run.time[-1])), *missing],
                   over_path()[1:], more)  # fmt: skip
 
 

@@ -20,8 +20,7 @@ from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Met
 from bellcrank.library.manoeuvres.rides import ONTO_HIGH, ONTO_LOW, STRETCH, Course, on_course
 from bellcrank.library.manoeuvres.straight import APPLIED, LOCKED
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY
-from bellcrank.library.vehicles.trailers import SIDES
+from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
 from bellcrank.signals import sampled
@@ -61,7 +60,7 @@ def mu_jump(vehicle: Car, settings: dict[str, Any]) -> Result:
     asked = settings["deceleration"]
     torque = most if asked is None else asked * car.at_rest.total * car.radius
     found, runs, criteria, lines = Metrics(), {}, [], []
-    notes = [abs_of(vehicle) + (" on the axles of the car, none on those of trailers" if vehicle.data.trailers else ""),
+    notes = [abs_of(vehicle),
              "full brakes" if asked is None else f"the brake torque asks for {asked:g} m/s2",
              "tyres touch at one point; friction over that of the tyres' data"]  # fmt: skip
     for way, at in (("high", ONTO_HIGH), ("low", ONTO_LOW)):
@@ -129,18 +128,13 @@ def _passed(car: Ready, at: float, speed: float, faster: float, torque: float) -
     if abs(after - before) > SAME * before:
         changed = (_deceleration(run) - before) / (after - before)
         rise = first_time(run.time, np.where(run.time > first, changed, 0.0), RISEN) - first
-    locked = [_longest(run, f"{c}.tyre.kappa", first) for c in _wheels(car)]
+    locked = [_longest(run, f"{c}.tyre.kappa", first) for c in car.data.all_wheels]
     return Passage(run, first, last, int(np.isnan(others).sum()), before, after, rise, max(locked))
 
 
 def _braked(car: Ready, start: dict[str, float], torque: float, until: float) -> Run:
     pedals = {"brake": sampled([0.0, APPLIED, FAR], [0.0, torque, torque]), "drive": car.foot_off(start)}
     return car.drive(TIME, start, pedals, HELD, until=f"ground_speed < {until!r}")
-
-
-def _wheels(car: Ready) -> list[str]:
-    """Wheels of the car and of trailers."""
-    return [*CORNERS, *(axle.wheel(side) for axle in car.data.simple_axles for side in SIDES)]
 
 
 def _deceleration(run: Run) -> Array:

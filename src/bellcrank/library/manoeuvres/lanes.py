@@ -2,14 +2,14 @@
 
 Lanes are given as in the standards: lengths, widths by the width of the car, and how far the second lane lies aside.
 The path goes through the middle of the lanes, by quintic steps that begin and end within them. A cone is touched where
-the outline of the car (a rectangle of its length and width about the middle of the axles) leaves a lane within its
-length.
+the outline of a unit (of the car a rectangle of its length and width about the middle of the axles, of a trailer its
+body as drawn) leaves a lane within its length. Lanes are as wide as the widest unit requires.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.stability import LYING
 from bellcrank.library.manoeuvres.straight import SLOW
 from bellcrank.library.manoeuvres.track import CONES
 from bellcrank.library.vehicles.car import Car
@@ -24,12 +25,15 @@ from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.driver import PREVIEW
 from bellcrank.library.vehicles.path import Change
 from bellcrank.library.vehicles.rest import Stand
+from bellcrank.library.vehicles.trailers import CHASSIS, TrailerData
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
 RELEASE = 2.0  # m behind the first cone where the throttle is released, where it is
 OUTLINE = 9  # points of each side
+FOLDED = 60.0  # deg of articulation: jack-knifed
+FREE = 2.0  # s behind the cones, in which sway of trailers must not grow
 SEARCHED = (30.0, 200.0)  # km/h
 STRIDES = (16.0, 1.0)  # km/h, of the search, at first and at last
 # Lines of a driver who uses the lanes: fractions of lanes 1, 3, 3 and 5 that steps reach into, and of the room by the
@@ -76,17 +80,54 @@ def iso3888_2(width: float, offset: float) -> list[Lane]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """One way through the cones: the smallest distance of the car from the edges of lanes, x where it was, and that of
+    trailers (m; negative: a cone was touched); what happened to an unstable unit; whether the car came through."""
+
+    run: Run
+    room: float
+    at: float
+    towed: float
+    upset: str
+    through: bool
+
+    @property
+    def score(self) -> float:
+        """The distance of all units, positive if clean; negative also where they do not come through as they should."""
+        room = min(self.room, self.towed)
+        return room if self.through and not self.upset else min(room, 0.0) - 1.0
+
+
 def clearance(
     run: Run, lanes: list[Lane], length: float, width: float, middle: tuple[float, float]
 ) -> tuple[float, float]:
     """The smallest distance of the car's outline from the edges of lanes, and x where it was; negative: a cone was
     touched. `middle` of the car, ahead and to the left of the mass centre."""
-    yaw = np.radians(run["yaw"])[:, None]
+    return _room(run["x"], run["y"], run["yaw"], lanes, length, width, middle)
+
+
+def trailer_clearance(run: Run, lanes: list[Lane], trailers: Iterable[TrailerData]) -> float:
+    """The smallest distance of the outlines of trailers from the edges of lanes."""
+    room = math.inf
+    for trailer in trailers:
+        axle, record = trailer.axles[0], trailer.record
+        x, y, yaw = run[f"{axle.full_name}_x"], run[f"{axle.full_name}_y"], run[f"{trailer.name}.yaw"]
+        ahead = record.middle - axle.record.at[0]
+        room = min(room, _room(x, y, yaw, lanes, record.length, record.width, (ahead, 0.0))[0])
+    return room
+
+
+def _room(
+    x: Array, y: Array, yaw: Array, lanes: list[Lane], length: float, width: float, middle: tuple[float, float]
+) -> tuple[float, float]:
+    """Of a rectangle whose middle is ahead and to the left of a point; yaw in deg."""
+    turned = np.radians(yaw)[:, None]
     along = np.linspace(-length / 2, length / 2, OUTLINE) + middle[0]
-    x = np.concatenate([along, along])
-    y = np.concatenate([np.full(OUTLINE, width / 2), np.full(OUTLINE, -width / 2)]) + middle[1]
-    px = run["x"][:, None] + x * np.cos(yaw) - y * np.sin(yaw)
-    py = run["y"][:, None] + x * np.sin(yaw) + y * np.cos(yaw)
+    ahead = np.concatenate([along, along])
+    left = np.concatenate([np.full(OUTLINE, width / 2), np.full(OUTLINE, -width / 2)]) + middle[1]
+    px = x[:, None] + ahead * np.cos(turned) - left * np.sin(turned)
+    py = y[:, None] + ahead * np.sin(turned) + left * np.cos(turned)
     room = np.full(px.shape, np.inf)
     for lane in lanes:
         inside = (px >= lane.begin) & (px <= lane.end)
@@ -95,35 +136,52 @@ def clearance(
     return float(room[i]), float(px[i])
 
 
-def trailer_clearance(run: Run, lanes: list[Lane], axles: Sequence[tuple[str, float]]) -> float:
-    """The smallest distance of trailers from the edges of lanes where their axles are; `axles`: full names, and how far
-    they or their bodies reach to each side."""
-    room = math.inf
-    for axle, half in axles:
-        x, y = run[f"{axle}_x"], run[f"{axle}_y"]
-        for lane in lanes:
-            inside = (x >= lane.begin) & (x <= lane.end)
-            room = min(
-                room, float(np.minimum(y[inside] - lane.right, lane.left - y[inside]).min(initial=math.inf)) - half
-            )
-    return room
+def upset(run: Run, trailers: Sequence[str], beyond: float) -> str:
+    """What happened to a unit that did not stay stable; all units have left the cones where the car is at x > `beyond`
+    (m). Empty: nothing."""
+    for unit, roll in (("the car", "roll"), *((name, f"{name}.roll") for name in trailers)):
+        if np.abs(run[roll]).max() > LYING:
+            return f"{unit} overturns"
+    behind = run["x"] > beyond
+    for name in trailers:
+        angle = np.abs(run[f"{name}.articulation"])
+        if angle.max() > FOLDED:
+            return f"{name} jack-knifes: its articulation angle is up to {angle.max():.0f} deg"
+        if behind.any() and angle[behind].max() > angle[~behind].max():
+            return f"the sway of {name} grows behind the cones"
+    return ""
+
+
+def widest(data: CarData) -> float:
+    """Width (m) of the widest unit, by which lanes are made."""
+    return max(data.sections.body.width, *(t.record.width for t in data.trailers), 0.0)
+
+
+def _behind(data: CarData) -> float:
+    """How far (m) the last unit reaches behind the mass centre of the body, all in line."""
+    at, tails = {CHASSIS: 0.0}, [0.0]
+    for trailer in data.trailers:
+        at[trailer.name] = at[trailer.towed_by] + float(trailer.hitch[0])
+        tails.append(at[trailer.name] + trailer.record.middle - trailer.record.length / 2)
+    return float(data.sprung.cg[0]) - min(tails)
 
 
 def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callable[..., Result]:
     def drive(vehicle: Car, settings: dict[str, Any]) -> Result:
-        body = vehicle.data.sections.body
-        lanes = lanes_of(body.width, settings["offset"])
+        lanes, trailers = lanes_of(widest(vehicle.data), settings["offset"]), vehicle.data.trailers
         kind, ahead = settings["driver"], settings["preview"]
         if ahead is None and kind == USUAL.kind:
             ahead = USUAL.preview
-        driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0)
+        driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0, lag=settings["lag"],
+                         rate=settings["rate"])  # fmt: skip
         car = ready(vehicle, driver, method=settings["method"], gear=settings["gear"])
-        usual_way = usual_line(LINES[name], lanes, body.width)
+        usual_way = usual_line(LINES[name], lanes, widest(vehicle.data))
         engine = settings.get("engine")
-        run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)
+        drive = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)
+        run, room = drive.run, drive.room
         runs, found = {"lane_change": run}, Metrics()
         found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
-        found.add("clearance_at", at - ENTRY, "m", "position of the smallest distance, from the first cone")
+        found.add("clearance_at", drive.at - ENTRY, "m", "position of the smallest distance, from the first cone")
         found.add("path_error", np.abs(run["path_error"]).max(), "m", "largest distance from the path")
         fast = run["ground_speed"] > SLOW
         for channel, words in (("steering_wheel", "steering-wheel angle"), ("steering_torque", "steering torque"),
@@ -134,28 +192,30 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         lowest = min(float(run[f"{c}.tyre_load"].min()) for c in ("fl", "fr", "rl", "rr"))
         found.add("load_min", lowest, "N", "smallest wheel load")
         found.add("exit_speed", 3.6 * run["speed"][-1], "km/h", "speed at the end")
-        through = bool(run["x"][-1] > lanes[-1].end)
-        criteria = [Criterion(f"no cone is touched: {1000 * room:.0f} mm from the nearest", room > 0 and through)]
-        if not through:
+        criteria = [Criterion(f"no cone is touched: {1000 * room:.0f} mm from the nearest", room > 0 and drive.through)]
+        if not drive.through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
-        behind = [
-            (a.full_name, max(a.record.at[1], t.record.width / 2)) for t in vehicle.data.trailers for a in t.axles
-        ]
-        if behind:
-            follows = trailer_clearance(run, lanes, behind)
-            words = "smallest distance of trailers at their axles from the line of cones; negative: touched"
-            found.add("clearance_trailers", follows, "m", words)
-            words = f"no cone is touched by trailers at their axles: {1000 * follows:.0f} mm from the nearest"
+        if trailers:
+            words = "smallest distance of trailers from the line of cones; negative: touched"
+            follows = found.add("clearance_trailers", drive.towed, "m", words)
+            words = f"no cone is touched by trailers: {1000 * follows:.0f} mm from the nearest"
             criteria.append(Criterion(words, follows > 0))
+        if trailers or drive.upset:
+            criteria.append(Criterion(drive.upset or "no unit overturns, jack-knifes or sways more and more",
+                                      not drive.upset))  # fmt: skip
         held = (
             "the throttle is fixed"
             if engine is None
             else f"the throttle is released {RELEASE:g} m after the first cone"
         )
         notes = [held, "offset counts from edge to edge of the lanes"]
+        if widest(vehicle.data) > vehicle.data.sections.body.width:
+            notes.append(f"lanes are for the width of the widest trailer, {widest(vehicle.data):g} m")
         if settings["search"]:
+            words = "highest entry speed without a cone, on the best line found"
+            words += "; all units count and are stable" if trailers else ""
             fastest, best, clean = _fastest(car, lanes, usual_way, engine)
-            found.add("clean_speed", fastest, "km/h", "highest entry speed without a cone, on the best line found")
+            found.add("clean_speed", fastest, "km/h", words)
             if clean is not None:
                 runs["clean"] = clean
                 told = ", ".join(f"({x - ENTRY:.1f}, {y:.2f})" for x, y in line(lanes, best).corners)
@@ -181,13 +241,11 @@ def middle_of(at_rest: Stand, data: CarData) -> tuple[float, float]:
     return float((front + rear) / 2 - cg[0]), -float(cg[1])
 
 
-def _driven(
-    car: Ready, lanes: list[Lane], path: Change, speed: float, engine: float | None
-) -> tuple[Run, float, float]:
+def _driven(car: Ready, lanes: list[Lane], path: Change, speed: float, engine: float | None) -> Drive:
     """One way through the cones at a speed (km/h), the throttle held, or released so that the engine brakes (m/s2)."""
     v = speed / 3.6
     start = car.settled(v)
-    body = car.data.sections.body
+    body, trailers = car.data.sections.body, car.data.trailers
     ahead, left = middle_of(car.at_rest, car.data)
     inputs: dict[str, Any] = {"speed_set": v}
     if engine is not None:
@@ -195,10 +253,12 @@ def _driven(
         inputs["drive"] = car.foot_off(start, engine, when)
     how = {**HELD, "hands": 1.0, **path.parameters()}
     start = car.taking_over(start, how)
-    ends = lanes[-1].end + car.data.sections.body.length
+    beyond = lanes[-1].end + max(body.length, _behind(car.data))
+    ends = beyond + (FREE * v if trailers else 0.0)
     run = car.drive(ends / v * 1.5 + 2, start, inputs, how, until=f"x > {ends!r}")
     room, at = clearance(run, lanes, body.length, body.width, (ahead, left))
-    return run, room, at
+    return Drive(run, room, at, trailer_clearance(run, lanes, trailers), upset(run, [t.name for t in trailers], beyond),
+                 bool(run["x"][-1] > lanes[-1].end))  # fmt: skip
 
 
 def line(lanes: list[Lane], moved: tuple[float, ...]) -> Change:
@@ -227,8 +287,8 @@ def _fastest(
     speed = slowest if engine is None else slowest + stride  # coasting, the car must come through
     best, clean = math.nan, None
     while stride >= STRIDES[1] and speed <= SEARCHED[1]:
-        found, room, run = _better(car, lanes, moved, speed, engine)
-        if room > 0:
+        found, score, run = _better(car, lanes, moved, speed, engine)
+        if score > 0:
             moved, best, clean = found, speed, run
         else:
             if math.isnan(best):
@@ -247,8 +307,8 @@ def _better(
     def tried(moved: tuple[float, ...]) -> tuple[float, Run | None]:
         if not (0 <= moved[1] <= most and 0 <= moved[2] <= most):
             return -math.inf, None
-        run, room, _ = _driven(car, lanes, line(lanes, moved), speed, engine)
-        return (room if run["x"][-1] > lanes[-1].end else min(room, 0.0) - 1.0), run
+        drive = _driven(car, lanes, line(lanes, moved), speed, engine)
+        return drive.score, drive.run
 
     room, run = tried(moved)
     for size in (1.0, 0.5, 0.25):
@@ -275,6 +335,8 @@ def _settings(speed: float, truck: float, offset: float, words: str) -> dict[str
             f"preview time of the driver; {USUAL.preview:g} of macadam, else the usual one of its kind if not given",
         ),
         "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
+        "lag": Setting(USUAL.lag, "s", "lag of the driver's arms, of first order"),
+        "rate": Setting(None, "deg/s", "largest steering-wheel rate of the driver; no limit if not given"),
         "search": Setting(False, "", "whether the highest clean speed is searched"),
     }
 

@@ -29,6 +29,7 @@ from bellcrank.library.vehicles.gearbox import GEAR
 
 if TYPE_CHECKING:
     from bellcrank.library.manoeuvres.ready import Ready
+    from bellcrank.library.manoeuvres.result import Metrics
 
 Array = np.ndarray[Any, Any]
 SPEED = 80 / 3.6  # m/s, at which gradients are taken
@@ -40,6 +41,7 @@ HELD = {"k_speed": 0.0, "i_speed": 0.0, "hands": 0.0, "k_turn": 0.0}  # paramete
 FORWARD, TURNING, STEER, DRIVE = "u(chassis, 1)", "u(chassis, 6)", "steer", "drive"
 SEEN = ("ay", "yaw_rate", "roll", "side_slip", "steering_torque")
 STEP = 1e-6  # of a difference, in equation units
+EQUIVALENT = "wheelbase of two axles that go round slowly with the same steering angle"
 ANGLE = 0.01  # deg of the steering wheel
 ITERATIONS = 30
 DONE = 1e-10  # of a step of Newton's method, in equation units
@@ -230,6 +232,14 @@ def equivalent_wheelbase(car: Ready) -> float:
     return (w * y - v * z) / (w - v)
 
 
+def add_equivalent_wheelbase(found: Metrics, car: Ready) -> float:
+    """The equivalent wheelbase (m); of a vehicle with more than two axles it becomes a metric."""
+    base = equivalent_wheelbase(car)
+    if car.data.simple_axles:
+        found.add("wheelbase_equivalent", base, "m", EQUIVALENT)
+    return base
+
+
 def handling_of(car: Ready, speed: float = SPEED) -> Figures:
     """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear model of a car."""
     model, f, V = LinearCar(car), car.metrics, speed
@@ -259,8 +269,7 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
         ),
     }
     if towing:
-        words = "wheelbase of two axles that go round slowly with the same steering angle"
-        found["wheelbase_equivalent"] = Figure(equivalent_wheelbase(car), "m", words)
+        found["wheelbase_equivalent"] = Figure(equivalent_wheelbase(car), "m", EQUIVALENT)
     axles = (
         () if towing else (("front", carried[0], front), ("rear", carried[1], rear))
     )  # a hitch or one more axle adds lateral force

@@ -14,6 +14,7 @@ from bellcrank.run.status import RunStatus
 Array = np.ndarray[Any, Any]
 ACROSS = "ay_path"
 NEAR = 0.99  # of the largest lateral acceleration of steady turns, from which on it counts as reached
+KEEPS = 0.97  # of a speed, above which it counts as kept
 MARGIN = 0.3  # m/s2, past where a gradient is taken
 
 
@@ -59,6 +60,15 @@ def reached(run: Run, ay: Array, largest: Callable[[float], float] | None = None
     if ay[top] > NEAR * most:
         return f"the limit was reached: {here}{steady}"
     return f"the limit was not reached: at the end of the run, {here}, the lateral acceleration still grows{steady}"
+
+
+def slower(run: Run, wanted: float) -> list[str]:
+    """A note on a run that ends below the speed that was asked for (m/s)."""
+    found = float(run["speed"][-1])
+    if found > KEEPS * wanted:
+        return []
+    return [f"the drive lacks power or grip: the speed at the end is {3.6 * found:.4g} km/h in place of "
+            f"{3.6 * wanted:.4g} km/h"]  # fmt: skip
 
 
 def taken_at(at: Iterable[float], most: float) -> tuple[list[float], list[str]]:

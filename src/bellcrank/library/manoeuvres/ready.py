@@ -346,8 +346,15 @@ def car_of(car: Any) -> Car:
 
 
 def abs_of(car: Car) -> str:
-    """Whether a car has an anti-lock system, for notes."""
-    return "with its anti-lock system" if car.controllers.get("abs") else "no anti-lock system"
+    """Which units of a car with brakes have an anti-lock system that is on, for notes."""
+    towed = {t.name.replace("_", " "): t.antilock for t in car.data.trailers if t.record.brakes is not None}
+    units = {"the car": "abs", **towed}
+    off = [unit for unit, name in units.items() if not car.controllers.get(name)]
+    if len(off) == len(units):
+        return "no anti-lock system"
+    on = [unit for unit in units if unit not in off]
+    with_own = f"with the anti-lock system of {', '.join(on)}" if towed else "with its anti-lock system"
+    return f"{with_own}; none on {', '.join(off)}" if off else with_own
 
 
 def system_of(car: Car, driver: Driver, terrain: Any) -> CarSystem:

@@ -15,6 +15,7 @@ import numpy as np
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import RunError
+from bellcrank.library.vehicles.driver import RATE
 from bellcrank.units import parse_dimension
 
 Array = np.ndarray[Any, Any]
@@ -26,6 +27,7 @@ ITERATIONS = 40
 DIFFERENCE = 1e-7
 STEP = 1e-6  # of a difference that shows what acts, in equation units
 IDLE = 1e-8  # of the largest derivative of a rate: rounding
+ENDLESS = 1e9  # rad/s, of a steering wheel without limit
 LONGEST = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
 STATES = {parse_dimension(d): most for d, most in (("A", 0.05), ("L", 0.05), ("1", 0.05), ("L/T", 2.0), ("A/T", 20.0))}
 
@@ -100,7 +102,8 @@ class SteadyMotion:
         found = dict(state)
         if not len(self.seen):
             return found
-        f = self.sim.rhs(parameters=dict(parameters), inputs=dict(inputs))
+        limited = [p.name for p in self.sim.interface.parameters if p.name == RATE]  # as quickly as it takes
+        f = self.sim.rhs(parameters={**parameters, **dict.fromkeys(limited, ENDLESS)}, inputs=dict(inputs))
         x = np.array([found[n] for n in self.names])
         before = x[self.seen].copy()
         x[self.seen] = 0.0

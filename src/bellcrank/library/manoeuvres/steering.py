@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.linear import equivalent_wheelbase
+from bellcrank.library.manoeuvres.linear import add_equivalent_wheelbase
 from bellcrank.library.manoeuvres.measuring import (
     across,
     change,
@@ -57,7 +57,7 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     last = int(np.argmax(ay)) + 1
     over, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
     found = Metrics()
-    ratio, base = car.metrics["steering_ratio"], equivalent_wheelbase(car)
+    ratio, base = car.metrics["steering_ratio"], add_equivalent_wheelbase(found, car)
     gradients, missing = taken_at(settings["at"], float(over[-1]))
     for a in gradients:
         slope = {n: slope_at(over, y, a) for n, y in (

@@ -34,12 +34,10 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     if given is None:
         low, high = 0.0, most
         run = _braked(car, start, high)
-        if _slips(run, car.data.wheels) < LOCKED:
+        if _locks(run, car):
             for _ in range(TURNS):
                 middle = (low + high) / 2
-                low, high = (
-                    (middle, high) if _slips(_braked(car, start, middle), car.data.wheels) >= LOCKED else (low, middle)
-                )
+                low, high = (low, middle) if _locks(_braked(car, start, middle), car) else (middle, high)
             run = _braked(car, start, low)
         torque = low if low else high
     else:
@@ -58,14 +56,13 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     i = int(np.argmin(run["ax"]))
     loads = [float(run[f"{c}.tyre_load"][i]) for c in car.data.wheels]
     found.add("front_share", sum(loads[:2]) / sum(loads), "", "fraction of the load on the front axle at that time")
-    found.add("slip_min", _slips(run, car.data.wheels), "", "smallest slip of a wheel; -1 is locked")
+    found.add("slip_min", _slips(run, car.data.all_wheels), "", "smallest slip of a wheel; -1 is locked")
     found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {3.6 * v[-1]:.3g} km/h", bool(v[-1] < 0.2))]
-    with_abs = vehicle.controllers.get("abs")
     limits = (
-        "its anti-lock system limits the slip"
-        if with_abs
-        else "the brake torque is the largest at which no wheel locks"
+        "the brake torque is the largest at which no wheel locks"
+        if torque < most or not any(name.startswith("abs") and on for name, on in vehicle.controllers.items())
+        else "the slip is limited"
     )
     notes = [f"{abs_of(vehicle)}; {limits}"] if given is None else []
     return Result("braking", vehicle.name, settings, {"braking": run}, found.done(), criteria, notes,
@@ -75,6 +72,10 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
 def _braked(car: Ready, start: dict[str, float], torque: float) -> Run:
     signal = sampled([0.0, APPLIED, FAR], [0.0, torque, torque])
     return car.drive(60.0, start, {"brake": signal, "drive": car.foot_off(start)}, HELD, until="ground_speed < 0.1")
+
+
+def _locks(run: Run, car: Ready) -> bool:
+    return _slips(run, car.data.all_wheels) < LOCKED
 
 
 def _slips(run: Run, wheels: Iterable[str]) -> float:

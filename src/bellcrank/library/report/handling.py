@@ -35,7 +35,8 @@ def handling(cars: Sequence[Driven]) -> Iterator[str]:
             yield heading(f"Steady circle ({name}): understeer and load transfer")
             yield charts(drawn)
             yield paragraph("The neutral line is the Ackermann angle L/R of the path that the car takes. Above it the "
-                            "car understeers, below it oversteers.")  # fmt: skip
+                            "car understeers, below it oversteers. L is the wheelbase, of vehicles with more than two "
+                            "axles the equivalent one.")  # fmt: skip
     diagram = gg_diagram(cars)
     if diagram is not None:
         yield heading("g-g diagram")
@@ -55,7 +56,8 @@ def steady_curves(result: Result, figures: Mapping[str, float]) -> list[Curve]:
     sign = 1.0 if ay[last - 1] >= 0 else -1.0
     over = sign * ay[:last]
     bend = np.radians(run["yaw_rate"][:last]) / np.maximum(run["speed"][:last], 0.1)
-    neutral = sign * np.degrees(figures["wheelbase"] * bend)
+    base = result.metrics.get("wheelbase_equivalent", figures["wheelbase"])
+    neutral = sign * np.degrees(base * bend)
     steer = sign * run["steering_wheel"][:last] / figures["steering_ratio"]
     found = [Curve(ACCELERATION, "steer angle of the front wheels, deg", (("car", over, steer),),
                    (("neutral, L/R", over, neutral),))]  # fmt: skip

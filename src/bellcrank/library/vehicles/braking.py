@@ -1,4 +1,5 @@
-"""Brakes of the four wheels, and their ABS: a law in the compiled program that holds the slip, not a valve that pulses.
+"""Brakes of the wheels of a car, and ABS, also of trailers: a law in the compiled program that holds the slip, not a
+valve that pulses.
 
 ABS of a wheel lets the share p of the driver's moment through, p = clip(i + P (s0 - s), 0, 1), with the slip s = 1 -
 omega R_e/V of the wheel and its aim s0; i is a state between 0 and 1, i' = I (s0 - s). Near standstill it lets go.
@@ -6,14 +7,14 @@ omega R_e/V of the wheel and its aim s0; i is a state between 0 and 1, i' = I (s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.library.driven import RING, add_brake
+from bellcrank.library.vehicles.controllers.records import Antilock
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.records import Antilock
 from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
 
 STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
@@ -35,24 +36,18 @@ def add_brakes(
     if given.torque is not None:
         limit = f"min({put(s, 'brake_most', given.torque, 'F*L', 'largest brake torque')}, {limit})"
     s.define("braking", limit)
-    if given.abs is not None:
-        _add_parameters(s, given.abs)
+    through = {} if given.abs is None else add_antilock(s, given.abs, "abs", "ABS", _channels(car, given.abs))
     for axle in (car.front, car.rear):
         k = RING**2 * axle.record.wheel.spin_inertia
         put(s, f"k_brake_{axle.name}", k, "F*L/A", f"elasticity of {axle.name} brakes")
     ratios = {a.name: put(s, f"brake_ratio_{a.name}", a.own.brake_ratio, "1",
                           f"brake torque of axle {a.name} over that of the rear axle") for a in car.added}  # fmt: skip
     rear = f"(1 - brake_front)/(1 + {' + '.join(ratios.values())})" if ratios else "(1 - brake_front)"
-    valves = {} if given.abs is None else {name: _add_valve(s, name) for name in CORNERS}
     for name, (which, _) in CORNERS.items():
         share = "brake_front" if which == "front" else rear
-        through = ""
-        if given.abs is not None:
-            both = ", ".join(valves[n] for n in CORNERS if n[0] == name[0])
-            through = _add_channel(s, name, f"min({both})" if given.abs.select_low in (which, "all") else valves[name])
         own = " + ".join([f"{name}.brake_torque", *controlled[name]])
         asked = f"max(0, braking*{share}/2 + {own})"
-        add_brake(s, name, f"u({name}.wheel)", f"{asked}{through}", f"k_brake_{which}")
+        add_brake(s, name, f"u({name}.wheel)", f"{asked}{through.get(name, '')}", f"k_brake_{which}")
         s.add_moment(
             f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name],
             against="chassis" if given.react_on_body(which) else carriers[name],
@@ -60,48 +55,62 @@ def add_brakes(
         )  # fmt: skip
 
     for other in car.added:
-        _add_added(s, other, f"braking*{rear}*{ratios[other.name]}/2", given.abs is not None)
+        _add_added(s, other, f"braking*{rear}*{ratios[other.name]}/2", through)
 
 
-def _add_added(s: System, axle: TowedAxle, part: str, antilock: bool) -> None:
+def _channels(car: CarData, given: Antilock) -> list[list[str]]:
+    """Groups of wheels that get the same fraction of their brake torques."""
+    axles = {axle: [name for name, (which, _) in CORNERS.items() if which == axle] for axle in ("front", "rear")}
+    axles |= {axle.name: [axle.wheel(side) for side in SIDES] for axle in car.added}
+    low = list(axles) if given.select_low == "all" else [given.select_low]
+    return [group for axle, both in axles.items() for group in ([both] if axle in low else [[w] for w in both])]
+
+
+def _add_added(s: System, axle: TowedAxle, part: str, through: Mapping[str, str]) -> None:
     """Brakes of one more axle than front and rear; `part`: the torque that is asked of a wheel."""
     k = put(s, f"k_brake_{axle.name}", RING**2 * axle.record.wheel.spin_inertia, "F*L/A",
             f"elasticity of {axle.name} brakes")  # fmt: skip
     for wheel in map(axle.wheel, SIDES):
         s.add_input(f"{wheel}.brake_torque", units="F*L", default=0.0,
                     label=f"brake torque of {wheel}, added to its part of brake")  # fmt: skip
-        through = _add_channel(s, wheel, _add_valve(s, wheel)) if antilock else ""
-        add_brake(s, wheel, f"u({wheel}.wheel)", f"max(0, {part} + {wheel}.brake_torque){through}", k)
+        limit = f"max(0, {part} + {wheel}.brake_torque){through.get(wheel, '')}"
+        add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
         s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
                      against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
 
 
-def _add_parameters(s: System, given: Antilock) -> None:
-    put(s, "abs_on", 1.0, "1", "ABS: 1 on, 0 off", (0, 1))
-    put(s, "abs_slip", given.slip, "1", "ABS: target slip")
-    put(s, "abs_gain", given.gain, "1", "ABS: fraction of the brake torque per slip")
-    put(s, "abs_rate", given.rate, "1/T", "ABS: fraction of the brake torque per slip and time")
-    put(s, "abs_slow", given.slow, "L/T", "ABS: speed below which it is off")
-    s.require_positive("abs_slow")
+def add_antilock(s: System, given: Antilock, name: str, label: str, groups: Iterable[Sequence[str]]) -> dict[str, str]:
+    """ABS with the parameters <name>_on and others: the factor of the brake torque of each wheel. All wheels of a group
+    get the smallest fraction that one of them asks for."""
+    put(s, f"{name}_on", float(given.on), "1", f"{label}: 1 on, 0 off", (0, 1))
+    put(s, f"{name}_slip", given.slip, "1", f"{label}: target slip")
+    put(s, f"{name}_gain", given.gain, "1", f"{label}: fraction of the brake torque per slip")
+    put(s, f"{name}_rate", given.rate, "1/T", f"{label}: fraction of the brake torque per slip and time")
+    put(s, f"{name}_slow", given.slow, "L/T", f"{label}: speed below which it is off")
+    s.require_positive(f"{name}_slow")
+    factors = {}
+    for group in groups:
+        asked = [_add_valve(s, wheel, name) for wheel in group]
+        fraction = asked[0] if len(asked) == 1 else f"min({', '.join(asked)})"
+        for wheel in group:
+            words = f"fraction of the brake torque that ABS applies at {wheel}"
+            s.add_output(f"{wheel}.abs", fraction, label=words, units="1")
+            factors[wheel] = f"*{fraction}"
+    return factors
 
 
-def _add_valve(s: System, name: str) -> str:
-    """The state of ABS at a wheel, and the fraction of its brake torque that it asks for."""
+def _add_valve(s: System, name: str, abs: str) -> str:
+    """The state of ABS at a wheel, and the fraction of its brake torque that it asks for; `abs`: what parameters of the
+    controller begin with."""
     v, held = f"abs({name}.tyre_vlong)", f"{name}.abs"
-    s.define(f"{held}_slip", f"1 - {name}.tyre_spin*{name}.tyre_rolling*sign({name}.tyre_vlong)/max({v}, abs_slow)")
-    s.define(f"{held}_on", f"abs_on*max(0, min(1, {v}/abs_slow - 1))")
-    wanted = f"abs_rate*(abs_slip - {held}_slip)"
+    slip = f"1 - {name}.tyre_spin*{name}.tyre_rolling*sign({name}.tyre_vlong)/max({v}, {abs}_slow)"
+    s.define(f"{held}_slip", slip)
+    s.define(f"{held}_on", f"{abs}_on*max(0, min(1, {v}/{abs}_slow - 1))")
+    wanted = f"{abs}_rate*({abs}_slip - {held}_slip)"
     # it counts what was let go, so that a model begins with open valves
     rate = f"max(-{held}_less/{STOPS}, min((1 - {held}_less)/{STOPS}, -({wanted})))"
     s.add_state(f"{held}_less", rate=f"where({held}_on > 0, {rate}, -{held}_less/{STOPS})", units="1",
                 label=f"ABS of {name}: fraction released by its integral")  # fmt: skip
-    share = f"max(0, min(1, 1 - {held}_less + abs_gain*(abs_slip - {held}_slip)))"
+    share = f"max(0, min(1, 1 - {held}_less + {abs}_gain*({abs}_slip - {held}_slip)))"
     s.define(f"{held}_share", f"1 - {held}_on*(1 - {share})")
     return f"{held}_share"
-
-
-def _add_channel(s: System, name: str, fraction: str) -> str:
-    """The factor of the brake torque of a wheel."""
-    label = f"fraction of the brake torque that ABS applies at {name}"
-    s.add_output(f"{name}.abs", fraction, label=label, units="1")
-    return f"*{fraction}"

@@ -6,7 +6,7 @@ import copy
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ from bellcrank.library.given import finite
 from bellcrank.library.labels import plain_labels
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
 from bellcrank.library.vehicles.controllers.own import OwnController
-from bellcrank.library.vehicles.controllers.records import Controllers
 from bellcrank.library.vehicles.data import CORNER_WORDS, CarData, make_data
 from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of
@@ -179,12 +178,9 @@ class Car:
 
     @property
     def controllers(self) -> dict[str, bool]:
-        """Whether each controller of the file is on at the beginning, by name: abs, esc and so on."""
-        sections = self.data.sections
-        listed = {} if sections.brakes.abs is None else {"abs": True}
-        for f in fields(Controllers):
-            given = getattr(sections.controllers, f.name, None)
-            listed |= {} if given is None else {f.name: given.on}
+        """Whether each controller of the file is on at the beginning, by name: abs, esc and so on; abs_NAME of a
+        trailer."""
+        listed = self.data.controllers
         listed |= {own.name: True for own in self.extensions if isinstance(own, OwnController)}
         switched = {} if self.like is None else self.like[1]
         return {name: switched.get(f"{name}_on", on) > 0 for name, on in listed.items()}

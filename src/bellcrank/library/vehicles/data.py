@@ -6,7 +6,7 @@ In: the content of a car file, a mapping of sections. Out: `CarData`, or one err
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.air_maps import air_problems
 from bellcrank.library.vehicles.axles import FittedAxle, fit_axle
+from bellcrank.library.vehicles.controllers.records import Controllers
 from bellcrank.library.vehicles.geometry import car_problems
 from bellcrank.library.vehicles.keys import Problems, read_record
 from bellcrank.library.vehicles.motor import drive_problems
@@ -54,9 +55,22 @@ class CarData:
         return (*CORNERS, *(axle.wheel(side) for axle in self.added for side in SIDES))
 
     @property
+    def all_wheels(self) -> tuple[str, ...]:
+        """Wheels of the car and of its trailers."""
+        return (*CORNERS, *(axle.wheel(side) for axle in self.simple_axles for side in SIDES))
+
+    @property
     def simple_axles(self) -> tuple[TowedAxle, ...]:
         """Axles without hard points: more axles of the car, axles of the trailers."""
         return (*self.added, *(axle for trailer in self.trailers for axle in trailer.axles))
+
+    @property
+    def controllers(self) -> dict[str, bool]:
+        """Whether each controller of the file is on at the beginning, by name."""
+        named: dict[str, Any] = {"abs": self.sections.brakes.abs}
+        named |= {t.antilock: getattr(t.record.brakes, "abs", None) for t in self.trailers}
+        named |= {f.name: getattr(self.sections.controllers, f.name, None) for f in fields(Controllers)}
+        return {name: given.on for name, given in named.items() if given is not None}
 
     def axle(self, name: str) -> FittedAxle:
         return self.front if name == "front" else self.rear

@@ -8,9 +8,9 @@ the path, by least squares over points ahead. With x = (v_y, r) of x' = A x + B 
 
 y_j the path t_j ahead, f_j x where the car would be without steering, g_j d what steering adds; all through the
 exponential of one matrix, so exact; gains depend on the speed alone and are tables over it. A lag stands for the
-muscles. Single point: d = (l + K V^2) 2 y/D^2 at D = V T ahead. Pure pursuit and Stanley's driver: below. The nearest
-station of a path is a state that is drawn along, never searched. Speed: a moment in proportion to the error and its
-integral, which waits at the limit.
+muscles, whose speed may be limited. Single point: d = (l + K V^2) 2 y/D^2 at D = V T ahead. Pure pursuit and Stanley's
+driver: below. The nearest station of a path is a state that is drawn along, never searched. Speed: a moment in
+proportion to the error and its integral, which waits at the limit.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from bellcrank.numeric.real import displayed
 
 PREVIEW = {"macadam": 1.0, "point": 1.0, "pursuit": 0.7, "stanley": 0.0}  # s, by kind
 SPEEDS = (1.0, 3.0, 5.0, 7.5, 10.0, 13.0, 16.0, 20.0, 25.0, 30.0, 36.0, 43.0, 52.0, 65.0)  # m/s, of the gain tables
+RATE = "driver_rate"  # parameter
 SLOWEST = 1.0  # m/s, from which on the driver looks ahead
 NEAREST = 4.0  # m, that pure pursuit looks ahead at least
 STANLEY = (2.5, 1.0, 0.3)  # gain 1/s, speed m/s added, yaw damping s
@@ -72,6 +73,8 @@ class Driver(Listed):
     speeds : tuple of float, optional
         Speeds at the points of the path in m/s. The driver keeps speed_set plus `pace` times them; `pace` is a
         parameter of the model. Default: none.
+    rate : float, optional
+        Largest steering-wheel rate in deg/s, behind the lag of the arms. Default: no limit.
 
     Raises
     ------
@@ -100,6 +103,7 @@ class Driver(Listed):
     hands: float = 1.0
     circles: bool = False
     speeds: tuple[float, ...] | None = None
+    rate: float | None = None
 
     def __post_init__(self) -> None:
         wrong = []
@@ -108,7 +112,7 @@ class Driver(Listed):
         path: Any = self.path
         if path is not None and not isinstance(path, Path | Change):
             wrong.append(f"path={path!r:.60} must be a Path.through(x, y), a lane_change(corners) or a circle(radius)")
-        for name in ("lag", "most", *(["preview"] if self.preview is not None else [])):
+        for name in ("lag", "most", *(n for n in ("preview", "rate") if getattr(self, n) is not None)):
             if not _number(getattr(self, name)) or not getattr(self, name) > 0:
                 wrong.append(f"{name}={getattr(self, name)!r} must be positive")
         if not _number(self.delay) or not 0 <= self.delay <= 2:
@@ -236,8 +240,12 @@ class Driver(Listed):
         s.add_parameter("t_driver", self.lag, units="T", label="lag of the driver's arms")
         s.require_positive("t_driver")
         asked = self._delayed(s) if self.delay > 0 else "driver.wanted"
-        s.add_state("driver.steer", rate=f"({asked} - driver.steer)/t_driver", units="A",
-                    label="steering-wheel angle of the driver")  # fmt: skip
+        rate = f"({asked} - driver.steer)/t_driver"
+        if self.rate is not None:
+            s.add_parameter(RATE, math.radians(self.rate), units="A/T", label="driver: largest steering-wheel rate")
+            s.require_positive(RATE)
+            rate = f"max(-{RATE}, min({RATE}, {rate}))"
+        s.add_state("driver.steer", rate=rate, units="A", label="steering-wheel angle of the driver")
         return "driver.steer"
 
     def _delayed(self, s: System) -> str:

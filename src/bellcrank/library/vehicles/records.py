@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.choices import Crossing
-from bellcrank.library.vehicles.controllers.records import Controllers
+from bellcrank.library.vehicles.controllers.records import Antilock, Controllers, TrailerAntilock
 from bellcrank.library.vehicles.keys import key
 from bellcrank.linkage.chain import AXES
 
@@ -286,18 +286,6 @@ class Steering:
 
 
 @dataclass(frozen=True)
-class Antilock:
-    """ABS: a continuous law that holds the slip of each wheel (docs/car.md)."""
-
-    slip: float = key("target slip", default=0.12, sign=1, usual=(0.05, 0.3))
-    gain: float = key("fraction of the brake torque per slip", default=8.0, sign=0, usual=(1, 20))
-    rate: float = key("fraction of the brake torque per slip and time", "1/T", 30.0, sign=0, usual=(1, 200))
-    slow: float = key("speed below which ABS is off", "L/T", 1.5, sign=1, usual=(0.5, 5))
-    select_low: str = key("axles both of whose wheels get the smaller fraction of the two", default="none", kind="text",
-                          choices=("none", "front", "rear", "all"))  # fmt: skip
-
-
-@dataclass(frozen=True)
 class Brakes:
     """Brakes of all wheels."""
 
@@ -550,6 +538,8 @@ class TrailerBrakes:
     overrun: Overrun | None = key("overrun brakes, in place of `gain`", default=None, kind="section", record=Overrun)
     torque: float | None = key("largest brake torque, sum of all wheels", "F*L", None, sign=1, usual=(500, 2e5))
     lag: float = key("lag behind the brakes of the car", "T", 0.0, sign=0, usual=(0, 1))
+    abs: TrailerAntilock | None = key("ABS, switched by the parameter abs_NAME_on", default=None, kind="section",
+                                      record=TrailerAntilock)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from bellcrank.describe.tyre_patch import name_of
 from bellcrank.library.driven import RING, add_brake, add_friction, named_slip, with_names
 from bellcrank.library.terrain import Surface, Terrain
 from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.braking import add_antilock
+from bellcrank.library.vehicles.controllers.records import TrailerAntilock
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.enveloping import effective_road
 from bellcrank.library.vehicles.parameters import put
@@ -299,6 +301,9 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
             braked, rate=f"({name}.asked - {braked})/{lag}", units="F*L", label=f"brake torque of {name} asked for"
         )
     wheels = [(axle, axle.wheel(side)) for axle in trailer.axles for side in SIDES]
+    through = {}
+    if given.abs is not None:
+        through = add_antilock(s, given.abs, trailer.antilock, f"ABS of {name}", _channels(trailer, given.abs))
     for axle, wheel in wheels:
         k = f"k_brake_{axle.index}"
         if k not in s.description.parameters:
@@ -307,10 +312,17 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
             )
         s.add_input(f"{wheel}.brake_torque", units="F*L", label=f"brake torque of {wheel}, added to its part of brake",
                     default=0.0)  # fmt: skip
-        limit = f"max(0, {braked}/{len(wheels)} + {wheel}.brake_torque)"
+        limit = f"max(0, {braked}/{len(wheels)} + {wheel}.brake_torque){through.get(wheel, '')}"
         add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
         s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
                      against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
+
+
+def _channels(trailer: TrailerData, given: TrailerAntilock) -> list[list[str]]:
+    """Groups of wheels that get the same fraction of their brake torques."""
+    axles = [[axle.wheel(side) for side in SIDES] for axle in trailer.axles]
+    each = [[wheel] for both in axles for wheel in both]
+    return {"none": each, "axle": axles, "side": [list(side) for side in zip(*axles, strict=True)]}[given.select_low]
 
 
 def _add_overrun(s: System, name: str, given: Overrun, units: Sequence[TrailerData]) -> str:

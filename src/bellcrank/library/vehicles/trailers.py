@@ -120,6 +120,11 @@ class TrailerData:
         """Where it is hitched, in the axes of the unit that tows it."""
         return np.array(self.record.hitch.at)
 
+    @property
+    def antilock(self) -> str:
+        """Name of its ABS as a controller, which names of parameters begin with."""
+        return f"abs_{self.name}"
+
     def spring_force(self, moment: float, g: float) -> float:
         """Force of each spring (N) that carries the level trailer; `moment`: of the loads on its own hitches (N m)."""
         moment += self.sprung.mass * g * float(self.sprung.cg[0])

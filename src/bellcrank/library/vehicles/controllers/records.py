@@ -11,6 +11,28 @@ ON = "whether it is active at the beginning; the parameter {}_on switches it"
 
 
 @dataclass(frozen=True)
+class Antilock:
+    """ABS: a continuous law that holds the slip of each wheel (docs/car.md)."""
+
+    on: bool = key(ON.format("abs"), default=True, kind="flag")
+    slip: float = key("target slip", default=0.12, sign=1, usual=(0.05, 0.3), most=1)
+    gain: float = key("fraction of the brake torque per slip", default=8.0, sign=0, usual=(1, 20))
+    rate: float = key("fraction of the brake torque per slip and time", "1/T", 30.0, sign=0, usual=(1, 200))
+    slow: float = key("speed below which ABS is off", "L/T", 1.5, sign=1, usual=(0.5, 5))
+    select_low: str = key("axles both of whose wheels get the smaller fraction of the two", default="none", kind="text",
+                          choices=("none", "front", "rear", "all"))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TrailerAntilock(Antilock):
+    """ABS of a trailer: the law of that of a car, with its own switch."""
+
+    on: bool = key(ON.format("abs_NAME"), default=True, kind="flag")
+    select_low: str = key("wheels that get the smallest fraction of all of them: of each axle, or of each side",
+                          default="none", kind="text", choices=("none", "axle", "side"))  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Stability:
     """ESC: brakes single wheels when the yaw rate or the side slip leaves what the steering wheel asks for."""
 
