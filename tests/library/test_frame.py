@@ -9,6 +9,7 @@ import bellcrank as bc
 from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.files import is_motorcycle
 from bellcrank.library.vehicles.frame_building import CENTRE, chassis_parts
 from bellcrank.library.vehicles.rest import corner_at_rest
 from tests.library import car_by_hand as hand
@@ -92,6 +93,18 @@ def test_units_that_do_not_fit_a_frame_are_rejected():
     at = ["-1 m", "0.92 m", "0.515 m"]
     with pytest.raises(bc.ModelError, match=r"axles.second.equalisation: the axle lies on the front part"):
         on_frame(bc.vehicles.Car.read("truck").changed(axles={"second": {"at": at, "equalisation": 0.5}}))
+
+
+def test_a_file_with_a_frame_is_that_of_a_car(tmp_path):
+    """Motorcycle files have a section [frame], too."""
+    section = f'[frame]\ntorsion_stiffness = "{STIFF}"\n'
+    (tmp_path / "whole.toml").write_text(bc.vehicles.template("passenger") + section)
+    (tmp_path / "changed.toml").write_text('car = "passenger"\n' + section)
+    for name in ("whole", "changed"):
+        car = bc.load(tmp_path / f"{name}.toml")
+        assert isinstance(car, bc.vehicles.Car)
+        assert car.data.frame.stiffness == pytest.approx(3000 * 180 / math.pi)
+        assert not is_motorcycle(tmp_path / f"{name}.toml")
 
 
 def rear_torque(car):
