@@ -27,8 +27,8 @@ from bellcrank.library.vehicles.sprung import Array, Sprung, given_body, with_lo
 
 CAR, CHASSIS = "car", "chassis"  # the towing unit in a file, and its body
 CHASSIS_FRONT, CHASSIS_REAR = "chassis_front", "chassis_rear"  # bodies of a frame that twists
-RESERVED = ("abs", "car", CHASSIS, CHASSIS_FRONT, CHASSIS_REAR, "driver", "fl", "fr", "frame", "front", "n", "o", "rack",
-            "rear", "rl", "rr", "wheel")  # fmt: skip
+RESERVED = ("abs", "car", CHASSIS, CHASSIS_FRONT, CHASSIS_REAR, "driver", "fl", "fr", "frame", "front", "n", "o",
+            "rack", "rear", "rl", "rr", "wheel")  # fmt: skip
 SOURCES = ("shipped", "file")
 TRAILERS = Collection("trailer", "bellcrank.library.vehicles", "data/trailers")
 SIDES = {"l": 1, "r": -1}  # letter behind the name of a wheel; sign of y
