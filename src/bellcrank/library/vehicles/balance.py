@@ -61,7 +61,7 @@ class End:
 
 @dataclass(frozen=True, eq=False)
 class Corner:
-    """A corner at a travel, in the axes of the car; slopes are per travel, `_other` by that of the other wheel."""
+    """A corner at a travel, in the axes of the car; derivatives by its travel, `_other` by that of the other wheel."""
 
     masses: list[Weight]
     load: float
@@ -73,11 +73,11 @@ class Corner:
     moment: Array  # of the tyre that leans
     length: float  # of the spring
     drawn: float
-    ratios: tuple[float, float]  # its slopes by both travels
+    ratios: tuple[float, float]  # its derivatives by both travels
     end: End  # of the anti-roll bar
     centre: Array
     axis: Array  # of spin, to the left
-    twist: tuple[float, float] = (0.0, 0.0)  # of the cross beam, left arm up, and its slope by the travel
+    twist: tuple[float, float] = (0.0, 0.0)  # of the cross beam, left arm up, and its derivative by the travel
 
     @property
     def ratio(self) -> float:
