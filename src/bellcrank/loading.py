@@ -34,6 +34,7 @@ HEAD = 2**16  # bytes of a file that are looked at
 TABLES = (".csv", ".txt")
 CAR = ("body", "front", "rear", "steering", "brakes", "drive")  # tables that every car file has
 MOTORCYCLE = ("frame", "front", "rear")  # those of every motorcycle file
+OF_CARS = ("body", "car")  # of which a car file has one, and no motorcycle file
 STUDY = ("model", "metrics", "grid", "samples", "parts")
 
 
@@ -107,9 +108,9 @@ KINDS = (
          lambda s: s.ending in (".py", ".lsp")),
     Kind("motorcycle", f"TOML with tables such as [{MOTORCYCLE[0]}], [{MOTORCYCLE[1]}] and [{MOTORCYCLE[2]}]",
          "bellcrank.library.vehicles.motorcycles.motorcycle", "Motorcycle",
-         lambda s: set(MOTORCYCLE) <= set(s.keys) and not s.has("model")),
+         lambda s: set(MOTORCYCLE) <= set(s.keys) and not s.has("model", *OF_CARS)),
     Kind("car", f"TOML with tables such as [{CAR[0]}], [{CAR[1]}] and [{CAR[2]}]", "bellcrank.library.vehicles.car",
-         "Car", lambda s: s.has(*CAR) and not s.has("model")),
+         "Car", lambda s: s.has(*CAR, *OF_CARS) and not s.has("model")),
     Kind("study", f"TOML with [{STUDY[0]}] and [{STUDY[1]}]", "bellcrank.study", "Study", lambda s: s.has(*STUDY)),
     Kind("linkage", "hard points: TOML with [points], or a table (.csv) with the header name,x,y,z",
          "bellcrank.linkage", "Linkage",

@@ -36,7 +36,9 @@ def bench(car, rolls=True):
         s.add_input(name, units=units, default=0.0)
     s.add_force("push", magnitude="push", direction=s.inertial[1], at=chassis.origin)
     carriers = dict.fromkeys(CORNERS, chassis)
-    add_drive(s, car.data, wheels, carriers, chassis, "drive", MASS * 9.81 * RADIUS, Controls())
+    add_drive(
+        s, car.data, wheels, carriers, {"front": chassis, "rear": chassis}, "drive", MASS * 9.81 * RADIUS, Controls()
+    )
     s.set_run(step=0.001, output_every=1, method="rk4")
     return s.equations().compile()
 

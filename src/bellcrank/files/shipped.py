@@ -3,6 +3,7 @@ file."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -24,13 +25,19 @@ VEHICLES = tuple(OTHERS.values())
 class Collection:
     """TOML files of one kind that come with Bellcrank, each known by its name; `package` holds their folder.
 
-    `foreign`: a section that files of another kind have, and what is said of such a file.
+    `foreign`: a section that files of another kind have, and what is said of such a file; `own`: keys of which only
+    files of this kind have one, whatever else they have.
     """
 
     kind: str
     package: str
     folder: str = "data"
     foreign: tuple[str, str] = ("", "")
+    own: tuple[str, ...] = ()
+
+    def is_foreign(self, given: Mapping[str, Any]) -> bool:
+        """Is this the content of a file of the other kind?"""
+        return self.foreign[0] in given and not any(key in given for key in self.own)
 
     @property
     def path(self) -> Path:
@@ -64,7 +71,7 @@ class Collection:
         if "folder" in given:
             raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
         key, words = self.foreign
-        if key in given:
+        if self.is_foreign(given):
             raise ModelError(f"{path} is no file of a {self.kind}: its section [{key}] is that of {words}")
         return given, found
 

@@ -58,6 +58,7 @@ COMMON = {
     "gear": Setting(None, "", "gear that is held; default: the one that suits the speed at the beginning"),
     "without": Setting("", "", "controllers that are switched off, such as esc or abs, esc"),
 }
+OF_FRONT = "roll is that of the front part of the body; the channel roll_rear has that of the rear part"
 _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
@@ -171,6 +172,8 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     given["method"] = method_name(given["method"])
     off = [name.strip() for name in given["without"].split(",") if name.strip()]
     result: Result = manoeuvre.drive(driven.switched(**dict.fromkeys(off, False)) if off else driven, given)
+    if driven.data.frame is not None:
+        result.notes.append(OF_FRONT)
     return result
 
 

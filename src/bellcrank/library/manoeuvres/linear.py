@@ -260,9 +260,12 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
     front = steer(V) - base / V**2 + rear
     carried = f["mass"] * f["front_share"], f["mass"] * (1 - f["front_share"])
     at = f"{3.6 * V:.4g} km/h"
+    part = "" if car.data.frame is None else " of the front part of the body"
     found = {
         "understeer": Figure(math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {at}", (-1.0, 9.0)),
-        "roll_gradient": Figure(here["roll"] / here["ay"] * GRAVITY, "deg/g", f"roll gradient at {at}", (0.1, 9.0)),
+        "roll_gradient": Figure(
+            here["roll"] / here["ay"] * GRAVITY, "deg/g", f"roll gradient{part} at {at}", (0.1, 9.0)
+        ),
         "side_slip_gradient": Figure(math.degrees(rear) * GRAVITY, "deg/g", f"slip gradient of the rear axle at {at}"),
         "torque_gradient": Figure(
             here["steering_torque"] / here["ay"], "N-m/(m/s2)", f"steering torque per lateral acceleration at {at}"

@@ -17,7 +17,7 @@ import numpy as np
 
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.rest import Stand, corner_at_rest, roll_centre, up_of
+from bellcrank.library.vehicles.rest import Attitude, Stand, corner_at_rest, roll_centre
 from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.linkage.sides import on_side
 from bellcrank.view.chart import NARROW, WIDTH, Line, curves
@@ -65,12 +65,13 @@ def axle_view(axle: FittedAxle, at_rest: Stand) -> AxleView:
 
 
 def _wheel_view(axle: FittedAxle, at_rest: Stand, side: int) -> WheelView:
-    level, found = _level(at_rest), corner_at_rest(axle, at_rest, side)
+    part, found = at_rest.attitude(axle.name), corner_at_rest(axle, at_rest, side)
+    level = _level(part)
     i = 0 if axle.name == "front" else 2
     travels = at_rest.travel[i : i + 2]
     pose = axle.pose(*travels) if axle.both else axle.pose(travels[side < 0])
     mirror = np.array([1.0, 1.0 if axle.both else float(side), 1.0])
-    up = np.array([0.0, 0.0, at_rest.height])
+    up = np.array([0.0, 0.0, part.height])
 
     def place(name: str) -> Array:
         at = np.asarray(pose.point(name).position).reshape(3) + np.array(axle.record.at)
@@ -90,9 +91,9 @@ def _wheel_view(axle: FittedAxle, at_rest: Stand, side: int) -> WheelView:
     return WheelView(links, spring, level @ found.centre + up, contact, front, side_)
 
 
-def _level(at_rest: Stand) -> Array:
-    """Rows: ahead, left and up in axes of the car."""
-    up = up_of(at_rest.pitch, at_rest.roll)
+def _level(part: Attitude) -> Array:
+    """Rows: ahead, left and up in axes of a body."""
+    up = part.up
     left = np.cross(up, [1.0, 0.0, 0.0])
     left = left / np.linalg.norm(left)
     return np.array([np.cross(left, up), left, up])
@@ -218,6 +219,6 @@ def centre_words(axle: AxleView) -> str:
 def views(data: CarData, at_rest: Stand) -> tuple[list[str], str, list[str]]:
     """Front views of both axles, the side view, and words about instant centres."""
     axles = [axle_view(axle, at_rest) for axle in (data.front, data.rear)]
-    centre = _level(at_rest) @ at_rest.centre
+    centre = _level(at_rest.attitude("front")) @ at_rest.centre
     side = side_view([a.left for a in axles], np.array([centre[0], centre[2] + at_rest.height]))
     return [front_view(a) for a in axles], side, [centre_words(a) for a in axles]

@@ -31,11 +31,12 @@ from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
 
 
 def add_added_axles(
-    s: System, car: CarData, at_rest: Stand, chassis: BodyHandle, ground: Any, mounts: Mapping[str, Mount]
+    s: System, car: CarData, at_rest: Stand, parts: Mapping[str, BodyHandle], ground: Any, mounts: Mapping[str, Mount]
 ) -> None:
-    """All axles but front and rear; `ground(wheel, side)`: what is below a wheel."""
+    """All axles but front and rear, on the parts of the body; `ground(wheel, side)`: what is below a wheel."""
     for axle in car.added:
         assert at_rest.added is not None
+        chassis = parts[car.part(axle.record.at[0])]
         below = ground(axle.wheel("l"), 1), ground(axle.wheel("r"), -1)
         add_axle_parts(s, axle, chassis, below, at_rest.added.load)
         words = f"force of each spring of axle {axle.name} at no travel"

@@ -11,6 +11,8 @@ point of the body over the road between both wheels of its axle. Tables over b =
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.library.vehicles.air_maps import flow_table, ride_table
@@ -20,11 +22,12 @@ from bellcrank.library.vehicles.records import Aerodynamics, RideMap
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.library.vehicles.wheel_tyres import contacts
 
+SIDE = "lateral_air"  # force on both parts of a frame that twists
 STILL = 1e-6  # m/s: in still air the speed has a slope, too
 
 
-def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> None:
-    air = car.sections.aerodynamics
+def add_air(s: System, car: CarData, parts: Mapping[str, BodyHandle], at_rest: Stand) -> None:
+    air, chassis = car.sections.aerodynamics, parts["front"]
     if air is None:
         return
     put(s, "rho", air.density, "M/L**3", "density of the air")
@@ -42,7 +45,7 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
         s.define("air_angle", "atan2(aside, air_ahead)")
         s.add_output("air_angle", "air_angle", label="air-flow angle, positive from the left", units="deg")
     if air.ride is not None:
-        _add_ride(s, car, air.ride, chassis)
+        _add_ride(s, car, air.ride, parts)
     s.define("stagnation", f"{pressure}*ahead")
     drag, whole = _coefficient(s, air, "drag")
     along = "rho/2*area*airspeed**2*ahead/air_ahead" if whole else "stagnation"
@@ -50,17 +53,18 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
     ends = [float(at_rest.contact[i][0]) for i in (0, 2)]
     for axle, x in (("front", ends[0]), ("rear", ends[1])):
         put(s, f"x_lift_{axle}", x, "L", f"x of the lift over the {axle} axle, above its contacts at rest")
-        point = s.add_point(f"{axle}.lift_at", body=chassis, at=(f"x_lift_{axle}", 0, "cg_z"))
+        point = s.add_point(f"{axle}.lift_at", body=parts[axle], at=(f"x_lift_{axle}", 0, "cg_z"))
         lift, whole = _coefficient(s, air, f"lift_{axle}")
         speed = "airspeed" if whole else "ahead"
-        s.add_force(f"{axle}.lift", magnitude=f"{lift}*rho/2*area*{speed}**2", direction=chassis[3], at=point,
+        s.add_force(f"{axle}.lift", magnitude=f"{lift}*rho/2*area*{speed}**2", direction=parts[axle][3], at=point,
                     label=f"lift over the {axle} axle")  # fmt: skip
     if air.sided:
-        _add_side(s, air, chassis, at_rest)
+        _add_side(s, air, parts, at_rest)
     if air.ride is not None or air.flow is not None:
-        forces = {"drag": "drag", "front.lift": "front.lift", "rear.lift": "rear.lift"}
-        for name, force in (forces | ({"side": "side_wind"} if air.sided else {})).items():
-            s.add_output(f"{name}_force", f"fm({force})", label=f"aerodynamic force: {name}", units="F")
+        forces = {force: f"fm({force})" for force in ("drag", "front.lift", "rear.lift")}
+        side = "fm(side_wind)" if parts["rear"] is chassis else SIDE
+        for name, force in (forces | ({"side": side} if air.sided else {})).items():
+            s.add_output(f"{name}_force", force, label=f"aerodynamic force: {name}", units="F")
 
 
 def _coefficient(s: System, air: Aerodynamics, name: str) -> tuple[str, bool]:
@@ -82,10 +86,10 @@ def _coefficient(s: System, air: Aerodynamics, name: str) -> tuple[str, bool]:
     return formula, over_angle is not None
 
 
-def _add_ride(s: System, car: CarData, ride: RideMap, chassis: BodyHandle) -> None:
+def _add_ride(s: System, car: CarData, ride: RideMap, parts: Mapping[str, BodyHandle]) -> None:
     """Ride heights, over the road below the wheels of each axle."""
     for axle, at in (("front", ride.front_at), ("rear", ride.rear_at)):
-        point = s.add_point(f"{axle}.ride_at", body=chassis, at=at)
+        point = s.add_point(f"{axle}.ride_at", body=parts[axle], at=at)
         dual = car.axle(axle).record.dual_spacing is not None
         wheels = [name for name, (which, _) in CORNERS.items() if which == axle]
         over = [f"{one}_distance/{1 + dual}" for name in wheels for one in contacts(name, dual)]
@@ -94,8 +98,8 @@ def _add_ride(s: System, car: CarData, ride: RideMap, chassis: BodyHandle) -> No
         s.add_output(f"{axle}.ride_height", f"{axle}.ride_height", label=f"ride height of the {axle} axle", units="L")
 
 
-def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand) -> None:
-    flow = air.flow
+def _add_side(s: System, air: Aerodynamics, parts: Mapping[str, BodyHandle], at_rest: Stand) -> None:
+    flow, chassis = air.flow, parts["front"]
     found = {}
     for name, words in (("side", "lateral force coefficient"), ("yaw", "yaw moment coefficient")):
         pairs = None if flow is None else getattr(flow, name)
@@ -108,9 +112,14 @@ def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand)
             found[name] = f"-c_{name}*{name}_flow(air_angle)*rho/2*area*airspeed**2"
     high = float(at_rest.centre[2]) if air.side_height is None else air.side_height - at_rest.height
     put(s, "z_air", high, "L", "z of the aerodynamic lateral force")
-    point = s.add_point("air_centre", body=chassis, at=("(x_lift_front + x_lift_rear)/2", 0, "z_air"))
-    s.add_force("side_wind", magnitude=found["side"], direction=chassis[2], at=point,
-                label="aerodynamic lateral force")  # fmt: skip
+    bodies = [chassis] if parts["rear"] is chassis else [chassis, parts["rear"]]
+    if len(bodies) > 1:
+        s.define(SIDE, found["side"])
+        found["side"] = f"{SIDE}/2"  # half on each part of a frame that twists
+    for body, end in zip(bodies, ("", "_rear"), strict=False):
+        point = s.add_point(f"air_centre{end}", body=body, at=("(x_lift_front + x_lift_rear)/2", 0, "z_air"))
+        s.add_force(f"side_wind{end}", magnitude=found["side"], direction=body[2], at=point,
+                    label="aerodynamic lateral force")  # fmt: skip
     s.define("air_base", "x_lift_front - x_lift_rear")
     s.add_moment("yaw_wind", magnitude=found["yaw"].replace("-c_yaw*", "-c_yaw*air_base*", 1), direction=chassis[3],
                  on=chassis, label="aerodynamic yaw moment")  # fmt: skip

@@ -106,10 +106,8 @@ class _Together:
     def _loads(self, left: float, right: float) -> tuple[Array, Array]:
         """Loads of both wheels that springs, bar and beam carry, and those at the ground with the unsprung weight."""
         axle, up = self.axle, np.array([0.0, 0.0, 1.0])
-        pair = [
-            corner(axle, side, z, self.at_rest.height, up, far)
-            for side, z, far in ((1, left, right), (-1, right, left))
-        ]
+        height = self.at_rest.attitude(axle.name).height
+        pair = [corner(axle, side, z, height, up, far) for side, z, far in ((1, left, right), (-1, right, left))]
         free, bar = self.at_rest.free_length[axle.name], self.at_rest.bar[axle.name]
         push = [push_of(axle, free, c.length, c.drawn) for c in pair]
         loads, weights, lift = np.zeros(2), np.zeros(2), np.zeros((2, 2))

@@ -25,11 +25,12 @@ def add_brakes(
     car: CarData,
     wheels: dict[str, BodyHandle],
     carriers: dict[str, BodyHandle],
+    parts: Mapping[str, BodyHandle],
     brake: str,
     controlled: Mapping[str, Sequence[str]],
 ) -> None:
-    """Brake torques between wheels and carriers; `brake` is their sum as the driver asks for it, `controlled` what
-    controllers add at wheels."""
+    """Brake torques between wheels and carriers or parts of the body; `brake` is their sum as the driver asks for it,
+    `controlled` what controllers add at wheels."""
     given = car.sections.brakes
     put(s, "brake_front", given.front_share, "1", "fraction of the brake torque on the front axle", (0, 1))
     limit = f"max(0, {brake})"
@@ -50,7 +51,7 @@ def add_brakes(
         add_brake(s, name, f"u({name}.wheel)", f"{asked}{through.get(name, '')}", f"k_brake_{which}")
         s.add_moment(
             f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name],
-            against="chassis" if given.react_on_body(which) else carriers[name],
+            against=parts[which] if given.react_on_body(which) else carriers[name],
             label=f"brake of {name}",
         )  # fmt: skip
 

@@ -36,6 +36,7 @@ from bellcrank.library.vehicles.data import CORNER_WORDS, CORNERS, GRAVITY, CarD
 from bellcrank.library.vehicles.driveline import add_drive
 from bellcrank.library.vehicles.enveloping import effective_road
 from bellcrank.library.vehicles.figures import turns_left
+from bellcrank.library.vehicles.frame_building import FRAME, add_rear_roll, chassis_parts, inertia_parameters
 from bellcrank.library.vehicles.gearbox import CLUTCH, GEAR
 from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knuckles
 from bellcrank.library.vehicles.laws import stop, two_way
@@ -134,6 +135,7 @@ def build(
         s.add_input(name, units=units, label=label, range=usual[name.rpartition(".")[2]])
     s.set_run(inputs=dict.fromkeys(INPUTS | torques, 0.0))
     chassis = _add_body(s, car)
+    parts = chassis_parts(s, car, chassis)
     _add_shapes(s, car, chassis)
     if tilt:
         words = "inclination of the road about its direction, left side up"
@@ -165,28 +167,29 @@ def build(
         carried = [load for load, (own, _) in zip(at_rest.load, CORNERS.values(), strict=True) if own == which]
         ground = effective_road(axle, sum(carried) / 2, ground_of(name, side))
         if not axle.both:
-            mounts[name] = add_independent(s, name, axle, side, chassis, rack, exact)
+            mounts[name] = add_independent(s, name, axle, side, parts[which], rack, exact)
         elif side > 0:
-            mounts |= add_axle(s, axle, chassis, exact)
-        wheels[name] = _add_corner(s, name, axle, side, chassis, mounts[name], ground, giving[which])
+            mounts |= add_axle(s, axle, parts[which], exact)
+        wheels[name] = _add_corner(s, name, axle, side, parts[which], mounts[name], ground, giving[which])
         if car.axle(which).bushes:
-            _add_bushes(s, name, car.axle(which), chassis, giving[which].rate, travel)
+            _add_bushes(s, name, car.axle(which), parts[which], giving[which].rate, travel)
     for (name, (which, _)), load in zip(CORNERS.items(), at_rest.load, strict=True):
         add_rolling_friction(s, name, car.axle(which), wheels[name], load)
         if which == "front" and car.front.steered:
             add_parking_torque(s, name, car.front)
     for axle in (car.front, car.rear):
-        _add_bar(s, axle, chassis, at_rest.bar[axle.name], mounts)
-    add_added_axles(s, car, at_rest, chassis, ground_of, mounts)
+        _add_bar(s, axle, parts[axle.name], at_rest.bar[axle.name], mounts)
+    add_added_axles(s, car, at_rest, parts, ground_of, mounts)
     for axle in (car.front, car.rear):
         add_levelling(s, axle, mounts)
     carriers = {name: mount.carrier for name, mount in mounts.items()}
     controls = add_controllers(s, car, at_rest)
-    add_brakes(s, car, wheels, carriers, asked["brake"], controls.brake)
-    add_drive(s, car, wheels, carriers, chassis, asked["drive"], _weight(car, at_rest), controls)
-    add_air(s, car, chassis, at_rest)
-    add_trailers(s, car, at_rest, tracks)
+    add_brakes(s, car, wheels, carriers, parts, asked["brake"], controls.brake)
+    add_drive(s, car, wheels, carriers, parts, asked["drive"], _weight(car, at_rest), controls)
+    add_air(s, car, parts, at_rest)
+    add_trailers(s, car, at_rest, parts["rear"], tracks)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
+    add_rear_roll(s, parts)
     start = rolling(car, at_rest, speed, ground_below(at_rest, tracks)) | (
         {} if driver is None else driver.start(car, at_rest)
     )
@@ -228,16 +231,14 @@ def _add_body(s: System, car: CarData) -> BodyHandle:
     for axis, value, far in zip("xyz", sprung.cg, (reach, reach / 4, reach)):
         usual = value - (min(far, value / 2) if axis == "z" and value > 0 else far), value + far
         put(s, f"cg_{axis}", value, "L", f"mass centre of the sprung mass, {axis}", usual)
-    moments = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
-    names = {}
-    for word, (i, j) in moments.items():
-        value = float(sprung.inertia[i, j])
-        names[i, j] = names[j, i] = (
-            put(s, f"i_{word}", value, "M*L**2", f"inertia of the sprung mass, {word}") if value else 0
-        )
-    inertia = tuple(tuple(names[i, j] for j in range(3)) for i in range(3))
+    mass: Any = "m_body"
+    inertia: Any = 0
+    if car.frame is None:
+        inertia = inertia_parameters(s, sprung.inertia, "", "the sprung mass")
+    else:
+        mass = 0  # its parts have it
     return s.add_body(
-        "chassis", translate=(1, 2, 3), rotate=(3, 2, 1), mass="m_body", cm=("cg_x", "cg_y", "cg_z"), inertia=inertia,
+        "chassis", translate=(1, 2, 3), rotate=(3, 2, 1), mass=mass, cm=("cg_x", "cg_y", "cg_z"), inertia=inertia,
         label="body of the car",
     )  # fmt: skip
 
@@ -470,7 +471,7 @@ def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float,
     k = put(s, f"k_bar_{axle.name}", stiffness, "F/L", f"stiffness of the {axle.name} anti-roll bar between its ends")
     left, right = (f"{axle.name[0]}{side}" for side in "lr")
     ends = {c: mounts[c].point(given.at).name for c in (left, right)}
-    s.define(f"bar_{axle.name}", f"{k}*dot(pos({ends[left]}) - pos({ends[right]}), [chassis3])")
+    s.define(f"bar_{axle.name}", f"{k}*dot(pos({ends[left]}) - pos({ends[right]}), [{chassis.name}3])")
     for corner, sign in ((left, "-"), (right, "")):
         s.add_force(
             f"{corner}.bar", magnitude=f"{sign}bar_{axle.name}", direction=chassis[3], at=ends[corner],
@@ -526,5 +527,7 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
         start[MOTOR] = spins_at(drive, spins)
     if drive.clutch is not None or (has_clutch(drive) and speed * np.sign(drive.gear + 0.5) > 0):
         start[CLUTCH] = 1.0
+    if car.frame is not None:
+        start[f"q({FRAME})"] = at_rest.twist
     start |= rolling_axles(car, at_rest, speed) | rolling_trailers(car, at_rest, speed)
     return {key: float(value) for key, value in start.items() if value != 0}

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from bellcrank.linkage.fitting import Fit
     from bellcrank.linkage.loads import LoadTable
 
-CARS = Collection("car", "bellcrank.library.vehicles", foreign=("frame", "a motorcycle (Motorcycle.read)"))
+FOREIGN = "frame", "a motorcycle (Motorcycle.read)"
+CARS = Collection("car", "bellcrank.library.vehicles", foreign=FOREIGN, own=("body", "car"))
 
 
 class Car:

@@ -6,7 +6,6 @@ wrong unit above all.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -135,11 +134,10 @@ def ride_remarks(air: Aerodynamics | None, at_rest: Stand) -> Iterator[str]:
     """Ride heights at rest outside of their map."""
     if air is None or air.ride is None:
         return
-    p, r = at_rest.pitch, at_rest.roll
-    up = np.array([-math.sin(p), math.cos(p) * math.sin(r), math.cos(p) * math.cos(r)])
     for axle, point in (("front", air.ride.front_at), ("rear", air.ride.rear_at)):
         heights = getattr(air.ride, axle)
-        h = at_rest.height + float(np.array(point) @ up)
+        part = at_rest.attitude(axle)
+        h = part.height + float(np.array(point) @ part.up)
         if not heights[0] <= h <= heights[-1]:
             yield (
                 f"aerodynamics.ride: at rest the {axle} ride height is {1000 * h:.0f} mm, outside of its map, "

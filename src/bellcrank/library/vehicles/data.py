@@ -17,12 +17,13 @@ from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.air_maps import air_problems
 from bellcrank.library.vehicles.axles import FittedAxle, fit_axle
 from bellcrank.library.vehicles.controllers.records import Controllers
+from bellcrank.library.vehicles.frame import FrameData, fit_frame
 from bellcrank.library.vehicles.geometry import car_problems
 from bellcrank.library.vehicles.keys import Problems, read_record
 from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 from bellcrank.library.vehicles.sprung import Array as Array
-from bellcrank.library.vehicles.sprung import Sprung, with_loads
+from bellcrank.library.vehicles.sprung import Sprung, given_body, with_loads
 from bellcrank.library.vehicles.trailers import (
     CAR,
     SIDES,
@@ -48,6 +49,7 @@ class CarData:
     rear: FittedAxle
     trailers: tuple[TrailerData, ...] = ()
     added: tuple[TowedAxle, ...] = ()  # axles next to front and rear
+    frame: FrameData | None = None  # None: rigid
 
     @property
     def wheels(self) -> tuple[str, ...]:
@@ -75,10 +77,14 @@ class CarData:
     def axle(self, name: str) -> FittedAxle:
         return self.front if name == "front" else self.rear
 
+    def part(self, x: float) -> str:
+        """The part of the body, "front" or "rear", on which something lies that is not of the front axle."""
+        return "rear" if self.frame is None else self.frame.part(x)
+
     @cached_property
     def sprung(self) -> Sprung:
         return with_loads(
-            self.sections.body, (*(self.sections.loads or {}).values(), *lifted_masses(self.sections.axles))
+            given_body(self.sections.body), (*(self.sections.loads or {}).values(), *lifted_masses(self.sections.axles))
         )
 
 
@@ -116,7 +122,11 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     if problems:
         raise ModelError(problems, _name(given))
     assert front is not None and rear is not None
-    return CarData(sections, front, rear, trailers, added)
+    ahead, behind = (float(a.linkage.points[a.linkage.chain.hub][0] + a.record.at[0]) for a in (front, rear))
+    frame = fit_frame(sections, ahead, behind, problems)
+    if problems:
+        raise ModelError(problems, _name(given))
+    return CarData(sections, front, rear, trailers, added, frame)
 
 
 def _in_iso(sections: Sections) -> Sections:
@@ -134,6 +144,14 @@ def _in_iso(sections: Sections) -> Sections:
     for i, (name, x) in enumerate(trailers.items()):  # positions on a trailer are from its own hitch, in ISO 8855
         if x.towed_by == CAR or (x.towed_by is None and i == 0):
             trailers[name] = replace(x, hitch=replace(x.hitch, at=turned(x.hitch.at, signs)))
+    frame = sections.frame
+    if frame is not None:
+        part = frame.front
+        if part is not None:
+            xz = signs[0] * signs[2] * part.inertia_xz
+            part = replace(part, cg=turned(part.cg, signs), inertia_xz=xz)
+        at = None if frame.at is None else turned(frame.at, signs)
+        sections = replace(sections, frame=replace(frame, at=at, front=part))
     air = sections.aerodynamics
     if air is not None and air.ride is not None:
         ride = replace(air.ride, front_at=turned(air.ride.front_at, signs), rear_at=turned(air.ride.rear_at, signs))

@@ -9,7 +9,7 @@ same between the front and the rear axle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
@@ -34,7 +34,7 @@ def add_drive(
     car: CarData,
     wheels: dict[str, BodyHandle],
     carriers: dict[str, BodyHandle],
-    chassis: BodyHandle,
+    bodies: Mapping[str, BodyHandle],
     drive: str,
     weight: float,
     controls: Controls,
@@ -63,13 +63,13 @@ def add_drive(
     for axle, sign in ((car.front, "-"), (car.rear, "+")):
         part = f"driving*{parts[axle.name][0]}"
         if axle.record.motor is not None:
-            part = add_axle_motor(s, axle.name, axle.record.motor, part, chassis)
+            part = add_axle_motor(s, axle.name, axle.record.motor, part, bodies[axle.name])
         if centre is not None:
             part = f"({part} {sign} {centre})"
         held = _add_differential(s, axle, part) if axle in fed else None
         for side, moves in (("l", "-"), ("r", "+")):
             name = f"{axle.name[0]}{side}"
-            against = chassis if given.reaction == "body" else carriers[name]
+            against = bodies[axle.name] if given.reaction == "body" else carriers[name]
             torque = " + ".join(
                 [f"{name}.drive_torque", *controls.drive[name], *([f"{part}/2"] if axle in fed else [])]
             )
@@ -80,11 +80,12 @@ def add_drive(
     for added, ratio in more.items():
         for name in map(added.wheel, SIDES):
             carrier = added.full_name if added.rigid else name
+            body = bodies[car.part(added.record.at[0])]
             s.add_moment(f"{name}.drive", magnitude=f"driving*{behind}*{ratio}/2", direction=f"[{name}.wheel2]",
-                         on=f"{name}.wheel", against="chassis" if given.reaction == "body" else carrier,
+                         on=f"{name}.wheel", against=body if given.reaction == "body" else carrier,
                          label=f"drive of {name}")  # fmt: skip
     if given.map is not None and given.inertia > 0 and not is_coupled(given):
-        add_rotor(s, given, chassis, spins)
+        add_rotor(s, given, bodies["front"], spins)
 
 
 def _add_limits(s: System, given: Drive, drive: str, weight: float, factors: Sequence[str]) -> None:

@@ -23,8 +23,9 @@ from bellcrank.files.notebook import Shown
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.library.vehicles.frame_roll import FlexibleRoll, RollSupport, flexible_roll
 from bellcrank.library.vehicles.records import Compliance
-from bellcrank.library.vehicles.rest import Stand, along, corner, corner_at_rest, push_of, roll_centre, up_of
+from bellcrank.library.vehicles.rest import Stand, along, corner, corner_at_rest, push_of, roll_centre
 from bellcrank.library.vehicles.trailer_rest import rotation
 from bellcrank.library.vehicles.trailers import CHASSIS, TowedAxle
 from bellcrank.unit_notation import typeset_unit
@@ -168,12 +169,43 @@ def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     resists = front.roll_stiffness + rear.roll_stiffness - sprung * G * roll_arm
     resists += sum(_rolls_of(axle) for axle in car.added)
     gradient = sprung * roll_arm / resists if resists > 0 else math.inf
+    part = ""
+    if car.frame is not None:
+        yield from _twists(car, at_rest, front, rear)
+        gradient, part = _flexible(car, at_rest, front, rear).front, ", of the front part of the body"
     half_track = (front.track + rear.track) / 4
     moves = at_rest.mass * height / (front.x - _carried_at(car, at_rest, rear))
-    words = "roll gradient of the springs and bars on rigid tyres"
+    words = f"roll gradient of the springs and bars on rigid tyres{part}"
     yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", words)
     yield from _stabilities(car, at_rest, _Rolling("", at_rest.mass, height, half_track, sum(at_rest.load)))
     yield _figure("load_transfer", moves, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration")
+
+
+def _flexible(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> FlexibleRoll:
+    """The roll of both parts of a frame, with all axles that each carries."""
+    assert car.frame is not None
+    supports = []
+    for name, axle, i in (("front", front, 0), ("rear", rear, 2)):
+        own = [a for a in car.added if car.part(a.record.at[0]) == name]
+        loads = [sum(at_rest.load[i : i + 2]), *(at_rest.added.axle_load(a) for a in own if at_rest.added)]
+        x = float(np.average([axle.x, *(a.record.at[0] for a in own)], weights=loads))
+        supports.append(RollSupport(x, axle.roll_stiffness + sum(map(_rolls_of, own)), axle.roll_centre))
+    return flexible_roll(car.frame, at_rest.height, supports[0], supports[1])
+
+
+def _twists(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
+    """How a frame twists."""
+    assert car.frame is not None
+    found = _flexible(car, at_rest, front, rear)
+    yield _figure("frame_stiffness", math.radians(car.frame.stiffness), "N-m/deg", "torsional stiffness of the frame")
+    words = "frequency of the torsion of the sprung mass without suspensions, undamped"
+    yield _figure("frame_frequency", car.frame.frequency, "Hz", words, (2.0, 80.0))
+    words = "twist of the frame at rest: roll of the rear part of the body against the front part"
+    yield _figure("frame_twist", math.degrees(at_rest.twist), "deg", words, (-1.0, 1.0))
+    words = "fraction of the roll moment of all springs and bars on the front part of the frame"
+    yield _figure("roll_moment_front", found.front_moment, "", words)
+    words = "roll gradient of the springs and bars on rigid tyres, of the rear part of the body"
+    yield _figure("roll_gradient_springs_rear", math.degrees(found.rear) * G, "deg/g", words)
 
 
 class _Rolling(NamedTuple):
@@ -408,10 +440,10 @@ class _Side:
 
 
 def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
-    h, up = 1e-4, up_of(at_rest.pitch, at_rest.roll)
+    h, part = 1e-4, at_rest.attitude(axle.name)
     i = (0 if axle.name == "front" else 2) + (side < 0)
     travel, other = at_rest.travel[i], at_rest.travel[i + side]
-    now, *moved = (corner(axle, side, travel, at_rest.height + d, up, other) for d in (0.0, -h, h))
+    now, *moved = (corner(axle, side, travel, part.height + d, part.up, other) for d in (0.0, -h, h))
     ratio = _damper_ratio(axle, travel)
     tyre_rate = (moved[0].load - moved[1].load) / (2 * h)
     return _Side(tyre_rate, _damping(axle, ratio) * ratio**2, sum(part.mass for part in now.masses))
@@ -419,14 +451,14 @@ def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
 
 def spring_rates(axle: FittedAxle, at_rest: Stand) -> Rates:
     """Rates of the springs and stops at a wheel where the car stands. Those of an independent suspension are equal."""
-    h, up, i = 1e-4, up_of(at_rest.pitch, at_rest.roll), 0 if axle.name == "front" else 2
+    h, part, i = 1e-4, at_rest.attitude(axle.name), 0 if axle.name == "front" else 2
     z = at_rest.travel[i : i + 2]
     free = [at_rest.free_length[axle.name] + side * axle.record.spring.perch for side in (1, -1)]
 
     def works(a: float, b: float) -> tuple[float, float]:
         """Virtual work of both springs per travel of the left wheel and of the right one."""
-        first = corner(axle, 1, z[0] + a, at_rest.height, up, z[1] + b)
-        second = corner(axle, -1, z[1] + b, at_rest.height, up, z[0] + a)
+        first = corner(axle, 1, z[0] + a, part.height, part.up, z[1] + b)
+        second = corner(axle, -1, z[1] + b, part.height, part.up, z[0] + a)
         push = [push_of(axle, f, c.length, c.drawn) for f, c in zip(free, (first, second), strict=True)]
         return (
             push[0] * first.ratios[0] + push[1] * second.ratios[1],

@@ -1,4 +1,4 @@
-"""Vehicle files as models: a motorcycle file has a section [frame], a car file has none."""
+"""Vehicle files as models: a motorcycle file has a section [frame] and neither a section [body] nor a car to change."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 from bellcrank.files.text import read_toml
 from bellcrank.library.vehicles.building import Ground
-from bellcrank.library.vehicles.car import CarSystem, car_system
+from bellcrank.library.vehicles.car import CARS, CarSystem, car_system
 from bellcrank.library.vehicles.motorcycles.motorcycle import MotorcycleSystem, motorcycle_system
 
 
 def is_motorcycle(path: str | Path) -> bool:
     """Is it a motorcycle file?"""
-    return Path(path).suffix == ".toml" and Path(path).is_file() and "frame" in read_toml(Path(path))
+    return Path(path).suffix == ".toml" and Path(path).is_file() and CARS.is_foreign(read_toml(Path(path)))
 
 
 def vehicle_system(

@@ -195,8 +195,8 @@ def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: Loa
     weight = at_rest.mass * GRAVITY
     part = 1.0 if front else at_rest.rear_fraction
     shifted = f["load_transfer"] * GRAVITY * ahead * (-1 if front else part)
-    rigid = sum(f[f"roll_stiffness_{a.name}"] for a in car.added)
-    loads = [max(0.0, x) for x in _shared(at_rest, f, axle.name, load * _or_one(case.bump) + shifted, across, rigid)]
+    stiff = _roll_fraction(car, f, axle.name)
+    loads = [max(0.0, x) for x in _shared(at_rest, f, axle.name, load * _or_one(case.bump) + shifted, across, stiff)]
     share = car.sections.brakes.front_share if ahead < 0 else drive_share(car.sections.drive)
     others = sum(a.own.brake_ratio if ahead < 0 else a.own.drive_ratio for a in car.added)
     along = weight * ahead * (share if front else (1 - share) / (1 + others))
@@ -214,10 +214,20 @@ def _or_one(x: float | None) -> float:
     return 1.0 if x is None else x
 
 
-def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float, others: float) -> tuple[float, float]:
-    """Loads of the wheels outside and inside: the moment of the weight about the roll axis in the fractions of the roll
-    stiffnesses, `others` of more axles included, the rest by the roll centres."""
-    stiff = f[f"roll_stiffness_{axle}"] / (f["roll_stiffness_front"] + f["roll_stiffness_rear"] + others)
+def _roll_fraction(car: CarData, f: Figures, axle: str) -> float:
+    """Fraction of the roll moment on the springs of an axle: by the roll stiffnesses of all axles, or of those on its
+    part of a frame that twists."""
+    own, added = f[f"roll_stiffness_{axle}"], [(a, f[f"roll_stiffness_{a.name}"]) for a in car.added]
+    if car.frame is None:
+        return own / (f["roll_stiffness_front"] + f["roll_stiffness_rear"] + sum(k for _, k in added))
+    in_front = f["roll_moment_front"]
+    together = own + sum(k for a, k in added if car.part(a.record.at[0]) == axle)
+    return (in_front if axle == "front" else 1 - in_front) * own / together
+
+
+def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float, stiff: float) -> tuple[float, float]:
+    """Loads of the wheels outside and inside: the moment of the weight about the roll axis in the fraction `stiff`, the
+    rest by the roll centres."""
     share = f["front_share"]
     axis = share * f["roll_centre_front"] + (1 - share) * f["roll_centre_rear"]
     weight = at_rest.mass * GRAVITY

@@ -13,6 +13,7 @@ from typing import Any
 
 from bellcrank.choices import Crossing
 from bellcrank.library.vehicles.controllers.records import Antilock, Controllers, TrailerAntilock
+from bellcrank.library.vehicles.frame_records import Frame
 from bellcrank.library.vehicles.keys import key
 from bellcrank.linkage.chain import AXES
 
@@ -598,6 +599,7 @@ class Sections:
     controllers: Controllers | None = key("controllers of brakes and drive", default=None, kind="section",
                                           record=Controllers)  # fmt: skip
     events: Mapping[str, CarEvent] | None = key("events, by name", default=None, kind="sections", record=CarEvent)
+    frame: Frame | None = key("frame or body that twists", default=None, kind="section", record=Frame)
     setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)
     axles: Mapping[str, AddedAxle] | None = key(
         "more axles of trucks, by name: the keys of `trailers.NAME.axles.NAME`, and", default=None, kind="sections",

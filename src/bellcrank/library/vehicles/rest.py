@@ -18,10 +18,14 @@ import numpy as np
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
+from bellcrank.library.vehicles.balance import Attitude, Corner, End, Now, Part, Weight, behind, joined
+from bellcrank.library.vehicles.balance import up_of as up_of
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
+from bellcrank.library.vehicles.frame import FrameData
 from bellcrank.library.vehicles.laws import ATMOSPHERE, SMALLEST, air_force, stands, stop
 from bellcrank.library.vehicles.records import Air, Spring
 from bellcrank.library.vehicles.trailer_rest import Added, AddedStand, Pull, Towed, TowedStand
+from bellcrank.library.vehicles.trailers import TowedAxle
 from bellcrank.linkage.pose import Pose, cross
 from bellcrank.linkage.sides import Rates, on_side, twist_angle, wheel_rates
 
@@ -48,6 +52,13 @@ class Stand:
     drawn: Stand | None = None  # the same car as drawn, which does not depend on its springs
     trailers: tuple[TowedStand, ...] = ()
     added: AddedStand | None = None  # axles next to front and rear
+    twist: float = 0.0  # of a flexible frame: roll of the rear part against the front part
+    rear: Attitude | None = None  # of the rear part of a flexible frame; height, pitch and roll are of the front part
+
+    def attitude(self, axle: str) -> Attitude:
+        """How the part of the body stands that carries "front" or "rear"."""
+        own = Attitude(self.height, self.pitch, self.roll)
+        return own if axle == "front" or self.rear is None else self.rear
 
     @property
     def rear_fraction(self) -> float:
@@ -92,18 +103,25 @@ def stand(car: CarData) -> Stand:
         free[a.name] = sum(free_lengths(a, (z, z), found.push[i : i + 2])) / 2
     full = Statics(car, bars, free, symmetric=False)
     start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values()), *added.rolled(x[n:])]
-    behind = len(start)
+    own_end, frame = len(start), car.frame
 
-    def all_units(y: Array) -> tuple[_Now, list[float], tuple[TowedStand, ...], AddedStand]:
-        own, push, more = added.at(y[0], y[1], y[2], y[7:behind])
-        left, pulls, units = towed.at(y[0], y[1], y[2], y[behind:])
-        return full.at(y[0], y[1], y[2], y[3:7], push, *pulls), own + left, units, more
+    def all_units(y: Array) -> tuple[Now, list[float], tuple[TowedStand, ...], AddedStand]:
+        front = Attitude(y[0], y[1], y[2])
+        twist = 0.0 if frame is None else y[-1]
+        rear = front if frame is None else behind(frame, front, twist)
+        own, push, more = added.at(front, y[7:own_end], lambda axle: not _on_rear(frame, axle))
+        left, pulls, units = towed.at(*rear, y[own_end:])
+        if frame is not None:
+            far, pushed, others = added.at(rear, y[7:own_end], lambda axle: _on_rear(frame, axle))
+            own, pulls, more = own + far, [pushed, *pulls], more.with_others(others)
+        return full.at(*front, y[3:7], push, twist=twist, on_rear=pulls), own + left, units, more
 
     def corners(y: Array) -> Array:
         now, left, *_ = all_units(y)
-        return np.array([now.lift, *now.moment[:2], *now.push, *left])
+        return np.array([now.lift, *now.moment[:2], *now.push, *left, *now.torsion])
 
-    y = solved(car, corners, [*start, *towed.start(x[0], x[1])], _not_held(car, loose))
+    untwisted = [] if frame is None else [0.0]
+    y = solved(car, corners, [*start, *towed.start(x[0], x[1]), *untwisted], _not_held(car, loose))
     now, _, units, more = all_units(y)
     if min(now.load) <= 0:
         corner = list(CORNERS)[int(np.argmin(now.load))]
@@ -117,7 +135,14 @@ def stand(car: CarData) -> Stand:
     if lifted:
         raise ModelError(f"the load of {lifted[0]} is not positive: it does not stand", car.sections.name)
     found_at = replace(_standing(y[:7], now, added, free, bars, drawn), trailers=units)
+    if frame is not None:
+        front = found_at.attitude("front")
+        found_at = replace(found_at, twist=float(y[-1]), rear=behind(frame, front, float(y[-1])))
     return replace(found_at, added=more) if car.added else found_at
+
+
+def _on_rear(frame: FrameData | None, axle: TowedAxle) -> bool:
+    return frame is not None and frame.part(axle.record.at[0]) == "rear"
 
 
 def as_drawn(car: CarData) -> Stand:
@@ -126,7 +151,7 @@ def as_drawn(car: CarData) -> Stand:
     travels = [car.axle(axle).record.spring.travel for axle, _ in CORNERS.values()]
     added, high = Added(car.added), _start(car)
 
-    def level(x: Array) -> tuple[_Now, list[float]]:
+    def level(x: Array) -> tuple[Now, list[float]]:
         loads, push = added.level(x[0], x[1], x[2:])
         found = plain.at(x[0], x[1], 0.0, travels, push)
         return found, added.missing(loads, sum(found.load[2:]))
@@ -137,11 +162,12 @@ def as_drawn(car: CarData) -> Stand:
 
     x = solved(car, open_, [high, 0.0, *added.start(high, 0.0)], _not_held(car, ()))
     found = _standing(np.array([*x[:2], 0.0, *travels]), level(x)[0], added, {}, {})
-    return replace(found, added=added.at(x[0], x[1], 0.0, added.rolled(x[2:]))[2]) if car.added else found
+    level_now = Attitude(x[0], x[1], 0.0)
+    return replace(found, added=added.at(level_now, added.rolled(x[2:]))[2]) if car.added else found
 
 
 def _standing(
-    y: Array, now: _Now, added: Added, free: dict[str, float], bars: dict[str, float], drawn: Stand | None = None
+    y: Array, now: Now, added: Added, free: dict[str, float], bars: dict[str, float], drawn: Stand | None = None
 ) -> Stand:
     height, pitch, roll, *travel = map(float, y)
     mass, centre = added.whole(now.mass, now.centre)
@@ -169,17 +195,6 @@ def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
     return message
 
 
-@dataclass(frozen=True, eq=False)
-class _Now:
-    lift: float  # loads less weights
-    moment: Array  # of both about the origin, in axes of the body
-    push: tuple[float, ...]  # what is left of the virtual work per travel, of each corner
-    load: tuple[float, ...]
-    centre: Array
-    contact: Array
-    mass: float
-
-
 class Statics:
     """Loads and weights of a car at a height, an attitude and travels; springs and bars of axles in `free`."""
 
@@ -188,38 +203,47 @@ class Statics:
         self.flat = np.array([1.0, 0.0 if symmetric else 1.0, 1.0])
         self._corners: dict[tuple[Any, ...], Corner] = {}  # a search moves one wheel at a time
 
-    def at(self, height: float, pitch: float, roll: float, travels: Any, *pulls: Pull) -> _Now:
-        up = up_of(pitch, roll)
+    def at(
+        self,
+        height: float,
+        pitch: float,
+        roll: float,
+        travels: Any,
+        *pulls: Pull,
+        twist: float = 0.0,
+        on_rear: Sequence[Pull] = (),
+    ) -> Now:
+        """Of a body, or the front part of a flexible frame with a twist (rad); `on_rear`: pulls in axes of what carries
+        the rear axle."""
+        front, frame = Attitude(height, pitch, roll), self.car.frame
+        rear = front if frame is None else behind(frame, front, twist)
         sprung, steering = self.car.sprung, self.car.sections.steering
         masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
+        if frame is not None:
+            masses[0] = (frame.front.mass, frame.front.cg * self.flat)
         corners = []
         self.car.front.find_poses(map(float, travels[:2]))
         self.car.rear.find_poses(map(float, travels[2:]))
         for i, ((axle, side), travel) in enumerate(zip(CORNERS.values(), travels, strict=True)):
             other = travels[i + side] if self.car.axle(axle).both else None
-            key = (axle, side, travel, other, height, pitch, roll)
+            part = front if axle == "front" else rear
+            key = (axle, side, travel, other, part)
             if key not in self._corners:
-                self._corners[key] = corner(self.car.axle(axle), side, travel, height, up, other)
+                self._corners[key] = corner(self.car.axle(axle), side, travel, part.height, part.up, other)
             corners.append(self._corners[key])
-        loads, push, contact = [], [], []
+        push = []
         for i, ((axle, side), c) in enumerate(zip(CORNERS.values(), corners, strict=True)):
-            masses += [(part.mass, part.at) for part in c.masses]
-            a, other = self.car.axle(axle), corners[i + side]
+            a, other, up = self.car.axle(axle), corners[i + side], (front if axle == "front" else rear).up
             work = self._work(a, side, c, 0, up) + (self._work(a, -side, other, 1, up) if a.both else 0.0)
             if axle in self.free:
                 work += between_wheels(a, self.bars[axle], c, other)
-            loads.append(c.load)
             push.append(work)
-            contact.append(c.contact)
-        weight = sum(m for m, _ in masses) * GRAVITY
-        moment = sum((cross(p, f * up) + c.moment for p, f, c in zip(contact, loads, corners)), np.zeros(3))
-        moment = moment - sum((cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
-        centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
-        lift = sum(loads) - weight
-        for pull in pulls:
-            lift -= pull.load
-            moment = moment - cross(pull.at, pull.load * up) + pull.moment
-        return _Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)
+        if frame is None:
+            return Part(masses, corners, [*pulls, *on_rear], front.up).now(push)
+        rear_mass = [(frame.rear.mass, frame.rear.cg * self.flat)]
+        first = Part(masses, corners[:2], pulls, front.up).now(push)
+        second = Part(rear_mass, corners[2:], on_rear, rear.up).now(())
+        return joined(frame, first, second, twist, (front.up, rear.up))
 
     def _work(self, axle: FittedAxle, side: int, c: Corner, by: int, up: Array) -> float:
         """Virtual work of load, weights and spring of a corner, per travel of its wheel (0) or of the other one (1)."""
@@ -237,49 +261,6 @@ def between_wheels(axle: FittedAxle, bar: float, own: Corner, other: Corner) -> 
     work = -bar * (own.end.height - other.end.height) * (own.end.by[0] - other.end.by[1])
     twist, by = own.twist
     return work - (axle.record.twist_stiffness or 0.0) * twist * by
-
-
-@dataclass(frozen=True, eq=False)
-class Weight:
-    """A mass, its place, and the derivatives of that by the travels of its wheel and of the other one."""
-
-    mass: float
-    at: Array
-    by: tuple[Array, Array]
-
-
-@dataclass(frozen=True)
-class End:
-    """Height of the end of an anti-roll bar, and its derivatives by the travels of its wheel and of the other one."""
-
-    height: float
-    by: tuple[float, float]
-
-
-@dataclass(frozen=True, eq=False)
-class Corner:
-    """A corner at a travel, in the axes of the car; slopes are per travel, `_other` by that of the other wheel."""
-
-    masses: list[Weight]
-    load: float
-    contact: Array
-    slope: Array  # of the carrier at the contact
-    turn: Array  # of the carrier
-    slope_other: Array
-    turn_other: Array
-    moment: Array  # of the tyre that leans
-    length: float  # of the spring
-    drawn: float
-    ratios: tuple[float, float]  # its slopes by both travels
-    end: End  # of the anti-roll bar
-    centre: Array
-    axis: Array  # of spin, to the left
-    twist: tuple[float, float] = (0.0, 0.0)  # of the cross beam, left arm up, and its slope by the travel
-
-    @property
-    def ratio(self) -> float:
-        """Change of the length of the spring while both wheels rise, per travel."""
-        return sum(self.ratios)
 
 
 class _Seen:
@@ -366,16 +347,11 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array,
     )  # fmt: skip
 
 
-def up_of(pitch: float, roll: float) -> Array:
-    """The vertical in axes of the car."""
-    return np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
-
-
 def corner_at_rest(axle: FittedAxle, at_rest: Stand, side: int) -> Corner:
     """The left (1) or right (-1) corner of an axle where the car stands."""
     i = (0 if axle.name == "front" else 2) + (side < 0)
-    travel, other = at_rest.travel[i], at_rest.travel[i + side]
-    return corner(axle, side, travel, at_rest.height, up_of(at_rest.pitch, at_rest.roll), other)
+    travel, other, part = at_rest.travel[i], at_rest.travel[i + side], at_rest.attitude(axle.name)
+    return corner(axle, side, travel, part.height, part.up, other)
 
 
 def roll_centre(axle: FittedAxle, at_rest: Stand) -> float:

@@ -100,12 +100,14 @@ def _stood(car: CarData, asked: Setup) -> CarData:
     height = wanted[0] + places[0] * math.sin(pitch)
     bars = {a.name: bar_stiffness(a) for a in axles}
     across, own = asked.across, 4 if asked.across else 2
+    twists = across and car.frame is not None  # the front part of the body is level then
     statics, added = Statics(car, bars, {}, symmetric=not across), Added(car.added)
     levelled = Towed(car.trailers).levelled()
 
     def at(z: Array) -> tuple[Any, list[float]]:
-        others, pull = added.level(height, pitch, z[own:])
-        n = statics.at(height, pitch, 0.0, z[:4] if across else [z[0], z[0], z[1], z[1]], pull, *levelled)
+        others, pull = added.level(height, pitch, z[own : -1 if twists else None])
+        travels, twist = z[:4] if across else [z[0], z[0], z[1], z[1]], z[-1] if twists else 0.0
+        n = statics.at(height, pitch, 0.0, travels, pull, *levelled, twist=twist)
         return n, added.missing(others, sum(n.load[2:]))
 
     def rest(z: Array) -> Array:
@@ -115,10 +117,11 @@ def _stood(car: CarData, asked: Setup) -> CarData:
         corner, load = next(iter(loads.items()), ("", 0.0))
         cross = n.load[1] + n.load[2] - (asked.cross_weight or 0.0) * sum(n.load)
         fourth = n.load[list(CORNERS).index(corner)] - load if corner else cross
-        return np.array([n.lift, *n.moment[:2], fourth, *missing])
+        return np.array([n.lift, *n.moment[:2], fourth, *missing, *(n.torsion if twists else ())])
 
     start = list(at_rest.travel) if across else [at_rest.travel[0], at_rest.travel[2]]
-    z = solved(car, rest, [*start, *added.start(height, pitch)], _not_reached(car, asked))
+    first = [*start, *added.start(height, pitch), *([at_rest.twist] if twists else [])]
+    z = solved(car, rest, first, _not_reached(car, asked))
     found, _ = at(z)
     _checked(car, asked, loads, found.load)
     for axle, i in zip(axles, (0, 2), strict=True):

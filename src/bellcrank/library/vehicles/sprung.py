@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.library.vehicles.frame_records import FramePart
 from bellcrank.library.vehicles.records import Body, Load, Trailer
 
 Array = np.ndarray[Any, Any]
@@ -22,16 +23,20 @@ class Sprung:
     inertia: Array
 
 
-def with_loads(body: Body | Trailer, loads: Iterable[Load]) -> Sprung:
-    """A body and the point masses that are fixed in it as one."""
+def given_body(body: Body | FramePart | Trailer) -> Sprung:
+    """A body as its section gives it."""
     inertia = np.diag(body.inertia)
     inertia[0, 2] = inertia[2, 0] = body.inertia_xz
-    parts = [(body.mass, np.array(body.cg), inertia)]
-    parts += [(x.mass, np.array(x.at), np.zeros((3, 3))) for x in loads]
-    mass = sum(m for m, _, _ in parts)
-    cg = sum((m * at for m, at, _ in parts), np.zeros(3)) / mass
+    return Sprung(body.mass, np.array(body.cg), inertia)
+
+
+def with_loads(body: Sprung, loads: Iterable[Load]) -> Sprung:
+    """A body and the point masses that are fixed in it as one."""
+    parts = [body, *(Sprung(x.mass, np.array(x.at), np.zeros((3, 3))) for x in loads)]
+    mass = sum(part.mass for part in parts)
+    cg = sum((part.mass * part.cg for part in parts), np.zeros(3)) / mass
     about = np.zeros((3, 3))
-    for m, at, own in parts:
-        r = at - cg
-        about = about + own + m * (r @ r * np.eye(3) - np.outer(r, r))
+    for part in parts:
+        r = part.cg - cg
+        about = about + part.inertia + part.mass * (r @ r * np.eye(3) - np.outer(r, r))
     return Sprung(float(mass), cg, about)

@@ -7,6 +7,7 @@ and _r, with the bodies <wheel>.wheel; a rigid axle is the body <trailer>.<axle>
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +26,7 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Overrun
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.library.vehicles.trailer_rest import TowedStand
-from bellcrank.library.vehicles.trailers import SIDES, TowedAxle, TrailerData, hanging
+from bellcrank.library.vehicles.trailers import CHASSIS, SIDES, TowedAxle, TrailerData, hanging
 from bellcrank.library.vehicles.wheel_tyres import add_tyres, contacts, rolling_spin
 from bellcrank.model.formula import Formula, cross, direction, dot, dxdt, pos, project, rot, to_syntax, vel
 
@@ -40,12 +41,15 @@ COORDINATES = {"l": 1, "r": 2}  # of an axle: of independent wheels that of each
 Place = tuple[float, float, float]
 
 
-def add_trailers(s: System, car: CarData, at_rest: Stand, ground: tuple[Terrain | Surface, Terrain | Surface]) -> None:
-    """All trailers behind the body of the car, `chassis`."""
-    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+def add_trailers(
+    s: System, car: CarData, at_rest: Stand, towing: BodyHandle, ground: tuple[Terrain | Surface, Terrain | Surface]
+) -> None:
+    """All trailers behind the body of the car, or its rear part, `towing`."""
+    trailers = [replace(t, towed_by=towing.name) if t.towed_by == CHASSIS else t for t in car.trailers]
+    for trailer, stands in zip(trailers, at_rest.trailers, strict=True):
         _add_trailer(s, trailer, stands, ground)
-    for trailer in car.trailers:
-        units = hanging(car.trailers, trailer.name)
+    for trailer in trailers:
+        units = hanging(trailers, trailer.name)
         _add_hitch_forces(s, units)
         _add_brakes(s, trailer, units)
 

@@ -7,7 +7,8 @@ moment.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,10 @@ class AddedStand:
     axle: dict[str, float]
     spring: dict[str, float]
 
+    def with_others(self, more: AddedStand) -> AddedStand:
+        """With axles that lie on another part of the car."""
+        return replace(self, travel=self.travel | more.travel, load=self.load | more.load, axle=self.axle | more.axle)
+
     def axle_load(self, axle: TowedAxle) -> float:
         return sum(self.load[axle.wheel(side)] for side in SIDES)
 
@@ -103,11 +108,17 @@ class Added:
         """Coordinates of axles at level travels."""
         return [x for axle, q in zip(self.axles, y, strict=True) for x in (q, 0.0 if axle.rigid else q)]
 
-    def at(self, height: float, pitch: float, roll: float, y: Any) -> tuple[list[float], Pull, AddedStand]:
-        """What is left open (N, N m), what they do to the car, and how they stand."""
+    def at(
+        self, part: tuple[float, float, float], y: Any, carried: Callable[[TowedAxle], bool] | None = None
+    ) -> tuple[list[float], Pull, AddedStand]:
+        """Of axles on a body with a height, pitch and roll, all or those that it has `carried`: what is left open
+        (N, N m), what they do to the body, and how they stand."""
+        height, pitch, roll = part
         wheels = _Wheels(rotation(pitch, roll)[2], height)
         turns, lifts, left = np.zeros(3), 0.0, []
         for i, axle in enumerate(self.axles):
+            if carried is not None and not carried(axle):
+                continue
             pair = y[2 * i : 2 * i + 2]
             open_, own, lift = wheels.forces(axle, pair, np.array(pair), self.springs[axle.name])
             left += open_

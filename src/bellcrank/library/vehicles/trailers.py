@@ -23,10 +23,12 @@ from bellcrank.library.vehicles.axles import make_tyre
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.laws import tyre_offsets
 from bellcrank.library.vehicles.records import AddedAxle, AxleSteering, Load, Trailer, TrailerAxle
-from bellcrank.library.vehicles.sprung import Array, Sprung, with_loads
+from bellcrank.library.vehicles.sprung import Array, Sprung, given_body, with_loads
 
 CAR, CHASSIS = "car", "chassis"  # the towing unit in a file, and its body
-RESERVED = ("abs", "car", CHASSIS, "driver", "fl", "fr", "front", "n", "o", "rack", "rear", "rl", "rr", "wheel")
+CHASSIS_FRONT, CHASSIS_REAR = "chassis_front", "chassis_rear"  # bodies of a frame that twists
+RESERVED = ("abs", "car", CHASSIS, CHASSIS_FRONT, CHASSIS_REAR, "driver", "fl", "fr", "frame", "front", "n", "o",
+            "rack", "rear", "rl", "rr", "wheel")  # fmt: skip
 SOURCES = ("shipped", "file")
 TRAILERS = Collection("trailer", "bellcrank.library.vehicles", "data/trailers")
 SIDES = {"l": 1, "r": -1}  # letter behind the name of a wheel; sign of y
@@ -109,7 +111,9 @@ class TrailerData:
 
     @cached_property
     def sprung(self) -> Sprung:
-        return with_loads(self.record, (*(self.record.loads or {}).values(), *lifted_masses(self.record.axles)))
+        return with_loads(
+            given_body(self.record), (*(self.record.loads or {}).values(), *lifted_masses(self.record.axles))
+        )
 
     @property
     def mass(self) -> float:

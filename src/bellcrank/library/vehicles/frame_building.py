@@ -1,0 +1,89 @@
+"""The body of a car whose frame twists, as parts of a System.
+
+Body `chassis` has no mass. It has the axes of the front part and the mass centre of the whole sprung mass as drawn, so
+that channels, driver and controllers are those of a rigid car. `chassis_front` is fixed to it. `frame` turns about the
+axis of torsion and carries `chassis_rear`, whose axes are those of the car while the frame is not twisted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.frame import FrameData
+from bellcrank.library.vehicles.parameters import put
+from bellcrank.library.vehicles.sprung import Array, Sprung
+from bellcrank.library.vehicles.trailers import CHASSIS, CHASSIS_FRONT, CHASSIS_REAR
+from bellcrank.model.formula import call, dot
+
+FRAME = "frame"
+MOMENTS = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
+CENTRE = ("cg_x", "cg_y", "cg_z")  # parameters of the sprung mass
+
+
+def chassis_parts(s: System, car: CarData, chassis: BodyHandle) -> Mapping[str, BodyHandle]:
+    """The bodies that carry "front" and "rear": one, or two on a frame, which are added."""
+    if car.frame is None:
+        return {"front": chassis, "rear": chassis}
+    rear = _add_parts(s, car.frame, chassis)
+    _add_torsion(s, car.frame, chassis, rear)
+    return {"front": chassis, "rear": rear}
+
+
+def inertia_parameters(s: System, inertia: Array, name: str, words: str) -> tuple[tuple[str | int, ...], ...]:
+    """Parameters i_roll and so on, with `name` behind, for what is not zero; and the matrix of them."""
+    names: dict[tuple[int, int], str | int] = {}
+    for word, (i, j) in MOMENTS.items():
+        value = float(inertia[i, j])
+        names[i, j] = names[j, i] = (
+            put(s, f"i_{word}{name}", value, "M*L**2", f"inertia of {words}, {word}") if value else 0
+        )
+    return tuple(tuple(names[i, j] for j in range(3)) for i in range(3))
+
+
+def _add_parts(s: System, frame: FrameData, chassis: BodyHandle) -> BodyHandle:
+    """Both parts by the sprung mass: their fractions of it and the distance of their mass centres."""
+    part = put(s, "part_front", frame.fraction, "1", "mass of the front part of the body over the sprung mass", (0, 1))
+    words = "mass centre of the front part of the body from that of the rear part"
+    apart = frame.front.cg - frame.rear.cg
+    away = [put(s, f"apart_{a}", float(d), "L", f"{words}, {a}") if d else "0" for a, d in zip("xyz", apart)]
+    shares = {"front": (f"{part}*m_body", f"+ (1 - {part})*"), "rear": (f"(1 - {part})*m_body", f"- {part}*")}
+
+    def body(name: str, parent: BodyHandle, which: str, sprung: Sprung, at: Array) -> BodyHandle:
+        mass, moved = shares[which]
+        cm = tuple(f"{c} {moved}{d}" for c, d in zip(CENTRE, away, strict=True))
+        inertia = inertia_parameters(s, sprung.inertia, f"_{which}", f"the {which} part of the body")
+        return s.add_body(name, parent=parent, joint_at=tuple(at.tolist()), mass=mass, cm=cm, inertia=inertia,
+                          label=f"{which} part of the body")  # fmt: skip
+
+    body(CHASSIS_FRONT, chassis, "front", frame.front, np.zeros(3))
+    axis = s.add_body(FRAME, parent=chassis, rotate=1, joint_at=tuple(frame.joint.tolist()), mass=0, inertia=0,
+                      label="torsion of the frame")  # fmt: skip
+    return body(CHASSIS_REAR, axis, "rear", frame.rear, -frame.joint)
+
+
+def _add_torsion(s: System, frame: FrameData, chassis: BodyHandle, rear: BodyHandle) -> None:
+    k = put(s, "k_frame", frame.stiffness, "F*L/A", "torsional stiffness of the frame")
+    c = put(s, "c_frame", frame.damping, "F*L*T/A", "torsional damping of the frame")
+    s.define("frame_torsion", f"-{k}*q({FRAME}) - {c}*u({FRAME})")
+    s.add_moment("frame.torsion", magnitude="frame_torsion", direction=chassis[1], on=rear, against=chassis,
+                 label="torque of the frame on the rear part of the body")  # fmt: skip
+    words = "twist of the frame: roll of the rear part of the body against the front part"
+    s.add_output("frame_twist", f"q({FRAME})", label=words, units="deg")
+    s.add_output("frame_torque", "frame_torsion", label="torque of the frame on the rear part of the body", units="F*L")
+
+
+def add_rear_roll(s: System, parts: Mapping[str, BodyHandle]) -> None:
+    """The roll angle of the rear part of a body on a frame, and the name of that of the front part."""
+    rear, up = parts["rear"], s.inertial[3]
+    if rear.name == CHASSIS:
+        return
+    for output in s.description.outputs:
+        if output.name == "roll":
+            output.label = "roll angle of the front part of the body"
+    angle = call("atan2", dot(rear[2], up), dot(rear[3], up))
+    s.add_output("roll_rear", angle, label="roll angle of the rear part of the body", units="deg", body=rear)
