@@ -42,7 +42,7 @@ from bellcrank.library.report.key_figures import read_targets
 from bellcrank.library.vehicles.load_cases import read_cases
 from bellcrank.linkage import Linkage, Table
 from bellcrank.linkage.files import read_sheet
-from bellcrank.run.events import is_strict, read_condition
+from bellcrank.run.events import as_function, comparison_of, condition_steps
 from bellcrank.study.definition import read_definition
 from bellcrank.study.formulas import Names, names_in
 from bellcrank.study.pivot import _published
@@ -323,8 +323,9 @@ class Readers:
         return Names({"a": text, "k": 2.0, "zeta": "k/3", "m": 1.0})["a"]
 
     def condition(self, text):
-        is_strict(text)
-        return read_condition(text, self.columns, {"k": 3.0}, "event")
+        comparison_of(text)
+        values = {"k": 3.0}
+        return as_function(condition_steps(text, self.columns, values, "event"), self.columns, values)
 
     def option(self, text):
         for read in (options.value_of, options.argument, options.whole, options.condition, frequencies, sweep, span):

@@ -8,13 +8,13 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.units import ACCELERATION, FORCE, LENGTH, TIME, unit_system
-from bellcrank.verify.coordinates import kinematic_error, own_error
 from bellcrank.verify.poles import _zeros
 from bellcrank.verify.power import Partials, accelerations, virtual_power
 from bellcrank.verify.reactions import newton_euler, reactions_error
 from bellcrank.verify.redundant import _share, correction_error, order_of_correction
 from bellcrank.verify.scales import Scales, varied
 from bellcrank.verify.slopes import _matched, _row_error, constraint_errors
+from bellcrank.verify.states import kinematic_error, own_error
 from bellcrank.verify.subject import Sample, Subject, stand_in
 from bellcrank.verify.truncation import scaled_sample
 from tests.models import system

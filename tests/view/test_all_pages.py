@@ -11,7 +11,7 @@ from bellcrank.files.template import template
 from bellcrank.scene.recorded import PAGES
 from tests.browser import needs_chromium
 from tests.models import SOURCES, example
-from tests.view.test_page import ALL, opened
+from tests.view.test_page import ALL, export_and_open, opened
 
 CARS = (
     "b_double", "caravan", "electric", "formula_student", "hmmwv", "passenger", "semi_trailer", "truck", "truck_trailer",
@@ -93,9 +93,7 @@ def test_all_cars_are_looked_at():
 def test_what_people_do_with_a_page(browser, tmp_path):
     """A value in the address, the address of a changed value, a value that breaks the run by name, a baseline, data,
     and a promise that the page is ready."""
-    path = tmp_path / "page.html"
-    example("double_pendulum").export("page", path)
-    opened(browser, path, "#la=1.25&t=0.5")
+    export_and_open(browser, tmp_path, example("double_pendulum"), "#la=1.25&t=0.5")
     assert browser.value("bellcrank.ready.then(x => x === bellcrank)")
     assert browser.value("bellcrank.t") == pytest.approx(0.5)
     sim = example("double_pendulum").compile(backend="python")
@@ -123,9 +121,8 @@ def test_what_people_do_with_a_page(browser, tmp_path):
 @pytest.mark.campaign
 def test_what_people_mistype(browser, tmp_path):
     """Of an address: reported, and the rest is used; in the field of a number: the value before is there again."""
-    path = tmp_path / "page.html"
-    example("double_pendulum").export("page", path)
-    opened(browser, path, "#la=abc&nobody=1&massb=-2e&%=3&wda=1e999&massa=3&t=later&lb=1.5&<b>x</b>=1")
+    wrong = "#la=abc&nobody=1&massb=-2e&%=3&wda=1e999&massa=3&t=later&lb=1.5&<b>x</b>=1"
+    export_and_open(browser, tmp_path, example("double_pendulum"), wrong)
     assert browser.value("document.getElementById('refused').textContent") == (
         "Not used: la=abc, nobody=1, massb=-2e, %=3, wda=1e999, t=later, <b>x</b>=1"
     )
@@ -142,9 +139,7 @@ def test_what_people_mistype(browser, tmp_path):
 @needs_chromium
 @pytest.mark.campaign
 def test_a_run_begins_again_at_its_end(browser, tmp_path):
-    path = tmp_path / "page.html"
-    example("four_bar").export("page", path)
-    opened(browser, path)
+    export_and_open(browser, tmp_path, example("four_bar"))
     browser.until("bellcrank.t > 0.5")
     browser.until("bellcrank.t < 0.4")
     browser.value("(document.getElementById('repeat').checked = false)")
@@ -155,11 +150,9 @@ def test_a_run_begins_again_at_its_end(browser, tmp_path):
 @pytest.mark.campaign
 def test_view_and_controls_stay_in_sight_on_a_phone(browser, tmp_path):
     """The picture stays at the top while sliders are scrolled; they come before plots; nothing is wider than the page."""
-    path = tmp_path / "page.html"
-    example("driven_car").export("page", path)
     browser.resize(390)
     try:
-        opened(browser, path)
+        export_and_open(browser, tmp_path, example("driven_car"))
         order = "['stage', 'values', 'curves'].map(x => document.getElementById(x).getBoundingClientRect().top)"
         tops = browser.value(order)
         assert tops == sorted(tops) and tops[1] < 700
@@ -198,9 +191,7 @@ def test_a_page_in_a_notebook_and_python_follow_each_other(browser, tmp_path):
 @pytest.mark.campaign
 def test_a_baseline_is_a_ghost_in_the_picture(browser, tmp_path):
     """Grey where nothing was drawn before, until it is dropped."""
-    path = tmp_path / "page.html"
-    example("double_pendulum").export("page", path)
-    opened(browser, path)
+    export_and_open(browser, tmp_path, example("double_pendulum"))
     browser.until("bellcrank.t > 0.6")
     browser.value("(bellcrank.pause(true), document.getElementById('keep').click(), bellcrank.set('la', 1.6))")
     browser.value("(bellcrank.restart(), bellcrank.pause(false))")

@@ -353,6 +353,14 @@ def opened(browser, path, more=""):
     assert not browser.complaints
 
 
+def export_and_open(browser, folder, equations, more="", **options):
+    """Opens the page of a model; its file."""
+    path = folder / "page.html"
+    equations.export("page", path, **options)
+    opened(browser, path, more)
+    return path
+
+
 @pytest.fixture(
     scope="module",
     params=[
@@ -390,9 +398,7 @@ LOST = """(async () => {
 @pytest.mark.campaign
 def test_times_in_the_address_that_cannot_be_shown(either, tmp_path):
     """A time far away computed for ever before anything was drawn; one that is no number became nan."""
-    path = tmp_path / "page.html"
-    example("double_pendulum").export("page", path)
-    opened(either, path, "#t=99999999999")
+    path = export_and_open(either, tmp_path, example("double_pendulum"), "#t=99999999999")
     assert 0 < either.value("bellcrank.t") < 1e9
     for number, wrong in enumerate(("1.2.3", "", ".", "nan", "1e9", "-1")):
         other = path.with_name(f"page{number}.html")  # a page is read again if its name is another one
@@ -406,9 +412,7 @@ def test_page_in_a_browser(either, tmp_path):
     a policy forbids WebAssembly, the first picture stands still, and it says why."""
     browser = either
     eom = example("double_pendulum")
-    path = tmp_path / "page.html"
-    eom.export("page", path)
-    opened(browser, path, "#t=0.5")
+    path = export_and_open(browser, tmp_path, eom, "#t=0.5")
     assert browser.value("bellcrank.t") == pytest.approx(0.5)
     first = pixels(browser.screenshot())
     area = (slice(62, 460), slice(18, 725))
@@ -475,9 +479,7 @@ def pixels(png):
 @needs_chromium
 @pytest.mark.campaign
 def test_a_page_behind_another_waits_and_goes_on_without_a_jump(browser, tmp_path):
-    path = tmp_path / "page.html"
-    example("double_pendulum").export("page", path)
-    opened(browser, path)
+    export_and_open(browser, tmp_path, example("double_pendulum"))
     browser.until("bellcrank.t > 0.2")
     with browser.behind_another():
         browser.until("document.hidden")
@@ -559,9 +561,7 @@ def test_hostile_labels_in_chromium(browser, tmp_path):
 @pytest.mark.filterwarnings("ignore:the picture needs values")
 @pytest.mark.parametrize("name", ALL)
 def test_every_example_opens_and_moves(browser, tmp_path, name):
-    path = tmp_path / "page.html"
-    example(name).export("page", path)
-    opened(browser, path)
+    export_and_open(browser, tmp_path, example(name))
     browser.until("bellcrank.t > 0.02 || bellcrank.facts.t_end < 0.1")
     assert browser.value("bellcrank.problem") == ""
     if "scene" not in browser.value("Object.keys(bellcrank.facts)"):  # equations that were derived by hand have none
@@ -579,9 +579,7 @@ def test_every_example_opens_and_moves(browser, tmp_path, name):
 @needs_chromium
 @pytest.mark.campaign
 def test_a_state_that_is_not_finite_is_told_and_restart_repairs(browser, tmp_path):
-    path = tmp_path / "page.html"
-    example("double_pendulum").export("page", path)
-    opened(browser, path, "#t=0.1")
+    export_and_open(browser, tmp_path, example("double_pendulum"), "#t=0.1")
     browser.value("(bellcrank.set('wda', -1e9), document.getElementById('go').click())")
     browser.until("bellcrank.problem !== ''")
     assert "no longer finite" in browser.value("document.getElementById('told').textContent")
@@ -593,9 +591,7 @@ def test_a_state_that_is_not_finite_is_told_and_restart_repairs(browser, tmp_pat
 @pytest.mark.campaign
 def test_values_with_which_it_cannot_go_on_are_not_the_end(browser, tmp_path):
     """A length of nothing; loops that cannot be closed in a run, and from the start."""
-    path = tmp_path / "page.html"
-    example("change_point_four_bar").export("page", path)
-    opened(browser, path)
+    export_and_open(browser, tmp_path, example("change_point_four_bar"))
     for action in ("bellcrank.set('l3', 0)", "bellcrank.set('l2', 5)", "(bellcrank.set('l2', 5), bellcrank.restart())"):
         browser.until("bellcrank.t > 0.1")
         browser.value(action)

@@ -9,7 +9,7 @@ from tests.browser import needs_chromium
 from tests.library.test_rigid import disc
 from tests.models import example, system
 from tests.node import needs_node, page_pulled, page_runs, unpacked
-from tests.view.test_page import browser, opened  # noqa: F401  a fixture
+from tests.view.test_page import browser, export_and_open  # noqa: F401  a fixture
 
 STEPS = 200
 
@@ -91,9 +91,7 @@ def test_pages_with_rigid_wheels_have_no_bodies_to_pull():
 @pytest.mark.campaign
 def test_mouse_and_fingers_pull_bodies(browser, tmp_path):  # noqa: F811
     """A body follows the pointer and is free again behind it; beside bodies and with the page paused, the view turns."""
-    path = tmp_path / "page.html"
-    example("double_pendulum").export("page", path, drag=True)
-    opened(browser, path)
+    export_and_open(browser, tmp_path, example("double_pendulum"), drag=True)
     assert violations(browser) == []
     kinds = {
         "mouse": [lambda x, y, k=k: browser.mouse(k, x, y) for k in ("Pressed", "Moved", "Released")],

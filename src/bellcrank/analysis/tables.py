@@ -18,8 +18,12 @@ Cells = tuple[Sequence[str], Sequence[Sequence[str]], str]  # of a table: heads,
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
     """Aligned columns under a head; `align` has < or > for each."""
-    lines = [list(head), *(list(r) for r in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(align))]
+    return aligned([head, *rows], align)
+
+
+def aligned(lines: Sequence[Sequence[str]], align: str) -> str:
+    """Aligned columns of lines, also of none."""
+    widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
     shown = (
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
         for line in lines

@@ -16,13 +16,14 @@ from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import ANIMATIONS, MANY, SPELLED, argument, ends_in, given, positive, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import table
+from bellcrank.cli.text import print_written, table
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.files.html import PAGES
-from bellcrank.library.manoeuvres import Setting, every, known, run, targets_of, write_page
+from bellcrank.library.manoeuvres import Result, Setting, every, known, run, targets_of, write_page
 from bellcrank.library.manoeuvres.ready import METHOD
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
+from bellcrank.library.vehicles.car import Car
 from bellcrank.run.values import METHODS, method_name
 
 ALL = "all"
@@ -98,16 +99,10 @@ def command(args: Namespace) -> int:
     targets = targets_of(args.targets)
     with Progress("driving") as progress:
 
-        def report(share: float, what: str) -> None:
-            progress.what = f"driving {what}"
-            progress.report(share)
+        def drive(car: Car, each: str) -> Result:
+            return run(car, cast(ManoeuvreName, each), **_settings(args, each, len(names)))
 
-        for car, each in drive_all(
-            cars,
-            names,
-            lambda car, each: run(car, cast(ManoeuvreName, each), **_settings(args, each, len(names))),
-            report,
-        ):
+        for car, each in drive_all(cars, names, drive, progress.report_next):
             if each not in car.failures:
                 unwritten += _report(args, car, each, len(cars) > 1)
             elif len(names) * len(cars) == 1:
@@ -176,8 +171,7 @@ def _report(args: Namespace, car: Driven, name: str, several: bool) -> list[str]
         failed.append(str(error))
     if not args.json:
         print(result)
-        for path in written:
-            print(f"wrote {path}")
+        print_written(*written)
     return failed
 
 

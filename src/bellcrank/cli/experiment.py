@@ -11,7 +11,7 @@ from typing import Any, cast
 from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import number, table
+from bellcrank.cli.text import number, print_written, table
 from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres import Experiment, experiment, known
 from bellcrank.study.cluster import remote
@@ -36,14 +36,9 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
         raise ModelError("--vary has no --plot, --targets or --author; --report writes a page, --out a table (.csv)")
     with Progress("driving") as progress, ExitStack() as cluster:
         executor = cluster.enter_context(remote(args.cluster)).get_executor() if args.cluster else None
-
-        def report(share: float, what: str) -> None:
-            progress.what = f"driving {what}"
-            progress.report(share)
-
         found = experiment(
             files[0], cast(ManoeuvreName, names[0]), dict(args.vary), samples=args.samples, cores=args.cores,
-            executor=executor, progress=report, **settings,
+            executor=executor, progress=progress.report_next, **settings,
         )  # fmt: skip
     first = next((n for n in known()[names[0]].first if n in found.metrics), next(iter(found.metrics)))
     by = args.sort or first
@@ -57,8 +52,7 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
         print(json.dumps(_figures(found), indent=2))
         return
     _show(found, by)
-    for path in written:
-        print(f"wrote {path}")
+    print_written(*written)
 
 
 def _show(found: Experiment, by: str) -> None:

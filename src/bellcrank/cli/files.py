@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,15 @@ def in_folder(path: str) -> str:
     if not Path(path).exists() and not os.access(folder, os.W_OK):
         raise bc.RunError(f"cannot write {path}: the folder {folder} may not be written to")
     return path
+
+
+def draw_to(path: str, draw: Callable[[str], object]) -> None:
+    """Draws a picture; an error if files of that kind cannot be drawn."""
+    place = in_folder(path)
+    try:
+        draw(place)
+    except ValueError as error:
+        raise bc.ModelError(f"cannot draw {path}: {error}") from None
 
 
 def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:

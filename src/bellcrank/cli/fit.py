@@ -7,10 +7,10 @@ from argparse import Namespace
 
 import numpy as np
 
-from bellcrank.cli.files import in_folder
+from bellcrank.cli.files import draw_to, in_folder
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.suspension import AXLES, is_both, is_car
-from bellcrank.cli.text import number, table
+from bellcrank.cli.text import number, print_written, table
 from bellcrank.errors import ModelError
 from bellcrank.files.whole import write_text
 from bellcrank.library.vehicles.car import Car
@@ -40,18 +40,13 @@ def show_fit(args: Namespace) -> dict[str, object]:
     if args.csv:
         found.save(in_folder(args.csv))
     if args.plot:
-        try:
-            found.draw(in_folder(args.plot))
-        except ValueError as error:
-            raise ModelError(f"cannot draw {args.plot}: {error}") from None
+        draw_to(args.plot, found.draw)
     if args.write:
         rows = [f"{n} = {json.dumps(points[n])}" for n in found.points]
         write_text(in_folder(args.write), "\n".join([head, *rows]) + "\n")
     if not args.json:
         _show(found)
-        for path in (args.csv, args.plot, args.write):
-            if path:
-                print(f"wrote {path}")
+        print_written(args.csv, args.plot, args.write)
     return _figures(found)
 
 

@@ -13,6 +13,7 @@ from bellcrank.cli.options import MANY, NAMED, OF_MODEL, ends_in, given, number_
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.suspension import is_both, is_car
+from bellcrank.cli.text import print_written
 from bellcrank.files.html import PAGES
 from bellcrank.library.vehicles.files import is_motorcycle
 from bellcrank.optimize import Fit, Recording
@@ -72,8 +73,7 @@ def command(args: Namespace) -> None:
         print(json.dumps(found.to_dict(), indent=2))
         return
     print(found)
-    for path in written:
-        print(f"wrote {path}")
+    print_written(*written)
 
 
 def _fitted(args: Namespace) -> Fit:

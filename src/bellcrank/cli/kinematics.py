@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.cli.files import in_folder
+from bellcrank.cli.files import draw_to, in_folder
 from bellcrank.cli.options import MOST_VALUES, ends_in, real, shared
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.suspension import AXLES, each_axle, is_both, is_car
-from bellcrank.cli.text import number, table
+from bellcrank.cli.text import number, print_written, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import Measures, draw, measure, usual_travels
@@ -136,19 +136,14 @@ def _show_measures(args: Namespace) -> dict[str, object]:
     ]
     written = _save(found, args.csv) if args.csv else []
     if args.plot:
-        try:
-            draw(found, in_folder(args.plot), "rack" if sweep else "travel")
-        except ValueError as error:
-            raise ModelError(f"cannot draw {args.plot}: {error}") from None
+        draw_to(args.plot, lambda path: draw(found, path, "rack" if sweep else "travel"))
     if args.table:
         ends = float(travel.min()), float(travel.max())
         with Progress("making a table"):
             linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
     if not args.json:
         _show(linkage, found, args.columns)
-        for path in (*written, args.plot, args.table):
-            if path:
-                print(f"wrote {path}")
+        print_written(*written, args.plot, args.table)
     return _figures(linkage, found)
 
 

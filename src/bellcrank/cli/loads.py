@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from bellcrank.cli.files import in_folder
+from bellcrank.cli.files import draw_to, in_folder
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import number, table
+from bellcrank.cli.text import number, print_written, table
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.load_cases import linkage_loads, read_cases
@@ -23,15 +23,10 @@ def show_loads(args: Namespace) -> dict[str, object]:
     if args.csv:
         found.save(in_folder(args.csv))
     if args.plot:
-        try:
-            found.draw(in_folder(args.plot))
-        except ValueError as error:
-            raise ModelError(f"cannot draw {args.plot}: {error}") from None
+        draw_to(args.plot, found.draw)
     if not args.json:
         _show(found)
-        for path in (args.csv, args.plot):
-            if path:
-                print(f"wrote {path}")
+        print_written(args.csv, args.plot)
     return _figures(found)
 
 

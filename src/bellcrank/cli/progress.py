@@ -29,6 +29,11 @@ class Progress:
         """Takes note of the share done."""
         self._share = float(share)
 
+    def report_next(self, share: float, what: str) -> None:
+        """Takes note of the fraction done, and of what is driven next."""
+        self.what = f"driving {what}"
+        self.report(share)
+
     def __enter__(self) -> Progress:
         self._open.append(self)
         if sys.stderr.isatty():

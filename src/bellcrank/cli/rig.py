@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.text import number, table
+from bellcrank.cli.text import number, print_written, table
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.compliance_table import LOADS, PHASES, RESPONSES
@@ -75,7 +75,5 @@ def show_measured(args: Namespace) -> dict[str, object]:
         found.plot(in_folder(args.plot))
     if not args.json:
         print(found)
-        for path in (args.csv, args.plot):
-            if path:
-                print(f"wrote {path}")
+        print_written(args.csv, args.plot)
     return found.to_dict()

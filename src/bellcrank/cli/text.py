@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import bellcrank as bc
+from bellcrank.analysis.tables import aligned
 from bellcrank.errors import counted
 
 
@@ -33,13 +34,14 @@ def operations_text(c: dict[str, Any]) -> str:
 
 def table(rows: Sequence[Sequence[str]], head: Sequence[str] | None, align: str) -> str:
     """Aligned columns; `align` has < or > for each."""
-    lines = ([head] if head else []) + list(rows)
-    widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
-    shown = (
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
-        for line in lines
-    )
-    return "\n".join(f"  {line}".rstrip() for line in shown)
+    return aligned([*([head] if head else []), *rows], align)
+
+
+def print_written(*paths: object) -> None:
+    """Reports the files that were written, of those that were asked for."""
+    for path in paths:
+        if path:
+            print(f"wrote {path}")
 
 
 def last_value(run: bc.Run, name: str) -> dict[str, Any]:

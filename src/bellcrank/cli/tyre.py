@@ -10,7 +10,7 @@ import numpy as np
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import ends_in, real, shared
 from bellcrank.cli.parser import CommandParser
-from bellcrank.cli.text import number, table
+from bellcrank.cli.text import number, print_written, table
 from bellcrank.files.choose import write_table
 from bellcrank.files.record import Column, Table
 from bellcrank.files.text import one_line
@@ -52,9 +52,7 @@ def command(args: Namespace) -> None:
         print(json.dumps({**head, "at": values}, indent=2))
         return
     _show(tyre, loads, {name: np.asarray(found[name]) for name in SHOWN})
-    for path in (args.plot, args.table):
-        if path:
-            print(f"wrote {path}")
+    print_written(args.plot, args.table)
 
 
 def _show(tyre: MagicFormula, loads: np.ndarray, found: dict[str, np.ndarray]) -> None:

@@ -101,55 +101,6 @@ class Ground:
         curve = _second(pieces[i], x) / (1 + slope * slope) ** 1.5
         return 2 * i, -curve / (1 - curve * near.distance)
 
-    def on_part(self, part: int, before: Near, x: float, z: float) -> tuple[Near, float, bool]:
-        """The nearest point of one part of the ground (as of `shape`), near the one `before`; the turn of the normal
-        there; does it still lie on the part?"""
-        starts, pieces = self._lists
-        if part % 2 == 0 and part >= 0:
-            i = part // 2
-            s = _foot_beyond(pieces[i], x, z, before.foot_x)
-            h, h1, h2 = _height(pieces[i], s), _slope(pieces[i], s), _second(pieces[i], s)
-            size = math.hypot(1.0, h1)
-            near = Near(((z - h) - h1 * (x - s)) / size, -h1 / size, 1 / size, s, h)
-            curve = h2 / size**3
-            inside = (i == 0 or s >= starts[i - 1]) and (i == len(starts) or s <= starts[i])
-            return near, -curve / (1 - curve * near.distance), inside
-        if part < 0:
-            at, side = starts[-part - 1], math.copysign(1.0, before.normal_x)
-            one, other = _height(pieces[-part - 1], at), _height(pieces[-part], at)
-            return Near(side * (x - at), side, 0.0, at, z), 0.0, min(one, other) <= z <= max(one, other)
-        dx, dz = x - before.foot_x, z - before.foot_z
-        size = math.hypot(dx, dz) or 1e-300
-        near = Near(size, dx / size, dz / size, before.foot_x, before.foot_z)
-        return near, 1 / size, _over_edge(pieces, part // 2, before.foot_x, before.foot_z, dx, dz)
-
-    def next_part(self, part: int, near: Near, x: float, z: float) -> tuple[int, Near]:
-        """Where one comes to that leaves a part at `near`, at (x, z): the part and a point of it."""
-        starts, pieces = self._lists
-        if part < 0:
-            k = -part
-            one, other = _height(pieces[k - 1], starts[k - 1]), _height(pieces[k], starts[k - 1])
-            if near.foot_z >= max(one, other):
-                return 2 * k + 1, near._replace(foot_z=max(one, other))
-            return 2 * (k - 1) if one < other else 2 * k, near
-        if part % 2:
-            k = part // 2
-            before, after = _height(pieces[k - 1], near.foot_x), _height(pieces[k], near.foot_x)
-            left = (x - near.foot_x) + (z - near.foot_z) * _slope(pieces[k - 1], near.foot_x) < 0
-            if before >= near.foot_z and left:
-                return 2 * (k - 1), near
-            return (2 * k if after >= near.foot_z and not (before < near.foot_z and x < near.foot_x) else -k), near
-        i = part // 2
-        right = i < len(starts) and near.foot_x > starts[i]
-        k = i + 1 if right else i
-        at = starts[k - 1]
-        one, other = _height(pieces[k - 1], at), _height(pieces[k], at)
-        here, there = (one, other) if right else (other, one)
-        same = abs(other - one) <= GROUND.level * (1 + abs(one) + abs(other)) * (1 + abs(at))
-        if same and _slope(pieces[k], at) >= _slope(pieces[k - 1], at) - GROUND.level:
-            return 2 * (k if right else k - 1), near._replace(foot_x=at, foot_z=there)
-        return (2 * k + 1 if same or there < here else -k), near._replace(foot_x=at, foot_z=here)
-
     @cached_property
     def c(self) -> tuple[str, str]:
         """C source of the ground, and the name of its function
@@ -187,27 +138,6 @@ class Ground:
     @cached_property
     def _called(self) -> str:
         return "ground_" + digest_of(self.near_function)
-
-
-def _over_edge(pieces: Sequence[Piece], i: int, x: float, z: float, dx: float, dz: float) -> bool:
-    """Is an edge at (x, z), the start of piece i, the nearest ground for a point at (dx, dz) from it?"""
-    before, after = _height(pieces[i - 1], x), _height(pieces[i], x)
-    left = dx + dz * _slope(pieces[i - 1], x) >= 0 if before >= z else dz >= 0
-    right = dx + dz * _slope(pieces[i], x) <= 0 if after >= z else dz >= 0
-    return left and right
-
-
-def _foot_beyond(piece: Piece, x: float, z: float, s: float) -> float:
-    """The foot on a piece that may continue outside its ends, by Newton's method from a point near it."""
-    if not (piece[3] or piece[4] or piece[5]):
-        return _foot(piece, x, z, -math.inf, math.inf, True)
-    for _ in range(GROUND.feet):
-        h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
-        change = (s - x + (h - z) * h1) / (1 + h1 * h1 + (h - z) * h2)
-        s -= change
-        if abs(change) <= GROUND.exact * (1 + abs(s)):
-            break
-    return s
 
 
 def _candidates(

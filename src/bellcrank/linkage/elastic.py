@@ -4,8 +4,9 @@ In:  a linkage at a pose, bushes at hard points, springs. Out: `Give`. Every bod
 six small displacements; joints without bushes hold as they do in kinematics, bushes and springs are stiffnesses. Forces
 that act already bend nothing here: bushes are as drawn without load, and the stiffness by preload is omitted.
 
-Bushes with curves bend in m directions by d, with forces that differ by p(d) from those of their slopes at zero. Under
-a load F at the wheel centre, with the compliance C of the slopes, d = B F - E p(d); the carrier moves by C F - B^T p.
+Bushes with curves bend in m directions by d, with forces that differ by p(d) from those of their stiffness at zero.
+Under a load F at the wheel centre, with the compliance C of that stiffness, d = B F - E p(d), and the carrier moves by
+C F - B^T p.
 Matschinsky, Radführungen der Straßenfahrzeuge (2007), ch. 5.
 """
 
@@ -36,11 +37,11 @@ SEARCH = 1e-9  # of a step, to which its length is found
 
 @dataclass(frozen=True)
 class Hinge:
-    """A change of the slope of a curve: by `slope` past the deflection `at`, on its positive or negative side (m, N/m).
-    Its force is side slope max(0, side (d - at))."""
+    """A change of the stiffness of a curve: by `stiffness` past the deflection `at`, on its positive or negative side
+    (m, N/m). Its force is side stiffness max(0, side (d - at))."""
 
     at: float
-    slope: float
+    stiffness: float
     side: int
 
 
@@ -51,7 +52,7 @@ Hinges = tuple[Hinge, ...]
 class Bush:
     """A bush at a hard point: `stiffness`, 6 x 6 (N/m, N/rad, N m/rad), along and about `axes`, whose rows are its unit
     vectors as drawn; they turn with the arm or rod that the bush is pressed into. `curves`: what a curve of force over
-    deflection along an axis (0 to 2) adds to its slope at zero, which is part of the stiffness."""
+    deflection along an axis (0 to 2) adds to the force of its stiffness at zero, which is part of `stiffness`."""
 
     stiffness: Array
     axes: Array
@@ -83,10 +84,10 @@ class Give:
         free = self.bends @ load
         d, force = free, np.zeros(len(free))
         for _ in range(ITERATIONS):
-            bent, slope = _bent(self.curves, d)
+            bent, stiffness = _bent(self.curves, d)
             if np.abs(self.softness @ (force + bent)).max(initial=0.0) <= EXACT * np.abs(free).max(initial=0.0):
                 return d
-            step = -np.linalg.solve(np.eye(len(d)) + slope[:, None] * self.softness, force + bent)
+            step = -np.linalg.solve(np.eye(len(d)) + stiffness[:, None] * self.softness, force + bent)
             moves = self.softness @ step
             low, high = 0.0, 1.0
             while high - low > SEARCH and self._climbs(force + high * step, d + high * moves, moves):
@@ -100,7 +101,7 @@ class Give:
         raise ModelError("the balance of forces of the bushes with curves was not found")
 
     def _climbs(self, force: Array, d: Array, moves: Array) -> bool:
-        """Whether the energy rises ahead."""
+        """Whether the energy stiffnesses ahead."""
         return bool((force + _bent(self.curves, d)[0]) @ moves > 0)
 
     def under(self, force: Array, arm: Array, moment: Array | None = None) -> Array:
@@ -110,15 +111,15 @@ class Give:
 
 
 def _bent(curves: Sequence[Hinges], d: Array) -> tuple[Array, Array]:
-    """What curves add to the forces of their slopes at zero, and the slopes of that, at deflections."""
-    force, slope = np.zeros(len(curves)), np.zeros(len(curves))
+    """What curves add to the forces of their stiffness at zero, and the derivatives of that, at deflections."""
+    force, stiffness = np.zeros(len(curves)), np.zeros(len(curves))
     for j, hinges in enumerate(curves):
         for h in hinges:
             past = h.side * (d[j] - h.at)
             if past > 0:
-                force[j] += h.side * h.slope * past
-                slope[j] += h.slope
-    return force, slope
+                force[j] += h.side * h.stiffness * past
+                stiffness[j] += h.stiffness
+    return force, stiffness
 
 
 @dataclass(frozen=True)
@@ -343,8 +344,8 @@ def make_bush(
     curves: dict[int, Hinges] = {}
     for i, (word, points) in enumerate((("first", first), ("second", second), ("third", third))):
         if points is not None:
-            slope, hinges = _curve(f"{word} of the bush '{at}'", points, K[i, i], chain.name)
-            K[i, i] += slope
+            at_zero, hinges = _curve(f"{word} of the bush '{at}'", points, K[i, i], chain.name)
+            K[i, i] += at_zero
             curves |= {i: hinges} if hinges else {}
     least, largest = (float(x) for x in np.linalg.eigvalsh((K + K.T) / 2)[[0, -1]])
     if np.abs(K - K.T).max() > 1e-9 * max(largest, 1e-300) or least < -1e-9 * largest:
@@ -361,8 +362,8 @@ def make_bush(
 
 
 def _curve(called: str, points: Pairs, stiffness: float, name: str) -> tuple[float, Hinges]:
-    """The slope of a curve at zero, the mean of both sides, and what it adds to that. A curve that begins at zero is
-    the same on both sides; past its ends it continues with its last slopes."""
+    """The stiffness of a curve at zero, the mean of both sides, and what it adds to that. A curve that begins at zero
+    is the same on both sides; past its ends it continues with the stiffness there."""
     x, force = np.array(points, float).T
     if x[0] == 0:
         x, force = np.concatenate([-x[:0:-1], x]), np.concatenate([-force[:0:-1], force])
@@ -373,12 +374,12 @@ def _curve(called: str, points: Pairs, stiffness: float, name: str) -> tuple[flo
     i = int(np.searchsorted(x, 0.0))
     if x[i] > 0:
         x, force = np.insert(x, i, 0.0), np.insert(force, i, 0.0)
-    slopes = np.diff(force) / np.diff(x)
-    if slopes.min() < 0 or slopes.min() + stiffness <= 0:
+    stiffnesses = np.diff(force) / np.diff(x)
+    if stiffnesses.min() < 0 or stiffnesses.min() + stiffness <= 0:
         raise ModelError(f"{called} must rise, or with a stiffness along that axis not fall", name)
-    zero = float(slopes[i - 1] + slopes[i]) / 2
+    zero = float(stiffnesses[i - 1] + stiffnesses[i]) / 2
     found = []
-    for side, at, own in ((1, x[i:], slopes[i:]), (-1, x[i::-1], slopes[i - 1 :: -1])):
+    for side, at, own in ((1, x[i:], stiffnesses[i:]), (-1, x[i::-1], stiffnesses[i - 1 :: -1])):
         found += [Hinge(float(a), float(c), side) for a, c in zip(at, np.diff(own, prepend=zero), strict=False) if c]
     return zero, tuple(found)
 

@@ -182,11 +182,6 @@ class Solver:
             return row
         return matrix([input_row(frames, self.plan.chain.inputs[i])], range(self.plan.unknowns), 1)[0, 0]
 
-    def input_value(self, state: Array, i: int) -> Array:
-        """An input's value at given states."""
-        numbers: Any = state if state.shape[1] > 1 else [float(x) for x in state[:, 0]]
-        return self._input_at(Frames(self.plan, numbers), state, i)
-
     def _input_at(self, frames: Frames, state: Array, i: int) -> Array:
         """An input's value at given states whose frames are known."""
         k = self.plan.inputs[i]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from bellcrank.expr import Expr, add, div
+from bellcrank.errors import ModelError
+from bellcrank.expr import Expr, Symbol, add, div
 from bellcrank.model.bodies import joint_of, resolve_bodies
 from bellcrank.model.mechanism import Body, Mechanism
-from bellcrank.model.names import check_names
-from bellcrank.model.orders import assign_orders
 from bellcrank.model.reading import Checker, Draft
 from bellcrank.model.records import Description
+from bellcrank.model.scope import NAME, SHORT, is_reserved
 from bellcrank.vector.basis import NULL, Vec3, add3, matvec, scale3
 
 
@@ -75,3 +76,84 @@ def choose_speeds(bodies: list[Body]) -> list[Body]:
             carried.setdefault(b.parent, []).append((mass, add3(b.joint.at, matvec(b.joint.C, cm))))
         result[b.index] = replace(b, composite_cm=cm, joint=b.joint.with_speeds(cm, b.parent < 0))
     return result
+
+
+# ---- names of a description: well formed, used once, not reserved
+
+
+FORM = "a name starts with a letter and holds letters, digits, _ and dots."
+
+
+def check_names(checker: Checker) -> None:
+    d = checker.description
+    returned = [r for e in d.externals for r in e.returns]
+    spaces = {
+        "body": [b.name for b in d.bodies],
+        "point": [p.name for p in d.points],
+        "force": [f.name for f in d.forces],
+        "scalar": [*(v.name for v in d.variables), *(z.name for z in d.states), *d.definitions, *returned],
+    }
+    for space, names in spaces.items():
+        _check_space(checker, space, names)
+    for e in d.externals:
+        where = f"external '{e.name}'"
+        if e.when in ("input", "echo") and not e.returns:
+            checker.problem(where, f"when='{e.when}' needs returns=: the names of what it gives.")
+        for name in e.returns if e.entered else ():
+            if (record := d.parameters.get(name)) is not None and record.value is not None:
+                checker.problem(where, f"it gives '{name}', which has the value {record.value:g} already.")
+    default_masses = {f"{b.name}m" for b in d.bodies if b.mass is None}
+    for name in d.parameters:
+        if is_reserved(name) and name not in {*SHORT, *default_masses}:
+            checker.problem(f"parameter '{name}'", "the name is reserved.")
+        elif not NAME.fullmatch(name):
+            checker.problem(f"parameter {name!r}", FORM)
+
+
+def _check_space(checker: Checker, space: str, names: list[str]) -> None:
+    """Names of one kind."""
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            checker.problem(f"{space} {name!r}", FORM)
+            continue
+        if name in seen:
+            checker.problem(f"{space} '{name}'", "the name is used twice.")
+        seen.add(name)
+        if space == "scalar" and is_reserved(name):
+            checker.problem(f"{space} '{name}'", "the name is reserved.")
+        if space == "body" and name == "n":
+            checker.problem("body 'n'", "the name is reserved for the inertial body.")
+
+
+# ---- small orders of symbols, from small(), large() and the flags of bodies
+
+
+def assign_orders(checker: Checker) -> None:
+    """Gives orders to symbols; coordinates and speeds are then made anew."""
+    d, scope = checker.description, checker.scope
+    for draft in checker.drafts:
+        record, k = draft.record, len(draft.slides)
+        q, u = scope.by_body[record.name]
+        flags = _flags(record.small_translations, k) + _flags(record.small_angles, max(len(q), len(u)) - k)
+        for states in (q, u):
+            for s, flag in zip(states, flags, strict=False):
+                if flag:
+                    scope.orders[s.name] = 1
+    for given, order in [(x, 1) for x in d.small] + [(x, -1) for x in d.large]:
+        with checker.collecting("small()" if order > 0 else "large()"):
+            e = scope.scalar(given)
+            if not isinstance(e, Symbol):
+                raise ModelError(f"{e} is not a parameter, variable, coordinate or speed.")
+            scope.orders[e.name] = order
+    if scope.orders:
+        for q, u in (*scope.by_body.values(), (scope.coordinates, scope.speeds)):
+            for states in (q, u):
+                states[:] = [scope.symbol(s.name, s.kind) for s in states]
+        scope.forget()
+
+
+def _flags(flag: Any, count: int) -> list[bool]:
+    if hasattr(flag, "__len__"):
+        return [bool(x) for x in flag][:count] + [False] * (count - len(flag))
+    return [bool(flag)] * count

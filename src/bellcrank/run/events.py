@@ -20,11 +20,6 @@ from bellcrank.numeric.events import Condition
 from bellcrank.run.arrays import for_arrays
 
 
-def is_strict(given: Any) -> bool:
-    """Is a condition a comparison that does not hold for equal values?"""
-    return comparison_of(given) in ("<", ">")
-
-
 def comparison_of(given: Any) -> str:
     """The sign of a condition that is a comparison, else ""."""
     text = str(given)
@@ -32,18 +27,11 @@ def comparison_of(given: Any) -> str:
     return op if op in COMPARISONS else ""
 
 
-def read_condition(
-    given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
-) -> Condition:
-    """A condition over rows for a channel's name or a formula; columns: channel -> (column, factor from user units).
-    Values, those of parameters, are read when it is evaluated; `where` begins its errors."""
-    return as_function(condition_steps(given, columns, values, where), columns, values)
-
-
 def condition_steps(
     given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
 ) -> tuple[FormulaStep, ...]:
-    """A condition step by step, the last one is its value; arguments as of `read_condition`."""
+    """A condition over rows, for a channel's name or a formula, step by step: the last one is its value. `columns`: a
+    column and a factor from user units, by channel; `values`: those of parameters; `where` begins errors."""
     channel = find_name(given, columns, "channel")
     if channel is not None:  # whose name need not be one of formulas
         column, factor = columns[channel]

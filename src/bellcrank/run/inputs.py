@@ -56,14 +56,6 @@ def _table(given: Table, name: str) -> Signal:
     return Signal("pieces", given.value, slope.value if slope else None, bends, (), points, pieces, second=second)
 
 
-def differentiated(name: str) -> tuple[str, int]:
-    """The input behind a name such as dxdt(dxdt(z)), and how often it is differentiated."""
-    times = 0
-    while name.startswith("dxdt("):
-        name, times = name[5:-1], times + 1
-    return name, times
-
-
 def as_input(signal: Signal, name: str, factor: float, times: int) -> Input:
     """The signal, differentiated as often as asked for, as an input of a program; `factor` leads to equation units."""
     source = (signal.value, signal.rate, signal.second)[times]

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from bellcrank.emit.c.formulas import formula_steps
 from bellcrank.emit.c.many import figure_kinds
-from bellcrank.emit.c.methods import advance_text, embedded_tables, half_explicit_tables, method_names
+from bellcrank.emit.c.methods import advance_text, embedded_tables, half_explicit_tables, method_names, numbers
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import signal_values
-from bellcrank.emit.c.stiff import radau_tables, rodas_tables
 from bellcrank.emit.number import DOUBLE
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric import tuning
+from bellcrank.numeric.collocation import RADAU5
+from bellcrank.numeric.rosenbrock import RODAS5P
 
 GROUPS = {  # of tuning constants: the file, and what their names begin with
     "elimination.h": (tuning.ELIMINATION, ""),
@@ -64,3 +65,42 @@ if __name__ == "__main__":
     folder = Path(__file__).parents[2] / "kernel" / "tables"
     for name, text in kernel_tables().items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+# ---- tables of stiff methods in C
+
+
+def radau_tables() -> str:
+    m = RADAU5
+    lines = [
+        f"enum {{ FIRST_ORDER = {m.first_order} }};",
+        f"#define STIFF_EXPONENT {float(m.exponent)!r}",
+        f"#define STIFF_GROWTH {m.growth!r}",
+        f"#define REAL_VALUE {m.real!r}",
+    ]
+    vectors = {"NODE[3]": m.nodes, "ERROR_SHARE[3]": m.error, "PAIR_VALUE[2]": m.pair}
+    for name, row in vectors.items():
+        lines.append(f"static const real {name} = {{{', '.join(map(repr, row))}}};")
+    for name, rows in {"TO": m.to, "BACK": m.back}.items():
+        lines.append(f"static const real {name}[3][3] = {{")
+        lines += [f"    {{{', '.join(map(repr, row))}}}," for row in rows]
+        lines.append("};")
+    return "\n".join([*lines, ""])
+
+
+def rodas_tables() -> str:
+    m = RODAS5P
+    stages = len(m.nodes)
+    lines = [
+        f"enum {{ RODAS_STAGES = {stages}, RODAS_FIRST_ORDER = {m.first_order} }};",
+        f"#define RODAS_EXPONENT {float(m.exponent)!r}",
+        f"#define RODAS_GROWTH {m.growth!r}",
+        f"#define RODAS_GAMMA {m.gamma!r}",
+    ]
+    for name, row in {"NODE": m.nodes, "D": m.d, "B": m.b, "E": m.error}.items():
+        lines += [f"static const real RODAS_{name}[] = {{", *numbers(row, "    ", ""), "};"]
+    for name, rows in {"A": m.A, "C": m.C, "H": m.dense}.items():
+        lines.append(f"static const real RODAS_{name}[][{stages}] = {{")
+        lines += [line for row in rows for line in numbers(row or (0.0,), "    {", "},")]
+        lines.append("};")
+    return "\n".join([*lines, ""])

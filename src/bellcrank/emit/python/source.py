@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
-from bellcrank.emit.python.functions import Functions
-from bellcrank.emit.python.loops import null_space
-from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.emit.python.printer import PythonPrinter
+from bellcrank.emit.python.runtime_files import definitions, runtime
+from bellcrank.expr import Symbol
 from bellcrank.expr.function_table import FUNCTIONS, helpers_in
+from bellcrank.numeric import null_space as routines
+from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Section, Solve
+from bellcrank.program.statements import Assign, Section, Solve
 
 
 def python_source(
@@ -54,3 +58,42 @@ def _functions(used: Collection[str], others: str) -> str:
 def _safe(text: str) -> str:
     """Text for a comment: one line, nothing that could end it."""
     return " ".join(str(text).replace("\\", "/").replace('"""', "'''").split())
+
+
+# ---- functions of a program in Python: the statements as they stand, then the results
+
+
+class Functions:
+    """Prints the functions of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
+        listed = {**self.groups, "c": program.constant_symbols}
+        names = {s: f"{letter}[{i}]" for letter, group in listed.items() for i, s in enumerate(group)}
+        self.printer = PythonPrinter({Symbol("t", "time"): "t", **names}, program.routines)
+
+    def constants(self) -> list[str]:
+        statements = [s for s in self.program.constants.statements if isinstance(s, Assign)]
+        lines = [f"    c[{i}] = {self.printer.expr(s.value)}" for i, s in enumerate(statements)]
+        return ["", "def constants(p, f):", f"    c = [0.0]*{len(statements)}", *lines, "    return c", ""]
+
+    def lines(self, f: Function) -> list[str]:
+        """A function; rates are two lists, those of coordinates and of speeds."""
+        lines = [f"    {line}" for s in f.section.statements for line in self.printer.statement(s)]
+        results = [self.printer.expr(r) for r in f.section.results]
+        split = len(self.program.coordinates) if f.name == "derivatives" else len(results)
+        lists = [results[:split], results[split:]] if f.name == "derivatives" else [results]
+        shown = ", ".join(f"[{', '.join(values)}]" for values in lists)
+        return ["", f"def {f.name}(t, q, u, p, c, w, f):", *lines, f"    return {shown}", ""]
+
+
+# ---- closed loops in Python: the routines that a program calls
+
+
+@cache
+def null_space() -> str:
+    """How rows of loops are eliminated in numbers: as this package does it."""
+    functions = routines.pivoted, routines.fixed_ratio, routines.null_space, routines.constrained_rates
+    texts = [inspect.getsource(f) for f in functions]
+    return "\n\n".join([f"import numpy as np\n\n{definitions(ELIMINATION)}", *texts])

@@ -201,5 +201,5 @@ def sources(
     return {
         "model.c": model,
         "core.c": core_source(program, setup, variables, version, token, method),
-        main_file(version): template(FOLDER, main_file(version)),
+        **{name: template(FOLDER, name) for name in ("common.c", main_file(version))},
     }

@@ -7,33 +7,36 @@ a description know each other is a digest of all the rest.
 from __future__ import annotations
 
 import hashlib
+import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 from bellcrank.derive.derived import Derived
-from bellcrank.errors import BuildError, ModelError, warn
+from bellcrank.errors import BellcrankError, BuildError, ModelError, warn
 from bellcrank.export.begin import require_whole, start_state
 from bellcrank.export.fmu.binaries import binaries, platforms_of
 from bellcrank.export.fmu.description import Credits, Subject, build_description, description
 from bellcrank.export.fmu.documentation import documentation
-from bellcrank.export.fmu.icon import PLACES as ICONS
-from bellcrank.export.fmu.icon import icon
-from bellcrank.export.fmu.indicators import indicators_of
 from bellcrank.export.fmu.sources import completes_steps, model_source, sources
-from bellcrank.export.fmu.terminals import PLACE as TERMINALS
-from bellcrank.export.fmu.terminals import terminals
-from bellcrank.export.fmu.variables import variables_of
+from bellcrank.export.fmu.variables import Variables, variables_of
 from bellcrank.export.model_setup import setup_of, special_of
 from bellcrank.export.program_events import with_events
 from bellcrank.export.programs import words_of
 from bellcrank.export.standalone.setup import PLAIN, Special
+from bellcrank.expr import Expr, Func, Number, postorder
+from bellcrank.expr.function_table import COMPARISONS
 from bellcrank.files.whole import Parts
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN
+from bellcrank.program.program import Program
 from bellcrank.program.slopes import SlopeTable
-from bellcrank.program.statements import NOTHING
+from bellcrank.program.statements import NOTHING, Section, needed, statement_expressions
+from bellcrank.run.body_motion import at_start, drawn
 from bellcrank.run.dae_methods import Dae
+from bellcrank.scene.render import render
 
 VERSIONS = (2, 3)
 NO_CREDITS = Credits()
@@ -131,3 +134,81 @@ def _slopes(derived: Derived) -> SlopeTable:
     """Slopes, if all that they call can be had in C."""
     found = derived.slopes
     return found if all(r.known_in("c") for r in found.routines) else NO_SLOPES
+
+
+# ---- the icon: the model as it starts, as tools show it on a block
+
+
+ICONS = {2: "model.png", 3: "terminalsAndIcons/icon.png"}  # by version of FMI
+SIZE = 200  # pixels
+
+
+def icon(derived: Derived) -> bytes:
+    """The image; a model without bodies, or without a configuration to start from, has none."""
+    from PIL import Image
+
+    if not derived.analysis.mechanism.bodies or derived.program.entry.results:  # values that user functions give
+        return b""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of values that the picture alone needs
+            start = at_start(drawn(derived.analysis, derived.interface, derived.program))
+    except BellcrankError:
+        return b""
+    data = BytesIO()
+    Image.fromarray(render(start.scene, start.poses[0], SIZE, SIZE)).quantize(64).save(data, "PNG", optimize=True)
+    return data.getvalue()
+
+
+# ---- event indicators of a unit: numbers that change their sign where the rates may jump
+# They are the differences of what is compared in the rates, and arguments of sign(). What only bends there, min(),
+# max() and abs(), has none.
+
+
+def indicators_of(program: Program) -> Section:
+    """The indicators, each once, in the order in which the rates come upon them."""
+    statements = program.derivatives.statements
+    roots = [e for s in statements for e in statement_expressions(s)]
+    found: dict[Expr, None] = {}
+    for node in postorder([*roots, *program.derivatives.results]):
+        if isinstance(node, Func) and node.function is None and (node.name in COMPARISONS or node.name == "sign"):
+            x = node.args[0] if node.name == "sign" else node.args[0] - node.args[1]
+            if not isinstance(x, Number) and x not in found and -x not in found:
+                found[x] = None
+    return needed(Section((), tuple(found)), statements)
+
+
+# ---- terminals of FMI 3: inputs and outputs of one part of a model as one connector, if a part has an input
+# A part is what dotted names have before the last dot:
+# `fl.torque` (input) and `fl.speed` (output) are members of the terminal `fl`, and a tool connects them in one stroke.
+
+
+TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
+
+
+def terminals(variables: Variables) -> str:
+    """The text of the file."""
+    parts: dict[str, list[tuple[str, str]]] = {}
+    with_inputs = set()
+    for x in variables.listed:
+        part, dot, member = x.name.rpartition(".")
+        if dot and x.causality in ("input", "output") and member.isidentifier():
+            parts.setdefault(part, []).append((x.name, member))
+            if x.causality == "input":
+                with_inputs.add(part)
+    if not with_inputs:
+        return ""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<fmiTerminalsAndIcons fmiVersion="3.0">',
+        "  <Terminals>",
+    ]
+    for part in (p for p in parts if p in with_inputs):
+        lines.append(f'    <Terminal name={quoteattr(part)} matchingRule="bus">')
+        lines += [
+            f"      <TerminalMemberVariable variableName={quoteattr(name)} memberName={quoteattr(member)} "
+            'variableKind="signal"/>'
+            for name, member in parts[part]
+        ]
+        lines.append("    </Terminal>")
+    return "\n".join([*lines, "  </Terminals>", "</fmiTerminalsAndIcons>", ""])

@@ -1,4 +1,4 @@
-"""add-line-force, add-strut, add-moment and add-gravity."""
+"""add-line-force, add-strut, add-moment, add-gravity, add-out and add-accelerations-to-output."""
 
 from __future__ import annotations
 
@@ -58,3 +58,21 @@ def add_gravity(deck: DeckState, given: Arguments) -> None:
         gees = deck.names.scalar("gees", given.form, given.form.fail)
         options |= {} if gees == "g" else {"g": gees}
     deck.call("add_gravity", **options)
+
+
+def add_out(deck: DeckState, given: Arguments) -> None:
+    """An output channel; see `System.add_output`."""
+    expression, short = given.required
+    values = deck.values
+    value, name = values.scalar(expression, "expression"), values.text(short, "short-name")
+    if not name:
+        raise short.fail("short-name is empty")
+    words = given.options(label=("long-name", values.text), generic=("gen-name", values.text))
+    options = given.options(body=("body", deck.names.body), units=("units", values.units))
+    deck.call("add_output", name, value, **words, **options)
+
+
+def add_accelerations(deck: DeckState, given: Arguments) -> None:
+    """The derivatives of all generalized speeds, called UP(1), UP(2) ..."""
+    for i, speed in enumerate(deck.names.speeds(), 1):
+        deck.call("add_output", f"UP({i})", f"dxdt({speed})", label=f"rate of {speed}")

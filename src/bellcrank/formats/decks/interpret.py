@@ -12,10 +12,9 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.formats.decks.bodies import add_body, add_point
 from bellcrank.formats.decks.deck import Deck, Routines
-from bellcrank.formats.decks.forces import add_force, add_gravity, add_moment
+from bellcrank.formats.decks.forces import add_accelerations, add_force, add_gravity, add_moment, add_out
 from bellcrank.formats.decks.machine import composite_centres
 from bellcrank.formats.decks.macros import Arguments, arguments
-from bellcrank.formats.decks.outputs import add_accelerations, add_out
 from bellcrank.formats.decks.reader import Datum, FString, List, String, Symbol
 from bellcrank.formats.decks.routines import add_subroutine, check_variables, declare_functions
 from bellcrank.formats.decks.settings import MACROS

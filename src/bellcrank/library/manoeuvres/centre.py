@@ -8,7 +8,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.measuring import change, crossings, slope_at
-from bellcrank.library.manoeuvres.ready import ready
+from bellcrank.library.manoeuvres.ready import as_set
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
 from bellcrank.run.result import Run
@@ -19,11 +19,7 @@ Array = np.ndarray[Any, Any]
 
 def weave(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A slow small sine: how steering wheel, torque and lateral acceleration hang together."""
-    car, v, f = (
-        ready(vehicle, method=settings["method"], gear=settings["gear"]),
-        settings["speed"] / 3.6,
-        settings["frequency"],
-    )
+    car, v, f = as_set(vehicle, settings), settings["speed"] / 3.6, settings["frequency"]
     angle, cycles = car.angle(v, settings["ay"]), max(2, round(settings["cycles"]))
     t = np.linspace(0.0, cycles / f, 200 * cycles + 1)
     y = angle * np.sin(2 * np.pi * f * t) * np.clip(2 * f * t, 0.0, 1.0)

@@ -25,7 +25,7 @@ from bellcrank.library.manoeuvres.measuring import (
     taken_at,
     value_at,
 )
-from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, Ready, abs_of, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, Ready, abs_of, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import STRAY, STRAYS
 from bellcrank.library.vehicles.car import Car
@@ -50,7 +50,7 @@ def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
 
 def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
-    car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
+    car, R = as_set(vehicle, settings), settings["radius"]
     most = max(FASTEST, AT_LEAST * _largest(car.geared_for(AT_LIMIT), AT_LIMIT))  # a car with downforce has more
     rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(most * R)
     lasts = (top - v0) / rate
@@ -85,7 +85,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
-    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    car = as_set(vehicle, settings)
     R = settings["radius"] or _to_the_limit(car)
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
     car = car.geared_for(v0 + settings["to"] / 3.6)
@@ -135,7 +135,7 @@ def _largest(car: Ready, speed: float) -> float:
 
 def brake_in_turn(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the brakes, harder from run to run."""
-    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    car = as_set(vehicle, settings)
     unit = car.at_rest.total * car.radius
 
     def brakes(deceleration: float) -> dict[str, Any]:
@@ -149,14 +149,14 @@ def brake_in_turn(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 def power_off(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the foot off the throttle."""
-    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    car = as_set(vehicle, settings)
     start = car.turning(math.sqrt(settings["ay"] * settings["radius"]), 1 / settings["radius"])
     engine = settings["engine"]
     return _out_of_turn("iso9816", vehicle, settings, {engine: {"drive": car.foot_off(start, engine)}})
 
 
 def _out_of_turn(name: str, vehicle: Car, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
-    car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
+    car, R = as_set(vehicle, settings), settings["radius"]
     v = math.sqrt(settings["ay"] * R)
     start, seen = car.turning(v, 1 / R), settings["seen"]
     off = car.foot_off(start)

@@ -17,7 +17,7 @@ import numpy as np
 from bellcrank.errors import ModelError, RunError
 from bellcrank.library.manoeuvres.linear import LinearCar, Mode
 from bellcrank.library.manoeuvres.measuring import change
-from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.car import Car
@@ -102,7 +102,7 @@ def decay(time: Array, y: Array) -> tuple[float, float]:
 def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A pulse of the steering wheel at each speed, then free motion."""
     trailers = _towing(vehicle, "iso9815")
-    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    car = as_set(vehicle, settings)
     model, found, runs = LinearCar(car), Metrics(), {}
     last = f"{trailers[-1]}.articulation"
     damping, linear, quick = [], [], []
@@ -149,7 +149,7 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
 def off_track(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A small circle at a low speed, steady: radii of the paths of all axles."""
     trailers = _towing(vehicle, "off-tracking")
-    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     radius = settings["radius"]
     run = car.drive(1.0, _circling(car, v, radius), {"speed_set": v, "curve_set": 1 / radius}, HELD)
     found = Metrics()
@@ -199,8 +199,7 @@ def _radius(run: Any, x: Array, y: Array) -> float:
 def amplification(vehicle: Car, settings: dict[str, Any]) -> Result:
     """One period of a sine of the steering wheel, the lane change of ISO 14791, and the linear frequency response."""
     trailers = _towing(vehicle, "iso14791")
-    car, v, f = (ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6,
-                 settings["frequency"])  # fmt: skip
+    car, v, f = as_set(vehicle, settings), settings["speed"] / 3.6, settings["frequency"]
     model = LinearCar(car)
     outputs = ["ay", "yaw_rate", *(f"{name}.{what}" for name in trailers for what in ("ay", "yaw_rate"))]
     at = model.responses(v, outputs, np.array([f]))

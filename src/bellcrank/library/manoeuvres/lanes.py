@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, ready
+from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.stability import LYING
 from bellcrank.library.manoeuvres.straight import SLOW
@@ -174,7 +174,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
             ahead = USUAL.preview
         driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0, lag=settings["lag"],
                          rate=settings["rate"])  # fmt: skip
-        car = ready(vehicle, driver, method=settings["method"], gear=settings["gear"])
+        car = as_set(vehicle, settings, driver)
         usual_way = usual_line(LINES[name], lanes, widest(vehicle.data))
         engine = settings.get("engine")
         drive = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)

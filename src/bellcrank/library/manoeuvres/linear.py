@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres.steady import acting
+from bellcrank.library.manoeuvres.steady import acting, derivatives
 from bellcrank.library.vehicles.coupling import MOTOR
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.figures import Figure, Figures
@@ -40,7 +40,6 @@ WIDE = 0.1  # of a speed, to the next
 HELD = {"k_speed": 0.0, "i_speed": 0.0, "hands": 0.0, "k_turn": 0.0}  # parameters of a driver who does nothing
 FORWARD, TURNING, STEER, DRIVE = "u(chassis, 1)", "u(chassis, 6)", "steer", "drive"
 SEEN = ("ay", "yaw_rate", "roll", "side_slip", "steering_torque")
-STEP = 1e-6  # of a difference, in equation units
 EQUIVALENT = "wheelbase of two axles that go round slowly with the same steering angle"
 ANGLE = 0.01  # deg of the steering wheel
 ITERATIONS = 30
@@ -110,7 +109,7 @@ class LinearCar:
     def modes(self, speed: float) -> list[Mode]:
         """Modes of small motions about straight running at a speed (m/s), steering wheel and throttle fixed."""
         x, drive, steer, unknown, _ = self._steady(speed)
-        J = self._columns(self._rates({STEER: steer, DRIVE: drive}), x, unknown)
+        J = self._jacobian({STEER: steer, DRIVE: drive}, x, unknown)
         values, vectors = np.linalg.eig(J)
         names = [self.names[i] for i in unknown]
         return [
@@ -123,8 +122,8 @@ class LinearCar:
         """Complex gains of outputs (user units per deg of the steering wheel) over frequencies (Hz)."""
         x, drive, steer, unknown, _ = self._steady(speed)
         inputs = {STEER: steer, DRIVE: drive}
-        A, B = self._columns(self._rates(inputs), x, unknown), self._by_input(x, inputs, STEER, ANGLE)[unknown]
-        C = np.array([self._seen(x, inputs, outputs, i, STEP) for i in unknown]).T
+        A, B = self._jacobian(inputs, x, unknown), self._by_input(x, inputs, STEER, ANGLE)[unknown]
+        C = derivatives(lambda at: self._out(at, inputs, outputs), x, unknown)
         D = (self._out(x, inputs | {STEER: steer + ANGLE}, outputs) - self._out(x, inputs, outputs)) / ANGLE
         eye = np.eye(len(unknown))
         found = [C @ np.linalg.solve(2j * np.pi * f * eye - A, B.astype(complex)) + D for f in frequencies]
@@ -135,16 +134,6 @@ class LinearCar:
         found = self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), parameters=self.parameters, inputs=inputs)
         return np.array([found[name] for name in outputs])
 
-    def _seen(self, x: Array, inputs: dict[str, float], outputs: Sequence[str], place: int, step: float) -> Array:
-        """Derivatives of outputs by a state."""
-        ends = []
-        for sign in (-1.0, 1.0):
-            at = x.copy()
-            at[place] += sign * step
-            ends.append(self._out(at, inputs, outputs))
-        found: Array = (ends[1] - ends[0]) / (2 * step)
-        return found
-
     def _steady(self, speed: float) -> tuple[Array, float, float, Array, Array]:
         """State, driving torque, steering-wheel angle, places of what is not cyclic, and the Jacobian there, straight
         ahead: the forward speed is held, and its column is that of the driving torque; the yaw rate stays zero by the
@@ -154,8 +143,7 @@ class LinearCar:
         held, turning = self._place(unknown, FORWARD), self._place(unknown, TURNING)
         for _ in range(ITERATIONS):
             inputs = {STEER: steer, DRIVE: drive}
-            f = self._rates(inputs)
-            r, J = f(x)[unknown], self._columns(f, x, unknown)
+            r, J = self._rates(inputs)(x)[unknown], self._jacobian(inputs, x, unknown)
             J[:, held] = self._by_input(x, inputs, DRIVE, max(1.0, 1e-3 * abs(drive)))[unknown]
             straight = J.copy()
             straight[:, turning] = self._by_input(x, inputs, STEER, ANGLE)[unknown]
@@ -190,17 +178,10 @@ class LinearCar:
         f = self.sim.rhs(parameters=self.parameters, inputs=inputs)
         return acting(f, x, np.array([i for i, name in enumerate(self.names) if not name.startswith("driver.")]))
 
-    def _columns(self, f: Callable[[Array], Array], x: Array, places: Array) -> Array:
-        """Derivatives of the rates at some places by the states there."""
-        J = np.empty((len(places), len(places)))
-        for k, i in enumerate(places):
-            ends = []
-            for sign in (-1.0, 1.0):
-                at = x.copy()
-                at[i] += sign * STEP
-                ends.append(f(at)[places])
-            J[:, k] = (ends[1] - ends[0]) / (2 * STEP)
-        return J
+    def _jacobian(self, inputs: dict[str, float], x: Array, places: Array) -> Array:
+        """Derivatives of the rates at some places with respect to the states there."""
+        rates = self._rates(inputs)
+        return derivatives(lambda at: rates(at)[places], x, places)
 
     def _rates(self, inputs: dict[str, float]) -> Callable[[Array], Array]:
         f = self.sim.rhs(parameters=self.parameters, inputs=inputs)

@@ -407,3 +407,10 @@ def ready(
     if key not in kept:
         kept[key] = replace(kept[driver, ground], method=method, gear=gear, kept={})
     return kept[key]
+
+
+def as_set(
+    car: Car, settings: Mapping[str, Any], driver: Driver = USUAL, ground: Callable[[], Any] | None = None
+) -> Ready:
+    """The compiled car of a manoeuvre with these settings."""
+    return ready(car, driver, ground, settings["method"], settings["gear"])

@@ -16,7 +16,7 @@ import numpy as np
 from bellcrank.choices import Method
 from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean, mapping
 from bellcrank.library.manoeuvres.experiments import described
-from bellcrank.library.manoeuvres.ready import HELD, RELEASED, STEP, Ready, ready
+from bellcrank.library.manoeuvres.ready import HELD, RELEASED, STEP, Ready, as_set, ready
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
 from bellcrank.measured.correlation import Correlation, compare
@@ -106,7 +106,7 @@ def as_recorded(car: Ready, log: Run, speed: float | None, settle: float) -> tup
 def recorded(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Drives as a log says, and compares all channels that the log has."""
     log = settings["log"] if isinstance(settings["log"], Run) else read(settings["log"], settings["map"] or None)
-    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    car = as_set(vehicle, settings)
     given = settings["speed"]
     run, notes = as_recorded(car, log, None if given is None else given / 3.6, settings["settle"])
     found, common = Metrics(), [n for n in log if n in run.channels]

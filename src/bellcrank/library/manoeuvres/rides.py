@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.measuring import travelled, value_at
-from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.straight import SLOW
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
@@ -79,13 +79,7 @@ class Course:
 def on_course(vehicle: Car, settings: Mapping[str, Any], **changes: Any) -> Ready:
     """The car on the course."""
     track = vehicle.data.front.linkage.points["wheel_centre"][1] + vehicle.data.front.record.at[1]
-    return ready(
-        vehicle,
-        Driver(circles=True),
-        Course(round(2 * abs(float(track)), 3), **changes),
-        settings["method"],
-        settings["gear"],
-    )
+    return as_set(vehicle, settings, Driver(circles=True), Course(round(2 * abs(float(track)), 3), **changes))
 
 
 def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:

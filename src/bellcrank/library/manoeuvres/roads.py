@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.ready import ready
+from bellcrank.library.manoeuvres.ready import as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.terrain import Road, Surface
 from bellcrank.library.vehicles.car import Car
@@ -51,7 +51,7 @@ def along(vehicle: Car, settings: dict[str, Any]) -> Result:
     road, v = Road.read(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
     path, way = line_of(road)
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True)
-    car = ready(vehicle, driver, _On(road.ground.c[1], road.ground), settings["method"], settings["gear"])
+    car = as_set(vehicle, settings, driver, _On(road.ground.c[1], road.ground))
     still = car.at_rest
     behind = float(car.data.sprung.cg[0] - still.contact[:, 0].min())
     start, steady = car.on_path(path, min(behind + ON, path.s[-1] / 2), v, road.ground.height)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.measuring import change, top
-from bellcrank.library.manoeuvres.ready import FAR, HELD, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, as_set
 from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import (
     BEGINS,
@@ -24,11 +24,7 @@ from bellcrank.signals import sampled
 
 def sine_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """One period of a sine: how late and how strong the answers are."""
-    car, v, f = (
-        ready(vehicle, method=settings["method"], gear=settings["gear"]),
-        settings["speed"] / 3.6,
-        settings["frequency"],
-    )
+    car, v, f = as_set(vehicle, settings), settings["speed"] / 3.6, settings["frequency"]
     angle = car.angle(v, settings["ay"])
     t = np.linspace(0.0, 1 / f, 201)
     wheel = sampled([0.0, *(BEGINS + t), FAR], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0])
@@ -51,11 +47,7 @@ def sine_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 def pulse_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A short triangle of the steering wheel: frequency response from one run."""
-    car, v, width = (
-        ready(vehicle, method=settings["method"], gear=settings["gear"]),
-        settings["speed"] / 3.6,
-        settings["width"],
-    )
+    car, v, width = as_set(vehicle, settings), settings["speed"] / 3.6, settings["width"]
     angle = car.angle(v, settings["ay"])
     wheel = sampled([0.0, BEGINS, BEGINS + width / 2, BEGINS + width, FAR], [0.0, 0.0, angle, 0.0, 0.0])
     run = car.drive(BEGINS + 14.5, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.measuring import change, first_time, peaks, value_at
-from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.car import Car
@@ -81,7 +81,7 @@ def dwell_signal(amplitude: float, frequency: float, dwell: float) -> tuple[Any,
 
 def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A sine with a pause at its second peak, coasting, to both sides, larger from run to run."""
-    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     A = angle_at_03g(car, v, settings["rate"])
     most = min(max(6.5 * A, settings["least"]), settings["most"])
     sizes = [x * A for x in np.arange(1.5, most / A, 0.5)]
@@ -182,7 +182,7 @@ def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any
 
 def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Steering to one side and, when the car stops rolling, over to the other, coasting, faster from run to run."""
-    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    car = as_set(vehicle, settings)
     A = angle_at_03g(car, settings["at"] / 3.6, settings["slow"])
     size, rate = settings["factor"] * A, settings["rate"]
     runs: dict[str, Run] = {}

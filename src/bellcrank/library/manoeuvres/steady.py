@@ -8,7 +8,7 @@ whatever is asymmetric about the car or the road is steered against from the fir
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,17 +32,21 @@ LONGEST = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
 STATES = {parse_dimension(d): most for d, most in (("A", 0.05), ("L", 0.05), ("1", 0.05), ("L/T", 2.0), ("A/T", 20.0))}
 
 
+def derivatives(f: Callable[[Array], Array], x: Array, places: Array) -> Array:
+    """Derivatives of a function with respect to some states, in columns, by central differences."""
+    columns = []
+    for i in places:
+        less, more = x.copy(), x.copy()
+        less[i] -= STEP
+        more[i] += STEP
+        columns.append((f(more) - f(less)) / (2 * STEP))
+    return np.stack(columns, axis=1)
+
+
 def acting(f: Any, x: Array, places: Array) -> Array:
     """Those of some states on which a derivative of one of them depends: not the angles of wheels, nor distances and
     other integrals that nothing depends on."""
-    kept, J = list(range(len(places))), np.empty((len(places), len(places)))
-    for k, i in enumerate(places):
-        ends = []
-        for sign in (-1.0, 1.0):
-            at = x.copy()
-            at[i] += sign * STEP
-            ends.append(np.array(f(0.0, at))[places])
-        J[:, k] = (ends[1] - ends[0]) / (2 * STEP)
+    kept, J = list(range(len(places))), derivatives(lambda y: np.array(f(0.0, y))[places], x, places)
     while True:
         part = np.abs(J[np.ix_(kept, kept)])
         acts = (part > IDLE * part.max(axis=1, keepdims=True)).any(axis=0)

@@ -22,7 +22,7 @@ from bellcrank.library.manoeuvres.measuring import (
     steady,
     taken_at,
 )
-from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import GRAVITY
@@ -46,7 +46,7 @@ RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll
 def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Constant speed, the steering wheel turned slowly until the car turns no tighter, or its drive does not keep the
     speed: near the limit tyres take more power than some motors have, or an unloaded driven wheel spins."""
-    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     start, limit = car.settled(v), car.limit(v)
     rate = car.linear_angle(v, settings["growth"])
     lasts = BEYOND * limit.angle / rate
@@ -99,7 +99,7 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 def step_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral acceleration follow."""
-    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     start = car.settled(v)
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
     angle = car.angle(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
@@ -130,7 +130,7 @@ def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: 
 
 def chirp_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and roll."""
-    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     start = car.settled(v)
     angle = car.angle(v, settings["ay"])
     f0, f1, T = settings["from"], settings["to"], settings["duration"]

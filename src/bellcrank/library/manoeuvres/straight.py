@@ -9,7 +9,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres.measuring import travelled
-from bellcrank.library.manoeuvres.ready import FAR, HELD, RELEASED, Ready, abs_of, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, RELEASED, Ready, abs_of, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import GRAVITY
@@ -26,7 +26,7 @@ TURNS = 8  # of a search by halving
 
 def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a speed to standstill; without a torque the largest at which no wheel locks."""
-    car, v0 = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v0 = as_set(vehicle, settings), settings["speed"] / 3.6
     start = car.settled(v0)
     given = settings["torque"]
     weight = car.at_rest.total * GRAVITY * car.radius
@@ -91,7 +91,7 @@ def accelerate(vehicle: Car, settings: dict[str, Any]) -> Result:
             "acceleration: the file states no drive.torque, drive.power, drive.map or motor of each driven axle",
             vehicle.name,
         )
-    car, top = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["to"] / 3.6
+    car, top = as_set(vehicle, settings), settings["to"] / 3.6
     start = car.settled(0.0)
     geared = settings["gear"] is None and len(drive.gears or ()) > 1
     automatic = RELEASED | ({"gear_held": 0.0} if geared else {})

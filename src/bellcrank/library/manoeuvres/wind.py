@@ -8,7 +8,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres.measuring import value_at
-from bellcrank.library.manoeuvres.ready import FAR, HELD, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, as_set
 from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.car import Car
@@ -22,7 +22,7 @@ def side_wind(vehicle: Car, settings: dict[str, Any]) -> Result:
     air = vehicle.data.sections.aerodynamics
     if air is None or not air.sided:
         raise ModelError("side wind: the file states no aerodynamics.side, .yaw or .flow", vehicle.name)
-    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     wind, blows = settings["wind"], settings["duration"]
     times = [0.0, BEGINS, BEGINS + SOON, BEGINS + blows, BEGINS + blows + SOON, FAR]
     signal = sampled(times, [0.0, 0.0, wind, wind, 0.0, 0.0])

@@ -5,6 +5,8 @@ In:  cars and what they did (`Driven`). Out: the text of an HTML file that needs
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
@@ -22,11 +24,13 @@ from bellcrank.library.report.handling import handling
 from bellcrank.library.report.key_figures import Targets, key_figures
 from bellcrank.library.report.lane_view import Outline, lane_picture
 from bellcrank.library.report.picture import car_picture
-from bellcrank.library.report.provenance import provenance
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views
 from bellcrank.library.report.tables import car_figures, compared, mark, whose
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.records import Rubber
 from bellcrank.linkage.measures import Measures, drawn_columns, level_measures, measure, usual_travels
+from bellcrank.version import __version__
 from bellcrank.view.document import Section, document
 
 AXLES = ("front", "rear")
@@ -173,3 +177,38 @@ def _setting(value: object) -> object:
     if isinstance(value, float):
         return f"{value:.6g}"
     return ", ".join(f"{x:g}" for x in value) if isinstance(value, tuple | list) else value
+
+
+# ---- what a report must say to be filed: date, version, author, files with their hashes, tyres
+
+
+SHOWN = 16  # digits of a hash
+
+
+def provenance(cars: Sequence[Driven], author: str | None, date: datetime) -> Raw:
+    """Date, version and author, then one row for each car."""
+    rows: list[tuple[object, ...]] = [("date", f"{date:%Y-%m-%d %H:%M}"), ("Bellcrank", f"version {__version__}")]
+    if author:
+        rows.append(("author", author))
+    for c in cars:
+        front, rear = (tyre_name(getattr(c.car.data.sections, axle).tyre) for axle in ("front", "rear"))
+        tyres = front if front == rear else f"front {front}, rear {rear}"
+        rows.append((c.label, f"{source(c.car)}; tyres: {tyres}"))
+    return table(("", ""), rows)
+
+
+def tyre_name(given: Rubber) -> str:
+    """The file, size or model of a tyre."""
+    named = given.file or given.size or given.model
+    return str(named) + (f", {given.pressure / 1e5:.3g} bar" if given.pressure is not None else "")
+
+
+def source(car: Car) -> str:
+    """The file of a car with its hash; of a car that was changed, the hash of its data."""
+    if car.source is not None:
+        return f"{car.source.name}, SHA-256 {_short(car.source.read_bytes())}"
+    return f"data SHA-256 {_short(json.dumps(car.given, sort_keys=True, default=str).encode())}"
+
+
+def _short(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:SHOWN]

@@ -68,15 +68,16 @@ def _add_curves(s: System, name: str, gives: Gives, side: int) -> dict[str, list
     states = [f"{name}.{point}_{axis}" for point, axis in found.names]
     for state, hinges in zip(states, found.curves, strict=True):
         past = [f"max(0, {h.side}*({state} - {h.at!r}))" for h in hinges]
-        force = " + ".join(f"{h.side * h.slope!r}*{x}" for h, x in zip(hinges, past, strict=True))
-        slope = " + ".join(f"where({x} > 0, {h.slope!r}, 0)" for h, x in zip(hinges, past, strict=True))
+        force = " + ".join(f"{h.side * h.stiffness!r}*{x}" for h, x in zip(hinges, past, strict=True))
+        stiffness = " + ".join(f"where({x} > 0, {h.stiffness!r}, 0)" for h, x in zip(hinges, past, strict=True))
         s.define(f"{state}_push", force or "0")
-        s.define(f"{state}_slope", slope or "0")
+        s.define(f"{state}_stiffness", stiffness or "0")
     bends = found.bends @ gives.loads.T
     for j, (state, (point, axis)) in enumerate(zip(states, found.names, strict=True)):
         free = [f"{b!r}*{load}" for b, load in zip(bends[j].tolist(), loads, strict=True) if b]
         held = [f"{-e!r}*{other}_push" for e, other in zip(found.softness[j].tolist(), states, strict=True)]
-        rate = f"({' + '.join([*free, *held])} - {state})/({LAG}*(1 + {float(found.softness[j, j])!r}*{state}_slope))"
+        own = float(found.softness[j, j])
+        rate = f"({' + '.join([*free, *held])} - {state})/({LAG}*(1 + {own!r}*{state}_stiffness))"
         s.add_state(state, rate=rate, units="L", label=f"deflection of bushing {point} of {name}, axis {axis}")
     tilts = (found.compliance @ gives.loads.T)[3].tolist()
     rest = [f"{side * c!r}*{load}" for c, load in zip(tilts[1:], loads[1:], strict=True) if c]

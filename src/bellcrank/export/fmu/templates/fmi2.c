@@ -44,28 +44,24 @@ static fmi2Status result(Instance *i, int how)
     return statuses[how];
 }
 
-#define IN(modes) \
-    Instance *i = c; \
-    Unit *m = &i->m; \
-    if (out_of_place(m, __func__, modes)) \
-        return result(i, WRONG)
+/* What FMI 3 calls otherwise */
+typedef fmi2Component fmi2Instance;
+typedef fmi2Real fmi2Float64;
+typedef fmi2FMUstate fmi2FMUState;
+#define fmi2GetFMUState fmi2GetFMUstate
+#define fmi2SetFMUState fmi2SetFMUstate
+#define fmi2FreeFMUState fmi2FreeFMUstate
+#define fmi2SerializedFMUStateSize fmi2SerializedFMUstateSize
+#define fmi2SerializeFMUState fmi2SerializeFMUstate
+#define fmi2DeserializeFMUState fmi2DeSerializeFMUstate
+#define fmi2GetContinuousStateDerivatives fmi2GetDerivatives
+
+#define FMI(name) fmi2##name
+#include "common.c"
 
 const char *fmi2GetTypesPlatform(void)
 {
     return fmi2TypesPlatform;
-}
-
-const char *fmi2GetVersion(void)
-{
-    return fmi2Version;
-}
-
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String categories[])
-{
-    (void)n;
-    (void)categories;
-    ((Instance *)c)->logging = on;
-    return fmi2OK;
 }
 
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, fmi2String resources,
@@ -93,11 +89,6 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, 
     return i;
 }
 
-void fmi2FreeInstance(fmi2Component c)
-{
-    free(c);
-}
-
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean with_tolerance, fmi2Real tolerance, fmi2Real start,
     fmi2Boolean with_end, fmi2Real end)
 {
@@ -112,26 +103,6 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 {
     IN(INSTANTIATED);
     m->s.mode = INITIALIZING;
-    return fmi2OK;
-}
-
-fmi2Status fmi2ExitInitializationMode(fmi2Component c)
-{
-    IN(INITIALIZING);
-    return result(i, initialize(m));
-}
-
-fmi2Status fmi2Terminate(fmi2Component c)
-{
-    IN(RUNNING);
-    m->s.mode = TERMINATED;
-    return fmi2OK;
-}
-
-fmi2Status fmi2Reset(fmi2Component c)
-{
-    IN(ANYTHING);
-    start_anew(m, m->s.cosimulation);
     return fmi2OK;
 }
 
@@ -180,58 +151,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     return result(i, directional(m, unknown, n, known, n_known, seed, values));
 }
 
-/* ---- states of a unit */
-
-fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
-{
-    IN(ANYTHING);
-    return result(i, copy_state(m, state));
-}
-
-fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
-{
-    IN(ANYTHING);
-    return result(i, restore_state(m, state));
-}
-
-fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
-{
-    (void)c;
-    if (state != NULL) {
-        free(*state);
-        *state = NULL;
-    }
-    return fmi2OK;
-}
-
-fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size)
-{
-    IN(ANYTHING);
-    (void)state;
-    *size = sizeof(Packed);
-    return fmi2OK;
-}
-
-fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
-{
-    IN(ANYTHING);
-    return result(i, serialize(m, state, bytes, size));
-}
-
-fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state)
-{
-    IN(ANYTHING);
-    return result(i, deserialize(m, bytes, size, state));
-}
-
 /* ---- model exchange */
-
-fmi2Status fmi2EnterEventMode(fmi2Component c)
-{
-    IN(EVENTS | CONTINUOUS);
-    m->s.mode = EVENTS;
-    return fmi2OK;
-}
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
 {
@@ -242,60 +162,6 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
     info->valuesOfContinuousStatesChanged = moved;
     info->terminateSimulation = is_stopped(m);
     return result(i, how);
-}
-
-fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
-{
-    IN(EVENTS);
-    m->s.mode = CONTINUOUS;
-    return fmi2OK;
-}
-
-fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean stays, fmi2Boolean *event, fmi2Boolean *end)
-{
-    IN(CONTINUOUS);
-    int open = 0;
-    (void)stays;
-    const int how = complete_step(m, &open);
-    *event = open;
-    *end = fmi2False;
-    return result(i, how);
-}
-
-fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t)
-{
-    IN(EVENTS | CONTINUOUS);
-    return result(i, set_time(m, t));
-}
-
-fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n)
-{
-    IN(CONTINUOUS);
-    return result(i, set_states(m, x, n));
-}
-
-fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t n)
-{
-    IN(INITIALIZING | RUNNING | TERMINATED);
-    return result(i, get_states(m, x, n));
-}
-
-fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real x[], size_t n)
-{
-    IN(INITIALIZING | RUNNING | TERMINATED);
-    return result(i, get_rates(m, x, n));
-}
-
-fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x[], size_t n)
-{
-    IN(ANYTHING);
-    return result(i, get_nominals(m, x, n));
-}
-
-fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real x[], size_t n)
-{
-    IN(INITIALIZING | RUNNING | TERMINATED);
-    return result(i, get_indicators(m, x, n));
 }
 
 /* ---- co-simulation */

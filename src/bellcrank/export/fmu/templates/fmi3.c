@@ -21,26 +21,10 @@ static fmi3Status result(Instance *i, int how)
     return statuses[how];
 }
 
-#define IN(modes) \
-    Instance *i = c; \
-    Unit *m = &i->m; \
-    if (out_of_place(m, __func__, modes)) \
-        return result(i, WRONG)
+#define FMI(name) fmi3##name
+#include "common.c"
 
 #define REFERENCES const fmi3ValueReference r[], size_t n
-
-const char *fmi3GetVersion(void)
-{
-    return fmi3Version;
-}
-
-fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String categories[])
-{
-    (void)n;
-    (void)categories;
-    ((Instance *)c)->logging = on;
-    return fmi3OK;
-}
 
 static fmi3Instance new_instance(fmi3String token, fmi3Boolean logging, fmi3InstanceEnvironment environment,
     fmi3LogMessageCallback log, int cosimulation)
@@ -63,9 +47,7 @@ static fmi3Instance new_instance(fmi3String token, fmi3Boolean logging, fmi3Inst
 fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
     fmi3Boolean logging, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log)
 {
-    (void)name;
-    (void)resources;
-    (void)visible;
+    (void)name, (void)resources, (void)visible;
     return new_instance(token, logging, environment, log, 0);
 }
 
@@ -73,13 +55,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     fmi3Boolean logging, fmi3Boolean with_events, fmi3Boolean early, REFERENCES, fmi3InstanceEnvironment environment,
     fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update)
 {
-    (void)name;
-    (void)resources;
-    (void)visible;
-    (void)with_events;
-    (void)r;
-    (void)n;
-    (void)update;
+    (void)name, (void)resources, (void)visible, (void)with_events, (void)r, (void)n, (void)update;
     Instance *i = new_instance(token, logging, environment, log, 1);
     if (i != NULL)
         i->early = early;
@@ -90,62 +66,22 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token
     fmi3Boolean visible, fmi3Boolean logging, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
     fmi3ClockUpdateCallback update, fmi3LockPreemptionCallback lock, fmi3UnlockPreemptionCallback unlock)
 {
-    (void)name;
-    (void)token;
-    (void)resources;
-    (void)visible;
-    (void)logging;
-    (void)update;
-    (void)lock;
-    (void)unlock;
+    (void)name, (void)token, (void)resources, (void)visible, (void)logging, (void)update, (void)lock, (void)unlock;
     if (log != NULL)
         log(environment, fmi3Error, "logStatusError", "this unit is for model exchange and co-simulation");
     return NULL;
-}
-
-void fmi3FreeInstance(fmi3Instance c)
-{
-    free(c);
 }
 
 fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean with_tolerance, fmi3Float64 tolerance,
     fmi3Float64 start, fmi3Boolean with_end, fmi3Float64 end)
 {
     IN(INSTANTIATED);
-    (void)with_end;
-    (void)end;
+    (void)with_end, (void)end;
     int how = with_tolerance ? set_tolerance(m, tolerance) : FINE;
     how = how ? how : set_time(m, start);
     if (how == FINE)
         m->s.mode = INITIALIZING;
     return result(i, how);
-}
-
-fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
-{
-    IN(INITIALIZING);
-    return result(i, initialize(m));
-}
-
-fmi3Status fmi3EnterEventMode(fmi3Instance c)
-{
-    IN(EVENTS | CONTINUOUS);
-    m->s.mode = EVENTS;
-    return fmi3OK;
-}
-
-fmi3Status fmi3Terminate(fmi3Instance c)
-{
-    IN(RUNNING);
-    m->s.mode = TERMINATED;
-    return fmi3OK;
-}
-
-fmi3Status fmi3Reset(fmi3Instance c)
-{
-    IN(ANYTHING);
-    start_anew(m, m->s.cosimulation);
-    return fmi3OK;
 }
 
 /* ---- values */
@@ -206,33 +142,25 @@ NONE(String)
 
 fmi3Status fmi3GetBinary(fmi3Instance c, REFERENCES, size_t sizes[], fmi3Binary values[], size_t n_values)
 {
-    (void)r;
-    (void)sizes;
-    (void)values;
-    (void)n_values;
+    (void)r, (void)sizes, (void)values, (void)n_values;
     return only_float64(c, n);
 }
 
 fmi3Status fmi3SetBinary(fmi3Instance c, REFERENCES, const size_t sizes[], const fmi3Binary values[], size_t n_values)
 {
-    (void)r;
-    (void)sizes;
-    (void)values;
-    (void)n_values;
+    (void)r, (void)sizes, (void)values, (void)n_values;
     return only_float64(c, n);
 }
 
 fmi3Status fmi3GetClock(fmi3Instance c, REFERENCES, fmi3Clock values[])
 {
-    (void)r;
-    (void)values;
+    (void)r, (void)values;
     return only_float64(c, n);
 }
 
 fmi3Status fmi3SetClock(fmi3Instance c, REFERENCES, const fmi3Clock values[])
 {
-    (void)r;
-    (void)values;
+    (void)r, (void)values;
     return only_float64(c, n);
 }
 
@@ -244,20 +172,14 @@ static fmi3Status not_here(fmi3Instance c, const char *call)
 
 fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReference r, size_t *n)
 {
-    (void)r;
-    (void)n;
+    (void)r, (void)n;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference r, size_t elements[],
     fmi3ValueReference independents[], size_t others[], fmi3DependencyKind kinds[], size_t n)
 {
-    (void)r;
-    (void)elements;
-    (void)independents;
-    (void)others;
-    (void)kinds;
-    (void)n;
+    (void)r, (void)elements, (void)independents, (void)others, (void)kinds, (void)n;
     return not_here(c, __func__);
 }
 
@@ -281,50 +203,6 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
     return result(i, how ? how : adjoint(m, unknown, n, known, n_known, seed, values));
 }
 
-/* ---- states of a unit */
-
-fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state)
-{
-    IN(ANYTHING);
-    return result(i, copy_state(m, state));
-}
-
-fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
-{
-    IN(ANYTHING);
-    return result(i, restore_state(m, state));
-}
-
-fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state)
-{
-    (void)c;
-    if (state != NULL) {
-        free(*state);
-        *state = NULL;
-    }
-    return fmi3OK;
-}
-
-fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t *size)
-{
-    IN(ANYTHING);
-    (void)state;
-    *size = sizeof(Packed);
-    return fmi3OK;
-}
-
-fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
-{
-    IN(ANYTHING);
-    return result(i, serialize(m, state, bytes, size));
-}
-
-fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState *state)
-{
-    IN(ANYTHING);
-    return result(i, deserialize(m, bytes, size, state));
-}
-
 /* ---- configuration and clocks, of which there are none */
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c)
@@ -339,80 +217,57 @@ fmi3Status fmi3ExitConfigurationMode(fmi3Instance c)
 
 fmi3Status fmi3GetIntervalDecimal(fmi3Instance c, REFERENCES, fmi3Float64 intervals[], fmi3IntervalQualifier kinds[])
 {
-    (void)r;
-    (void)n;
-    (void)intervals;
-    (void)kinds;
+    (void)r, (void)n, (void)intervals, (void)kinds;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3GetIntervalFraction(fmi3Instance c, REFERENCES, fmi3UInt64 counters[], fmi3UInt64 resolutions[],
     fmi3IntervalQualifier kinds[])
 {
-    (void)r;
-    (void)n;
-    (void)counters;
-    (void)resolutions;
-    (void)kinds;
+    (void)r, (void)n, (void)counters, (void)resolutions, (void)kinds;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3GetShiftDecimal(fmi3Instance c, REFERENCES, fmi3Float64 shifts[])
 {
-    (void)r;
-    (void)n;
-    (void)shifts;
+    (void)r, (void)n, (void)shifts;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3GetShiftFraction(fmi3Instance c, REFERENCES, fmi3UInt64 counters[], fmi3UInt64 resolutions[])
 {
-    (void)r;
-    (void)n;
-    (void)counters;
-    (void)resolutions;
+    (void)r, (void)n, (void)counters, (void)resolutions;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3SetIntervalDecimal(fmi3Instance c, REFERENCES, const fmi3Float64 intervals[])
 {
-    (void)r;
-    (void)n;
-    (void)intervals;
+    (void)r, (void)n, (void)intervals;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3SetIntervalFraction(fmi3Instance c, REFERENCES, const fmi3UInt64 counters[],
     const fmi3UInt64 resolutions[])
 {
-    (void)r;
-    (void)n;
-    (void)counters;
-    (void)resolutions;
+    (void)r, (void)n, (void)counters, (void)resolutions;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3SetShiftDecimal(fmi3Instance c, REFERENCES, const fmi3Float64 shifts[])
 {
-    (void)r;
-    (void)n;
-    (void)shifts;
+    (void)r, (void)n, (void)shifts;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3SetShiftFraction(fmi3Instance c, REFERENCES, const fmi3UInt64 counters[], const fmi3UInt64 resolutions[])
 {
-    (void)r;
-    (void)n;
-    (void)counters;
-    (void)resolutions;
+    (void)r, (void)n, (void)counters, (void)resolutions;
     return not_here(c, __func__);
 }
 
 fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference r, fmi3Float64 t)
 {
-    (void)r;
-    (void)t;
+    (void)r, (void)t;
     return not_here(c, __func__);
 }
 
@@ -436,60 +291,6 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *again, fmi3Bool
 }
 
 /* ---- model exchange */
-
-fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c)
-{
-    IN(EVENTS);
-    m->s.mode = CONTINUOUS;
-    return fmi3OK;
-}
-
-fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean stays, fmi3Boolean *event, fmi3Boolean *end)
-{
-    IN(CONTINUOUS);
-    int open = 0;
-    (void)stays;
-    const int how = complete_step(m, &open);
-    *event = open != 0;
-    *end = fmi3False;
-    return result(i, how);
-}
-
-fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 t)
-{
-    IN(EVENTS | CONTINUOUS);
-    return result(i, set_time(m, t));
-}
-
-fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t n)
-{
-    IN(CONTINUOUS);
-    return result(i, set_states(m, x, n));
-}
-
-fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t n)
-{
-    IN(INITIALIZING | RUNNING | TERMINATED);
-    return result(i, get_states(m, x, n));
-}
-
-fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 x[], size_t n)
-{
-    IN(INITIALIZING | RUNNING | TERMINATED);
-    return result(i, get_rates(m, x, n));
-}
-
-fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t n)
-{
-    IN(ANYTHING);
-    return result(i, get_nominals(m, x, n));
-}
-
-fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 x[], size_t n)
-{
-    IN(INITIALIZING | RUNNING | TERMINATED);
-    return result(i, get_indicators(m, x, n));
-}
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *n)
 {
@@ -516,11 +317,7 @@ fmi3Status fmi3EnterStepMode(fmi3Instance c)
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, REFERENCES, const fmi3Int32 orders[], fmi3Float64 values[],
     size_t n_values)
 {
-    (void)r;
-    (void)n;
-    (void)orders;
-    (void)values;
-    (void)n_values;
+    (void)r, (void)n, (void)orders, (void)values, (void)n_values;
     return not_here(c, __func__);
 }
 
