@@ -95,7 +95,7 @@ def test_one_understeer_gradient_of_three_axles():
     results = [bc.manoeuvres.run(car, form) for form in ("iso4138", "iso4138-radius", "iso4138-wheel")]
     for result in results:  # as the lateral acceleration approaches zero, the steer angle approaches the neutral line
         assert result["wheelbase_equivalent"] == listed["wheelbase_equivalent"]
-        curve, *_ = steady_curves(result, f)
+        curve, *_ = steady_curves(result, f, car.data.axle_wheels)
         (_, ay, steer), (_, _, neutral) = curve.lines[0], curve.fixed[0]
         near = (ay > 0.7) & (ay < 1.5)
         (gradient, apart) = np.polyfit(ay[near], (steer - neutral)[near], 1)

@@ -339,6 +339,9 @@ def test_wheel_hop_is_none_of_a_body_on_stiff_springs():
     assert posts._between(soft) == posts.BODY
 
 
+TWO_AXLES = {"front": ("fl", "fr"), "rear": ("rl", "rr")}
+
+
 def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():
     v, base, ratio = 20.0, 2.7, 16.0
     ay = 5 * T
@@ -346,16 +349,19 @@ def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():
     equivalent = {"wheelbase_equivalent": Figure(base, "m", "of more than two axles")}
     for found, wheelbase in (({}, base), (equivalent, base / 1.3)):
         result = Result("iso4138", "car", {}, {"circle": run}, Figures(found))
-        curve, *_ = steady_curves(result, {"wheelbase": wheelbase, "steering_ratio": ratio})
+        curve, *_ = steady_curves(result, {"wheelbase": wheelbase, "steering_ratio": ratio}, TWO_AXLES)
         assert curve.lines[0][2] == pytest.approx(curve.fixed[0][2])
 
 
 def test_load_transfer_is_split_as_the_loads_are():
     run = run_of(speed=20.0, yaw_rate=np.degrees(5 * T / 20), steering_wheel=T, fl__tyre_load=4000 - 600 * T,
-                 fr__tyre_load=4100 + 600 * T, rl__tyre_load=3000 - 200 * T, rr__tyre_load=3000 + 200 * T)  # fmt: skip
+                 fr__tyre_load=4100 + 600 * T, rl__tyre_load=3000 - 200 * T, rr__tyre_load=3000 + 200 * T,
+                 tag_l__tyre_load=3000 - 700 * T, tag_r__tyre_load=2900 + 700 * T)  # fmt: skip
     result = Result("iso4138", "car", {}, {"circle": run}, Figures({}))
-    *_, split = steady_curves(result, {"wheelbase": 2.7, "steering_ratio": 16.0})
-    assert split.lines[0][2][-1] == pytest.approx(75.0)
+    for axles, front in ((TWO_AXLES, 75.0), (TWO_AXLES | {"tag": ("tag_l", "tag_r")}, 40.0)):
+        _, *transfers, split = steady_curves(result, {"wheelbase": 2.7, "steering_ratio": 16.0}, axles)
+        assert split.lines[0][2][-1] == pytest.approx(front)
+        assert [curve.lines[0][0] for curve in transfers] == [*axles]
 
 
 def test_a_curve_that_turns_back_is_noted():

@@ -189,7 +189,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
                                ("side_slip", f"side slip above {3.6 * SLOW:g} km/h"), ("roll", "roll")):  # fmt: skip
             values = run[channel][fast] if channel == "side_slip" else run[channel]
             found.add(f"{channel}_max", np.abs(values).max(initial=0.0), run.units[channel], f"largest {words}")
-        lowest = min(float(run[f"{c}.tyre_load"].min()) for c in ("fl", "fr", "rl", "rr"))
+        lowest = min(float(run[f"{c}.tyre_load"].min()) for c in vehicle.data.all_wheels)
         found.add("load_min", lowest, "N", "smallest wheel load")
         found.add("exit_speed", 3.6 * run["speed"][-1], "km/h", "speed at the end")
         criteria = [Criterion(f"no cone is touched: {1000 * room:.0f} mm from the nearest", room > 0 and drive.through)]

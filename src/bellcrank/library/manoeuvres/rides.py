@@ -98,7 +98,7 @@ def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
     )
     for name in ("roll", "pitch"):
         found.add(f"{name}_std", std(t, run[name][on]), "deg", f"{name}, standard deviation")
-    for axle, corners in AXLES.items():
+    for axle, corners in car.data.axle_wheels.items():
         loads = [load_variation(t, run[f"{c}.tyre_load"][on]) for c in corners]
         found.add(
             f"load_{axle}", 100 * math.hypot(*loads) / math.sqrt(2), "%", f"dynamic load coefficient, {axle} wheels"
@@ -106,7 +106,7 @@ def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
         travel = [std(t, run[f"{c}.travel"][on]) for c in corners]
         words = f"travel of the {axle} wheels, standard deviation"
         found.add(f"travel_{axle}", 1000 * math.hypot(*travel) / math.sqrt(2), "mm", words)
-    off = [mean(t, 1.0 * (run[f"{c}.tyre_load"][on] <= 0)) for c in CORNERS]
+    off = [mean(t, 1.0 * (run[f"{c}.tyre_load"][on] <= 0)) for c in car.data.all_wheels]
     found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off the ground")
     word = next(w for limit, w in COMFORT if comfort <= limit)
     return Result("ride", vehicle.name, settings, {"road": run}, found.done(), [],
@@ -135,15 +135,19 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
         found = Metrics()
         found.add("az_max", run["az"].max(), "m/s2", "largest vertical acceleration of the body, up")
         found.add("az_min", run["az"].min(), "m/s2", "largest vertical acceleration of the body, down")
-        for axle, corners in AXLES.items():
+        still = dict(zip(CORNERS, car.at_rest.load, strict=True))
+        if car.at_rest.added is not None:
+            still |= car.at_rest.added.load
+        for axle, corners in car.data.axle_wheels.items():
             loads = max(float(run[f"{c}.tyre_load"].max()) for c in corners)
             found.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")
-            still = dict(zip(CORNERS, car.at_rest.load, strict=True))
             factor = max(float(run[f"{c}.tyre_load"].max()) / still[c] for c in corners)
             found.add(f"factor_{axle}", factor, "", f"largest load of a {axle} wheel over that at rest")
             for word, pick in (("up", np.max), ("down", np.min)):
                 travel = 1000 * float(pick([pick(run[f"{c}.travel"]) for c in corners]))
                 found.add(f"travel_{axle}_{word}", travel, "mm", f"farthest travel of the {axle} wheels, {word}")
+            if axle not in AXLES:
+                continue  # its springs are straight lines without stops
             spring = max(float(run[f"{c}.spring_force"].max()) for c in corners)
             found.add(f"spring_{axle}", spring, "N", f"largest force of a {axle} spring with its stops")
         found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")

@@ -11,7 +11,6 @@ from bellcrank.library.manoeuvres.ready import as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.terrain import Road, Surface
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
 from bellcrank.library.vehicles.path import STEP, Path
 from bellcrank.metrics.values import rms
@@ -73,7 +72,7 @@ def along(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"{channel}_max", np.abs(run[channel][later]).max(), run.units[channel], f"largest {words}")
     found.add("az_rms", rms(run.time[later], run["az"][later]), "m/s2", "vertical acceleration, root mean square")
     found.add("climb", np.ptp(run["height"][later]), "m", "difference of heights that the car passes")
-    lowest = min(float(run[f"{c}.tyre_load"][later].min()) for c in CORNERS)
+    lowest = min(float(run[f"{c}.tyre_load"][later].min()) for c in car.data.all_wheels)
     found.add("load_min", lowest, "N", "smallest wheel load")
     found.add("speed_min", 3.6 * run["speed"].min(), "km/h", "lowest speed")
     through = bool(station[-1] >= way - 1.0)

@@ -120,8 +120,8 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
     bad = [x.amplitude for x in found if x.early > 0.35 or x.late > 0.20]
     metrics.add("unstable_from", min(bad, default=math.nan), "deg", "smallest amplitude that fails for its yaw rate")
     metrics.add("side_slip_max", max(np.abs(x.run["side_slip"]).max() for x in found), "deg", "largest side slip")
-    lifted = [x.amplitude for x in found if _both_lifted(x.run)]
-    metrics.add("lifts_from", min(lifted, default=math.nan), "deg", "smallest amplitude that lifts two wheels")
+    lifted = [x.amplitude for x in found if _lifted(car, x.run)]
+    metrics.add("lifts_from", min(lifted, default=math.nan), "deg", "smallest amplitude with two-wheel lift")
     left = [x for x in found if x.side == "left"]
     shown = [left[i] for i in np.unique(np.linspace(0, len(left) - 1, SHOWN).astype(int))]
     more = tuple(
@@ -191,28 +191,29 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
         for side, sign in SIDES.items():
             run = _hooked(car, speed / 3.6, sign * size, rate)
             runs[f"{speed:g} km/h {side}"] = run
-            loads.append(min(_inner(run)))
-            if _both_lifted(run):
+            loads.append(_inner(car, run))
+            if _lifted(car, run):
                 lifts.add(speed)
     found = Metrics()
     found.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
     found.add("amplitude", size, "deg", "amplitude of the steering wheel")
-    found.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed at which two wheels lift")
+    found.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed with two-wheel lift")
     for name, words in (("roll", "roll"), ("ay", "lateral acceleration"), ("side_slip", "side slip")):
         most = max(
             float(np.abs(run[name][_upright(run) if name != "roll" else slice(None)]).max()) for run in runs.values()
         )
         found.add(f"{name}_max", most, next(iter(runs.values())).units[name], f"largest {words}")
-    found.add("inner_load_min", min(loads), "N", "smallest load of both inner wheels together")
+    found.add("inner_load_min", min(loads), "N", "smallest load of all inner wheels of a unit together")
     for key, stability in car.metrics.details.items():
         if key.startswith("static_stability"):
             found.add(key, stability.value, stability.unit, stability.label)
-    criteria = [Criterion(f"no two wheels lift up to {max(settings['speeds']):g} km/h"
-                          + (f": they do at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
+    criteria = [Criterion(f"no two-wheel lift up to {max(settings['speeds']):g} km/h"
+                          + (f": it occurs at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
     fastest = {n: r for n, r in runs.items() if n.endswith("left")}
     return Result("fishhook", vehicle.name, settings, fastest, found.done(), criteria,
                   ["the steering wheel turns over when the roll rate has fallen below 1.5 deg/s",
-                   "wheels count as lifted when both of one side carry nothing; plots show runs to the left"],
+                   "two-wheel lift: all wheels on one side of the car or of a trailer carry nothing",
+                   "plots show runs to the left"],
                   ("steering_wheel", "roll", "ay", "yaw_rate", "side_slip", "fl.tyre_load", "rl.tyre_load",
                    ("y", "x")))  # fmt: skip
 
@@ -239,14 +240,15 @@ def _hooked(car: Ready, v: float, size: float, rate: float) -> Run:
     return car.drive(times[-2], start, {"steer": wheel, "drive": off}, HELD, until=OVERTURNED)
 
 
-def _inner(run: Run) -> list[float]:
-    """Smallest sum of the loads of the wheels on a side: left, right."""
-    return [float((run[f"f{s}.tyre_load"] + run[f"r{s}.tyre_load"]).min()) for s in "lr"]
+def _inner(car: Ready, run: Run) -> float:
+    """Smallest sum of the loads of all wheels on a side of the car or of a trailer."""
+    sides = [unit[i::2] for unit in car.data.wheels_of_units for i in (0, 1)]
+    return min(float(np.sum([run[f"{c}.tyre_load"] for c in side], axis=0).min()) for side in sides)
 
 
-def _both_lifted(run: Run) -> bool:
-    """Whether both wheels of a side carry nothing at some time, or the car overturns."""
-    return min(_inner(run)) <= 0 or bool(np.abs(run["roll"]).max() > 59)
+def _lifted(car: Ready, run: Run) -> bool:
+    """Whether all wheels of a side of a unit carry nothing at some time, or the car overturns."""
+    return _inner(car, run) <= 0 or bool(np.abs(run["roll"]).max() > 59)
 
 
 SINE_WITH_DWELL = Manoeuvre(

@@ -29,7 +29,9 @@ def handling(cars: Sequence[Driven]) -> Iterator[str]:
     name = next((n for n in STEADY if any(n in c.results for c in cars)), None)
     if name is not None:
         found = [(c, c.results[name]) for c in cars if name in c.results]
-        pairs = [(c.label, curve) for c, r in found for curve in steady_curves(r, c.car.metrics)]
+        pairs = [
+            (c.label, curve) for c, r in found for curve in steady_curves(r, c.car.metrics, c.car.data.axle_wheels)
+        ]
         drawn = joined(pairs) if len(found) > 1 else [curve for _, curve in pairs]
         if drawn:
             yield heading(f"Steady circle ({name}): understeer and load transfer")
@@ -46,8 +48,8 @@ def handling(cars: Sequence[Driven]) -> Iterator[str]:
         yield Raw(f'<p class="note">{shown(what)} of {shown(", ".join(driven))}, at the mass centre of the body.</p>')
 
 
-def steady_curves(result: Result, figures: Mapping[str, float]) -> list[Curve]:
-    """Steer angle with its neutral line, and load transfer of both axles, up to the largest lateral acceleration."""
+def steady_curves(result: Result, figures: Mapping[str, float], axles: Mapping[str, tuple[str, str]]) -> list[Curve]:
+    """Steer angle with its neutral line, and load transfer of all axles, up to the largest lateral acceleration."""
     run = result.run
     if any(n not in run.channels for n in NEEDED):
         return []
@@ -61,20 +63,24 @@ def steady_curves(result: Result, figures: Mapping[str, float]) -> list[Curve]:
     steer = sign * run["steering_wheel"][:last] / figures["steering_ratio"]
     found = [Curve(ACCELERATION, "steer angle of the front wheels, deg", (("car", over, steer),),
                    (("neutral, L/R", over, neutral),))]  # fmt: skip
-    return found + _load_transfer(run, over, last, sign)
+    return found + _load_transfer(run, axles, over, last, sign)
 
 
-def _load_transfer(run: Run, over: Array, last: int, sign: float) -> list[Curve]:
-    loads = [f"{c}.tyre_load" for c in ("fl", "fr", "rl", "rr")]
-    if any(n not in run.channels for n in loads):
+def _load_transfer(run: Run, axles: Mapping[str, tuple[str, str]], over: Array, last: int, sign: float) -> list[Curve]:
+    """Load that each axle of the car moves from the inner to the outer wheel; the part of the front axle in all."""
+    if any(f"{wheel}.tyre_load" not in run.channels for pair in axles.values() for wheel in pair):
         return []
-    fl, fr, rl, rr = (run[n][:last] for n in loads)
-    moved = [sign * ((r - left) - (r[0] - left[0])) / 2 for left, r in ((fl, fr), (rl, rr))]
-    both = moved[0] + moved[1]
-    split = np.where(np.abs(over - over[0]) > LEAST, 100 * moved[0] / np.where(both == 0, np.nan, both), np.nan)
-    axles = tuple((name, over, values) for name, values in zip(("front", "rear"), moved, strict=True))
+    moved = {}
+    for name, pair in axles.items():
+        left, right = (run[f"{wheel}.tyre_load"][:last] for wheel in pair)
+        moved[name] = sign * ((right - left) - (right[0] - left[0])) / 2
+    total = np.sum(list(moved.values()), axis=0)
+    split = np.where(np.abs(over - over[0]) > LEAST, 100 * moved["front"] / np.where(total == 0, np.nan, total), np.nan)
     return [
-        *(Curve(ACCELERATION, f"lateral load transfer, {name} axle, N", ((name, x, y),)) for name, x, y in axles),
+        *(
+            Curve(ACCELERATION, f"lateral load transfer, {name} axle, N", ((name, over, y),))
+            for name, y in moved.items()
+        ),
         Curve(ACCELERATION, "front fraction of the load transfer, %", (("front", over, split),)),
     ]
 

@@ -159,8 +159,9 @@ def front_view(axle: AxleView) -> str:
     return curves(lines, "y (mm)", "z above the ground (mm)", width=NARROW, colours=colours, equal=True)
 
 
-def side_view(wheels: Sequence[WheelView], mass_centre: Array) -> str:
-    """The left side of a car, front to the left as the cars of most drawings; x counts forward."""
+def side_view(wheels: Sequence[WheelView], mass_centre: Array, added: Sequence[Array] = ()) -> str:
+    """The left side of a car, front to the left as the cars of most drawings; x counts forward. `added`: centres of
+    wheels without links."""
     lines: list[Line] = []
     colours: list[int] = []
 
@@ -168,14 +169,19 @@ def side_view(wheels: Sequence[WheelView], mass_centre: Array) -> str:
         lines.append((name, -1000 * points[:, 0], 1000 * points[:, 1]))
         colours.append(colour)
 
+    def add_wheel(centre: Array) -> None:
+        around = np.stack([np.cos(AROUND), np.sin(AROUND)], 1)
+        add("wheel", centre[[0, 2]] + centre[2] * around, WHEEL)
+
     xs = [float(w.contact[0]) for w in wheels]
     for c in wheels:
         for link in c.links:
             add("links", link[:, [0, 2]], LINK)
         add("spring", c.spring[:, [0, 2]], SPRING)
-        around = np.stack([np.cos(AROUND), np.sin(AROUND)], 1)
-        add("wheel", c.centre[[0, 2]] + c.centre[2] * around, WHEEL)
+        add_wheel(c.centre)
         _add_centre(add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT))
+    for centre in added:
+        add_wheel(centre)
     add("mass centre", _cross(float(mass_centre[0]), float(mass_centre[1])), MIDDLE)
     return curves(lines, "distance behind the origin of the car (mm)", "z above the ground (mm)", width=WIDTH,
                   colours=colours, equal=True)  # fmt: skip
@@ -216,9 +222,22 @@ def centre_words(axle: AxleView) -> str:
             f"{1000 * axle.roll_centre:.0f} mm above the ground.")  # fmt: skip
 
 
+def added_wheels(data: CarData, at_rest: Stand) -> list[Array]:
+    """Centres of the left wheels of axles next to front and rear, without those that are lifted."""
+    found = []
+    for axle in data.added:
+        assert at_rest.added is not None
+        part = at_rest.attitude(data.part(axle.record.at[0]))
+        travel = at_rest.added.travel[axle.wheel("l")]
+        found.append(_level(part) @ (np.array(axle.record.at) + [0.0, 0.0, travel]) + [0.0, 0.0, part.height])
+    return found
+
+
 def views(data: CarData, at_rest: Stand) -> tuple[list[str], str, list[str]]:
     """Front views of both axles, the side view, and words about instant centres."""
     axles = [axle_view(axle, at_rest) for axle in (data.front, data.rear)]
     centre = _level(at_rest.attitude("front")) @ at_rest.centre
-    side = side_view([a.left for a in axles], np.array([centre[0], centre[2] + at_rest.height]))
+    side = side_view(
+        [a.left for a in axles], np.array([centre[0], centre[2] + at_rest.height]), added_wheels(data, at_rest)
+    )
     return [front_view(a) for a in axles], side, [centre_words(a) for a in axles]

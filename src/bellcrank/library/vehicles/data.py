@@ -52,14 +52,26 @@ class CarData:
     frame: FrameData | None = None  # None: rigid
 
     @property
+    def axle_wheels(self) -> dict[str, tuple[str, str]]:
+        """Left and right wheel of every axle of the car, without those of trailers: front and rear first."""
+        added = {axle.name: (axle.wheel("l"), axle.wheel("r")) for axle in self.added}
+        return {"front": ("fl", "fr"), "rear": ("rl", "rr"), **added}
+
+    @property
     def wheels(self) -> tuple[str, ...]:
         """Wheels of the car by name, without those of trailers: fl, fr, rl, rr first."""
-        return (*CORNERS, *(axle.wheel(side) for axle in self.added for side in SIDES))
+        return tuple(wheel for pair in self.axle_wheels.values() for wheel in pair)
+
+    @property
+    def wheels_of_units(self) -> list[tuple[str, ...]]:
+        """Wheels of the car and of each trailer: those of the left, then those of the right side of each axle."""
+        towed = [tuple(a.wheel(side) for a in t.axles for side in SIDES) for t in self.trailers]
+        return [self.wheels, *towed]
 
     @property
     def all_wheels(self) -> tuple[str, ...]:
         """Wheels of the car and of its trailers."""
-        return (*CORNERS, *(axle.wheel(side) for axle in self.simple_axles for side in SIDES))
+        return tuple(wheel for unit in self.wheels_of_units for wheel in unit)
 
     @property
     def simple_axles(self) -> tuple[TowedAxle, ...]:
