@@ -361,6 +361,24 @@ def test_a_tall_car_in_a_fishhook(car):
     assert all(np.isfinite(run[name]).all() for run in hook.runs.values() for name in run)
 
 
+@pytest.mark.campaign
+def test_posts_below_all_axles_of_a_truck():
+    """They lie on a plane in heave, pitch and roll; the body rises at the frequency of all its springs together."""
+    car = bc.vehicles.Car.read("truck")
+    rig = bc.manoeuvres.run(car, "four-post")
+    (second,) = car.data.added
+    x, y, _ = second.record.at
+    points = np.array([[1.0, *at[:2]] for at in (*car.stand.contact, (x, y), (x, -y))])
+    for mode in ("heave", "pitch", "roll"):
+        heights = np.array([rig.runs[mode][f"{wheel}.post"] for wheel in car.data.wheels])
+        plane, *_ = np.linalg.lstsq(points, heights, rcond=None)
+        assert np.abs(points @ plane - heights).max() < 2e-3 * np.abs(heights).max()
+    share = car.metrics["front_share"]
+    f = np.hypot(np.sqrt(share) * car.metrics["ride_front"], np.sqrt(1 - share) * car.metrics["ride_rear"])
+    assert rig["heave_frequency"] == pytest.approx(f, rel=0.08)
+    assert rig["hop_second"] == pytest.approx(car.metrics["hop_rear"], rel=0.2)
+
+
 def test_four_posts(level):
     """Frequencies of the data are found again on the rig."""
     car = level  # posts that rise together do not roll it

@@ -14,12 +14,11 @@ from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Resul
 from bellcrank.library.manoeuvres.rides import AXLES, on_course
 from bellcrank.library.manoeuvres.steering import BEGINS, frequency_response
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
-MODES = {"heave": (1, 1, 1, 1), "pitch": (-1, -1, 1, 1), "roll": (1, -1, 1, -1), "warp": (1, -1, -1, 1)}  # of CORNERS
+MODES = ("heave", "pitch", "roll", "warp")
 BODY = 5.0  # Hz, at least, below which the body swings on its springs, above which the wheels do
 FASTEST = 40.0  # Hz, that rows of a run can report
 FINE = 0.002  # s between points of the signal
@@ -50,11 +49,11 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
     car = on_course(vehicle, settings)
     start, between = car.settled(0.0), _between(car)
     runs: dict[str, Run] = {}
-    for mode, signs in MODES.items():
-        signal, end = post_signal(settings["speed"], f0, f1, settings["duration"])
-        back, _ = post_signal(-settings["speed"], f0, f1, settings["duration"])
-        inputs = {f"{c}.post_speed": signal if s > 0 else back for c, s in zip(CORNERS, signs, strict=True)}
-        runs[mode] = car.drive(end, start, inputs, RELEASED)
+    for mode in MODES:
+        signals = {c: post_signal(size * settings["speed"], f0, f1, settings["duration"])
+                   for c, size in _movement(car, mode).items()}  # fmt: skip
+        end = signals["fl"][1]
+        runs[mode] = car.drive(end, start, {f"{c}.post_speed": signal for c, (signal, _) in signals.items()}, RELEASED)
     base, track = car.metrics["wheelbase"], (car.metrics["track_front"] + car.metrics["track_rear"]) / 2
     channels = {  # of the body, and what the posts would turn it by per height of the left ones (rear ones in pitch)
         "heave": ("height", "fl.post", 1.0, "height of the mass centre over that of the posts"),
@@ -72,7 +71,8 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"{mode}_gain", gain[slow][top], "", f"largest {words}")
         far = gain[np.argmin(np.abs(f - 2 * f[slow][top]))]
         found.add(f"{mode}_twice", far, "", f"{words} at twice that frequency")
-    for axle, corners in AXLES.items():
+    still = car.at_rest.wheel_loads
+    for axle, corners in car.data.axle_wheels.items():
         names, post = tuple(f"{c}.tyre_load" for c in corners), f"{corners[0]}.post"
         f, lifts = _gain(runs["heave"], names[0], f0, f1, post)
         _, twists = _gain(runs["warp"], names[0], f0, f1, post)
@@ -83,16 +83,31 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
                   f"wheel hop: frequency of the peak of {axle} wheel loads, if there is one")  # fmt: skip
         found.add(f"warp_{axle}", np.median(twists[f < 2 * f0]) / 1000, "N/mm",
                   f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
-        heave = np.concatenate([runs["heave"][n] / car.at_rest.load[list(CORNERS).index(n[:2])] for n in names])
+        heave = np.concatenate([runs["heave"][f"{c}.tyre_load"] / still[c] for c in corners])
         found.add(f"load_{axle}", 100 * np.abs(heave - 1).max(), "%",
                   f"largest change of the {axle} wheel loads in heave")  # fmt: skip
-    off = [float(np.mean(run[f"{c}.tyre_load"] <= 0)) for run in runs.values() for c in CORNERS]
+    off = [float(np.mean(run[f"{c}.tyre_load"] <= 0)) for run in runs.values() for c in car.data.all_wheels]
     found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off its post")
     return Result("four-post", vehicle.name, settings, runs, found.done(), [],
                   ["the posts are rigid in the plane of the ground and hold wheels that move sideways",
+                   *(["axles of trailers stand on still ground"] if vehicle.data.trailers else []),
                    "one amplitude of the speed of posts, as of a road with the slope of its spectrum"],
                   ("fl.post", "height", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"),
                   tuple(curves))  # fmt: skip
+
+
+def _movement(car: Ready, mode: str) -> dict[str, float]:
+    """Movement of the post below each wheel of the car, over that below a front wheel. In pitch the posts are on a
+    plane that turns about the middle of the wheelbase; in warp all axles behind the front axle move alike."""
+    contact = car.at_rest.contact[:, 0]
+    middle, half = float(np.mean(contact)), float(np.ptp(contact)) / 2
+    x = {"front": middle + half, "rear": middle - half} | {axle.name: axle.record.at[0] for axle in car.data.added}
+    right = -1.0 if mode in ("roll", "warp") else 1.0
+    found: dict[str, float] = {}
+    for axle, wheels in car.data.axle_wheels.items():
+        left = {"pitch": (middle - x[axle]) / half, "warp": 1.0 if axle == "front" else -1.0}.get(mode, 1.0)
+        found |= {wheels[0]: left, wheels[1]: left * right}
+    return found
 
 
 def _between(car: Ready) -> float:

@@ -19,7 +19,6 @@ from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Met
 from bellcrank.library.manoeuvres.straight import SLOW
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
 from bellcrank.library.vehicles.car import Car
-from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.metrics.values import load_variation, mean, peak, rms, std
 from bellcrank.metrics.weighting import weighted
@@ -135,9 +134,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
         found = Metrics()
         found.add("az_max", run["az"].max(), "m/s2", "largest vertical acceleration of the body, up")
         found.add("az_min", run["az"].min(), "m/s2", "largest vertical acceleration of the body, down")
-        still = dict(zip(CORNERS, car.at_rest.load, strict=True))
-        if car.at_rest.added is not None:
-            still |= car.at_rest.added.load
+        still = car.at_rest.wheel_loads
         for axle, corners in car.data.axle_wheels.items():
             loads = max(float(run[f"{c}.tyre_load"].max()) for c in corners)
             found.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")

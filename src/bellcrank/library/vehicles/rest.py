@@ -61,6 +61,11 @@ class Stand:
         return own if axle == "front" or self.rear is None else self.rear
 
     @property
+    def wheel_loads(self) -> dict[str, float]:
+        """Load of each wheel of the car by name, N."""
+        return dict(zip(CORNERS, self.load, strict=True)) | (self.added.load if self.added is not None else {})
+
+    @property
     def rear_fraction(self) -> float:
         """Load of the rear axle over that of all axles behind the front axle."""
         rear = sum(self.load[2:])
