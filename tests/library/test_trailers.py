@@ -409,6 +409,21 @@ def test_forces_and_friction_of_a_fifth_wheel():
 
 
 @pytest.mark.campaign
+def test_friction_of_a_hitch_leaves_steady_motions_as_they_are():
+    """Friction opposes rotation, and in steady motion the articulation angle is constant. Gradients and steady circles
+    are those without friction; the tractrix of a caravan is, too. In motion the stabiliser resists with its torque."""
+    plain = bc.vehicles.Car.read("caravan")
+    rubs = plain.changed(trailers={"caravan": {"hitch": {"yaw_friction": "200 N-m"}}})
+    assert dict(bc.manoeuvres.handling(rubs)) == pytest.approx(dict(bc.manoeuvres.handling(plain)), rel=1e-4)
+    circle = bc.manoeuvres.run(rubs, "off-tracking")
+    hitch = math.hypot(circle["radius_rear"], 3.6 - plain.metrics["wheelbase"])
+    assert circle["radius_caravan_axle"] == pytest.approx(math.sqrt(hitch**2 - 4.3**2), abs=0.01)
+    step = bc.manoeuvres.run(rubs, "iso7401-step").run
+    assert abs(step["caravan.hitch_mz"][0]) < 1e-6
+    assert step["caravan.hitch_mz"].min() == pytest.approx(-200, rel=1e-3)  # while the articulation angle grows
+
+
+@pytest.mark.campaign
 def test_steady_turns_of_a_trailer_whose_brakes_lag():
     """Rounding of the lagging brake torque must not press pads on while a steady turn is solved for. The circle then
     stays as it is, at 3 m/s2, where the linear car is far from the truth."""
