@@ -234,6 +234,14 @@ def test_the_load_ratio_of_an_axle(truck):
     assert 3.9 * rear + 5.25 * second == pytest.approx(moment, rel=1e-3)
 
 
+def test_ratios_of_trucks_are_as_usual_as_those_of_cars(truck):
+    """Masses and forces of trucks are larger; friction, rolling resistance and ratios of loads are not."""
+    rubber = {"umax": 2.5, "umin": 0.7, "rolling_resistance": 0.06, "c_slip": "900e3 N"}
+    found = truck.changed(front={"tyre": rubber}, axles={"second": {"load_ratio": 3.0}}).check()
+    odd = {s.split(" = ")[0] for s in found if "; usual is" in s}
+    assert odd == {"front.tyre.umax", "front.tyre.rolling_resistance", "axles.second.load_ratio"}
+
+
 def test_castors_corner_as_their_centring_springs_hold_them(truck):
     """Slip angle of the wheels plus their steer angle: F/C + F (trail + pneumatic trail)/k. The latter is that of the
     locked axle; without a spring the axle carries no lateral force, and stiff springs lock it."""

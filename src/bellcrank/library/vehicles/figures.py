@@ -248,7 +248,8 @@ def _towed(car: CarData, at_rest: Stand) -> Named:
     """Masses and loads of trailers."""
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
         name, weight = trailer.name, stands.mass * G
-        usual = (0.02, 0.12) if trailer.record.hitch.kind == "ball" else (0.15, 0.5)
+        towing = {unit.towed_by for unit in car.trailers}  # these carry other units, too: no fraction is usual
+        usual = None if name in towing else (0.02, 0.12) if trailer.record.hitch.kind == "ball" else (0.15, 0.5)
         yield _figure(f"mass_{name}", stands.mass, "kg", f"mass of {name} with loads")
         yield _figure(f"hitch_load_{name}", stands.hitch_load, "N", f"vertical load of {name} on its hitch")
         words = f"hitch load over the weight of {name}"
