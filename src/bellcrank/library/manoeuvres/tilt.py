@@ -63,7 +63,12 @@ def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
     over = len(run.time) > 1 and run.time[-1] < ends - 1e-9
     angle = _lost(run, tilt, rolls) if over else math.nan
     found.add("rollover_angle", angle, "deg", "inclination at which a unit overturns")
-    found.add("rollover_threshold", math.tan(math.radians(angle)), "g", "tangent of that: lateral acceleration over g")
+    found.add(
+        "rollover_threshold",
+        math.tan(math.radians(angle)),
+        "g",
+        "rollover threshold: lateral acceleration over g, tangent of that inclination",
+    )
     for name, channel in rolls.items():
         at_end = np.interp(angle if over else tilt[-1], tilt, run[channel])
         found.add(f"roll_{name}", abs(at_end), "deg", f"roll of {name} against the table there")
