@@ -234,6 +234,32 @@ def test_the_load_ratio_of_an_axle(truck):
     assert 3.9 * rear + 5.25 * second == pytest.approx(moment, rel=1e-3)
 
 
+def test_ratios_of_trucks_are_as_usual_as_those_of_cars(truck):
+    """Masses and forces of trucks are larger; friction, rolling resistance and ratios of loads are not."""
+    rubber = {"umax": 2.5, "umin": 0.7, "rolling_resistance": 0.06, "c_slip": "900e3 N"}
+    found = truck.changed(front={"tyre": rubber}, axles={"second": {"load_ratio": 3.0}}).check()
+    odd = {s.split(" = ")[0] for s in found if "; usual is" in s}
+    assert odd == {"front.tyre.umax", "front.tyre.rolling_resistance", "axles.second.load_ratio"}
+
+
+def test_castors_corner_as_their_centring_springs_hold_them(truck):
+    """Slip angle of the wheels plus their steer angle: F/C + F (trail + pneumatic trail)/k. The latter is that of the
+    locked axle; without a spring the axle carries no lateral force, and stiff springs lock it."""
+
+    def figures(stiffness):
+        steering = {"trail": "0.1 m", "damping": "3000 N-m-s/rad", "stiffness": f"{stiffness} N-m/rad"}
+        return truck.changed(axles={"second": {"steering": steering}}).metrics
+
+    locked, free, k = truck.metrics, figures(0.0), 1e5
+    assert free["cornering_tyres_second"] == 0
+    stiff = np.degrees(1000 * locked["cornering_tyres_second"])  # N/rad
+    trail = float(truck.data.added[0].tyre.on("left").forces(locked["load_second"] / 4, 0.0, 0.0).trail)
+    found = np.degrees(1000 * figures(k)["cornering_tyres_second"])
+    assert 1 / found == pytest.approx(1 / stiff + (0.1 + trail) / k, rel=1e-3)
+    assert figures(1e10)["understeer_tyres"] == pytest.approx(locked["understeer_tyres"], rel=1e-3)
+    assert free["understeer_tyres"] < figures(k)["understeer_tyres"] < locked["understeer_tyres"]
+
+
 def test_load_cases_of_a_truck_share_the_forces_of_its_rear_axles(truck):
     """Braking: deceleration shifts the load by m a h over the distance to the middle of the tandem; each rear axle
     loses half of it, and brakes with half of the rear brake torque."""

@@ -409,6 +409,21 @@ def test_forces_and_friction_of_a_fifth_wheel():
 
 
 @pytest.mark.campaign
+def test_friction_of_a_hitch_leaves_steady_motions_as_they_are():
+    """Friction opposes rotation, and in steady motion the articulation angle is constant. Gradients and steady circles
+    are those without friction; the tractrix of a caravan is, too. In motion the stabiliser resists with its torque."""
+    plain = bc.vehicles.Car.read("caravan")
+    rubs = plain.changed(trailers={"caravan": {"hitch": {"yaw_friction": "200 N-m"}}})
+    assert dict(bc.manoeuvres.handling(rubs)) == pytest.approx(dict(bc.manoeuvres.handling(plain)), rel=1e-4)
+    circle = bc.manoeuvres.run(rubs, "off-tracking")
+    hitch = math.hypot(circle["radius_rear"], 3.6 - plain.metrics["wheelbase"])
+    assert circle["radius_caravan_axle"] == pytest.approx(math.sqrt(hitch**2 - 4.3**2), abs=0.01)
+    step = bc.manoeuvres.run(rubs, "iso7401-step").run
+    assert abs(step["caravan.hitch_mz"][0]) < 1e-6
+    assert step["caravan.hitch_mz"].min() == pytest.approx(-200, rel=1e-3)  # while the articulation angle grows
+
+
+@pytest.mark.campaign
 def test_steady_turns_of_a_trailer_whose_brakes_lag():
     """Rounding of the lagging brake torque must not press pads on while a steady turn is solved for. The circle then
     stays as it is, at 3 m/s2, where the linear car is far from the truth."""
@@ -443,6 +458,27 @@ def test_a_caravan_overturns_on_a_tilt_table_as_by_hand(towing):
     assert math.isnan(result["lift_front"]) and "until then no wheel lifts for good of front, rear" in result.notes
     trailer, at = high.data.trailers[0], high.stand.trailers[0]
     assert by_hand < trailer.axles[0].record.at[1] / (at.hitch_height + trailer.sprung.cg[2])  # of a rigid caravan
+
+
+@pytest.mark.campaign
+def test_a_load_to_the_left_overturns_a_van_earlier_to_the_left():
+    """The mirror image overturns at the same angle to the other side. A rigid van tilts at (half track -+ y)/height;
+    springs and tyres lower both thresholds. Without the setting a note names the weaker side."""
+    van = bc.vehicles.Car.read("van").changed(loads={"driver": {"mass": "0 kg"}})
+    found = {}
+    for y in (0.4, -0.4):
+        off = van.changed(loads={"cargo": {"mass": "800 kg", "at": ["-3.0 m", f"{y} m", "1.2 m"]}})
+        for side in ("left", "right") if y > 0 else ("right",):
+            result = bc.manoeuvres.run(off, "tilt-table", begin=15.0, rate=0.5, side=side)
+            found[y, side] = result["rollover_threshold"]
+            assert any("earlier with side=left" in note for note in result.notes) == ((y, side) == (0.4, "right"))
+    assert found[0.4, "left"] == pytest.approx(found[-0.4, "right"], rel=1e-3)
+    f = off.metrics
+    half, aside = (f["track_front"] + f["track_rear"]) / 4, 0.4 * 800 / f["mass"]
+    assert 0.75 * (half - aside) / f["cg_height"] < found[0.4, "left"] < (half - aside) / f["cg_height"]
+    assert found[0.4, "right"] - found[0.4, "left"] == pytest.approx(2 * aside / f["cg_height"], rel=0.15)
+    with pytest.raises(ModelError, match=r"side='lefft' must be right or left\. Did you mean 'left'"):
+        bc.manoeuvres.run(off, "tilt-table", side="lefft")
 
 
 OVERRUN = {"gain": 2.4, "threshold": 300.0, "lag": 0.15}  # m, N, s

@@ -60,7 +60,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and th
         ),
     },
     "Vehicles": {
-        "car": ("Create, check and summarize car files.", "new my_car.toml --like formula"),
+        "car": ("Create, check and summarize car files.", "new my_car.toml --like formula_student"),
         "drive": ("Drive manoeuvres with a car.", "passenger iso3888-1 --speed 80 --report lane_change.html"),
         "motorcycle": (
             "Create and check motorcycle files; modes, turns, lane change.",

@@ -20,6 +20,7 @@ from bellcrank.units import unit_system
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
 RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
 HELD = 0.004  # s, damping of that elasticity
+FADES = 20.0  # s, with which friction of leaves and of hitches vanishes at rest
 LEAST = 1e-3  # N m: what is less is rounding of a state, such as lagging brakes, and must not press pads on
 FACTORS = {
     "mu": "friction", "friction": "friction", "longitudinal": "longitudinal slip stiffness",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.manoeuvres.ready import EVERY, STEP
 from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
@@ -24,17 +25,23 @@ QUICK = 10.0  # s, in which the table is inclined to where the slow part begins
 OVER = 25.0  # deg of roll against the table: overturned
 GROWN = 4.0, 8.0  # roll rates of a unit that overturns, over that of the table
 HOLDS = 0.5  # of the weight times the radius of the wheels, as brake torque
+SIDES = {"right": (1.0, "l"), "left": (-1.0, "r")}  # that the table lowers: sign of its inclination, upper wheels
+EVEN = 0.01  # of the weight, by which the wheels of both sides may differ without a note
 
 
 def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
-    """The standing car on a table that is inclined to the right."""
+    """The standing car on a table that is inclined to a side."""
+    if settings["side"] not in SIDES:
+        near = did_you_mean(settings["side"], SIDES)
+        raise ModelError(f"manoeuvre tilt-table: side={settings['side']!r} must be right or left.{near}")
+    sign, upper = SIDES[settings["side"]]
     car, values = vehicle.like or (vehicle, {})
     sim = car.system(speed=0.0, tilt=True).equations().compile()
     begin, most, rate = settings["begin"], settings["most"], settings["rate"]
     ends = QUICK + (most - begin) / rate
     radius = float(np.mean([vehicle.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")]))
     inputs = {
-        "tilt": sampled([0.0, QUICK, ends], [0.0, begin, most]),
+        "tilt": sampled([0.0, QUICK, ends], [0.0, sign * begin, sign * most]),
         "brake": HOLDS * vehicle.stand.total * GRAVITY * radius,
     }
     rolls = {"car": "roll", **{t.name: f"{t.name}.roll" for t in vehicle.data.trailers}}
@@ -47,7 +54,8 @@ def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
     run = sim.simulate(t_end=ends, step=STEP, method=settings["method"], output_every=EVERY, inputs=inputs,
                        parameters={**values, **grips}, events=events, stop=tuple(events))  # fmt: skip
     tilt, found = np.interp(run.time, [0.0, QUICK, ends], [0.0, begin, most]), Metrics()
-    axles = {"front": "fl", "rear": "rl"} | {a.index: a.wheel("l") for a in vehicle.data.simple_axles}
+    axles = {axle: f"{axle[0]}{upper}" for axle in ("front", "rear")}
+    axles |= {a.index: a.wheel(upper) for a in vehicle.data.simple_axles}
     lifted = {}
     for name, wheel in axles.items():
         at = lifted[name] = _first(tilt, run[f"{wheel}.tyre_load"] <= 0)
@@ -55,17 +63,36 @@ def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
     over = len(run.time) > 1 and run.time[-1] < ends - 1e-9
     angle = _lost(run, tilt, rolls) if over else math.nan
     found.add("rollover_angle", angle, "deg", "inclination at which a unit overturns")
-    found.add("rollover_threshold", math.tan(math.radians(angle)), "g", "tangent of that: lateral acceleration over g")
+    found.add(
+        "rollover_threshold",
+        math.tan(math.radians(angle)),
+        "g",
+        "rollover threshold: lateral acceleration over g, tangent of that inclination",
+    )
     for name, channel in rolls.items():
         at_end = np.interp(angle if over else tilt[-1], tilt, run[channel])
         found.add(f"roll_{name}", abs(at_end), "deg", f"roll of {name} against the table there")
     notes = [f"friction of the tyres is {RAIL:g} times as high, in place of a rail that keeps wheels from sliding",
-             f"{run.ended}" if over else f"no unit overturns up to {most:g} deg"]  # fmt: skip
+             f"{run.ended}" if over else f"no unit overturns up to {most:g} deg",
+             *_other_side(vehicle, settings["side"])]  # fmt: skip
     stay = [name for name, at in lifted.items() if math.isnan(at)]
     if stay:
         notes.append(f"until then no wheel lifts for good of {', '.join(stay)}")
     shown = ("tilt", *rolls.values(), *(f"{wheel}.tyre_load" for wheel in axles.values()))
     return Result("tilt-table", vehicle.name, settings, {"tilt": run}, found.done(), [], notes, shown)
+
+
+def _other_side(vehicle: Car, lowered: str) -> list[str]:
+    """A note for vehicles that overturn earlier to the other side, whose wheels carry more at rest."""
+    stand = vehicle.stand
+    wheels = dict(zip(("fl", "fr", "rl", "rr"), stand.load, strict=True))
+    for unit in (stand.added, *stand.trailers):
+        wheels |= {} if unit is None else unit.load
+    other = "left" if lowered == "right" else "right"
+    part = sum(load for wheel, load in wheels.items() if wheel.endswith(other[0])) / sum(wheels.values())
+    if 2 * part - 1 < EVEN:
+        return []
+    return [f"the {other} wheels carry {100 * part:.3g} % of the weight: it overturns earlier with side={other}"]
 
 
 def _first(tilt: Array, condition: Array) -> float:
@@ -96,6 +123,7 @@ TILT = Manoeuvre(
         "begin": Setting(8.0, "deg", "inclination at which the slow part begins"),
         "rate": Setting(0.25, "deg/s", "how fast the table is inclined from there on"),
         "most": Setting(60.0, "deg", "largest inclination"),
+        "side": Setting("right", "", "side that the table lowers: right or left"),
     },
     tilt_table,
     "SAE J2180, from memory",

@@ -20,7 +20,7 @@ from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.tyre_patch import FORMULAS, name_of
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.table import table
-from bellcrank.library.driven import named_slip, with_names
+from bellcrank.library.driven import FADES, named_slip, with_names
 from bellcrank.library.terrain import Surface, Terrain, flat
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.added_axles import add_added_axles, rolling_axles
@@ -57,7 +57,6 @@ PAINT, SHELL = "#b3392f", 0.35  # colour and opacity of the body as drawn
 ROLLING_SPEEDS = (5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 80.0)  # m/s, by which a start at any speed is known
 RACK = 0.45  # length of the rack as drawn, over the track
 MOVED = 0.2  # of the wheelbase, by which the slider of a page moves the mass centre
-FADES = 20.0  # s, with which the friction of leaves vanishes at rest
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
     "steer": ("deg", "steering-wheel angle, positive to the left"),

@@ -85,15 +85,17 @@ def is_unusual(f: Figure, heavy: float = 1.0) -> bool:
     """Whether a figure lies outside of its usual range, whose upper end is `heavy` times as high."""
     if not f.odd or f.usual is None:
         return False
-    low, high = usual_range(f.usual, heavy)
+    low, high = usual_range(f.usual, heavy, ratio=not f.unit)
     return not low <= f.value <= high
 
 
-def usual_range(usual: tuple[float, float], heavy: float) -> tuple[float, float]:
-    """A usual range of a vehicle whose upper end is `heavy` times as high; one of both signs is twice as wide."""
+def usual_range(usual: tuple[float, float], heavy: float, ratio: bool) -> tuple[float, float]:
+    """A usual range of a vehicle whose upper end is `heavy` times as high, but for ratios, such as friction and
+    fractions; one of both signs is twice as wide."""
+    low, high = usual
     if heavy == 1.0:
         return usual
-    return (usual[0] / LIGHT, usual[1] / LIGHT) if usual[0] < 0 else (usual[0] * LIGHT, usual[1] * heavy)
+    return (low / LIGHT, high / LIGHT) if low < 0 else (low * LIGHT, high if ratio else high * heavy)
 
 
 def unusual(figures: Figures, heavy: float = 1.0) -> list[str]:
@@ -101,7 +103,7 @@ def unusual(figures: Figures, heavy: float = 1.0) -> list[str]:
     found = []
     for name, f in figures.details.items():
         if f.usual is not None and is_unusual(f, heavy):
-            low, high = usual_range(f.usual, heavy)
+            low, high = usual_range(f.usual, heavy, ratio=not f.unit)
             unit = f" {f.unit}" if f.unit else ""
             found.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
     return found
@@ -124,7 +126,7 @@ def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
             k = key_of(f)
             if k.usual is None:
                 continue
-            least, most = usual_range(k.usual, heavy)
+            least, most = usual_range(k.usual, heavy, ratio=k.dimensions == ("1",))
             if not least <= value <= most:
                 low, high = (shown(k, x) for x in (least, most))
                 yield f"{place} = {shown(k, value)}: {k.words}; usual is {low} to {high}."

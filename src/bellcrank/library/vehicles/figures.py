@@ -280,7 +280,8 @@ def _towed(car: CarData, at_rest: Stand) -> Named:
     """Masses and loads of trailers."""
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
         name, weight = trailer.name, stands.mass * G
-        usual = (0.02, 0.12) if trailer.record.hitch.kind == "ball" else (0.15, 0.5)
+        towing = {unit.towed_by for unit in car.trailers}  # these carry other units, too: no fraction is usual
+        usual = None if name in towing else (0.02, 0.12) if trailer.record.hitch.kind == "ball" else (0.15, 0.5)
         yield _figure(f"mass_{name}", stands.mass, "kg", f"mass of {name} with loads")
         yield _figure(f"hitch_load_{name}", stands.hitch_load, "N", f"vertical load of {name} on its hitch")
         words = f"hitch load over the weight of {name}"
@@ -370,13 +371,17 @@ def cornering(car: CarData, at_rest: Stand, axle: FittedAxle) -> Cornering:
 
 
 def _added_cornering(at_rest: Stand, axle: TowedAxle) -> Cornering:
-    """How one more axle corners where the car stands. Castors do not."""
+    """How one more axle corners where the car stands. Castors yield until their centring springs hold them: those
+    without springs have no stiffness."""
     assert at_rest.added is not None
     n = len(axle.tyre_offsets)
     loads = [(at_rest.added.load[axle.wheel(side)] / n, word) for side, word in (("l", "left"), ("r", "right"))]
     found = [axle.tyre.on(word).forces(load, 0.0, 0.0) for load, word in loads]
-    both = 0.0 if axle.record.steering else sum(n * abs(float(f.Kya)) for f in found)
-    return Cornering(axle.record.at[0], both, sum(float(f.trail) for f in found) / 2, 0.0)
+    both, trail = sum(n * abs(float(f.Kya)) for f in found), sum(float(f.trail) for f in found) / 2
+    if (steering := axle.record.steering) is not None:
+        k = steering.stiffness
+        both = both * k / (k + both * ((steering.trail or 0.0) + trail))
+    return Cornering(axle.record.at[0], both, trail, 0.0)
 
 
 def rear_group(car: CarData, at_rest: Stand, rear: Cornering) -> Cornering:

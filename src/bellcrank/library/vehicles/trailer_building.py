@@ -15,7 +15,7 @@ import numpy as np
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.tyre_patch import name_of
-from bellcrank.library.driven import RING, add_brake, add_friction, named_slip, with_names
+from bellcrank.library.driven import FADES, RING, add_brake, add_friction, named_slip, with_names
 from bellcrank.library.terrain import Surface, Terrain
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.braking import add_antilock
@@ -135,7 +135,8 @@ def _add_hitch(s: System, trailer: TrailerData, body: BodyHandle) -> None:
     if hitch.yaw_friction:
         most = put(s, f"friction_{name}", hitch.yaw_friction, "F*L", f"yaw friction torque of the hitch of {name}")
         k = put(s, f"k_friction_{name}", hitch.yaw_friction / STICKS, "F*L/A", f"elasticity of that friction of {name}")
-        add_friction(s, f"{name}.hitch", f"{name}.articulates", most, k, f"friction of the hitch of {name}")
+        turns = f"({name}.articulates - {name}.hitch.pad/{FADES})"  # fades at rest, so that steady motions are unique
+        add_friction(s, f"{name}.hitch", turns, most, k, f"friction of the hitch of {name}")
         yaws.append(f"-{name}.hitch.held")
     if yaws:
         s.define(f"{name}.resists", " + ".join(yaws))
