@@ -369,7 +369,9 @@ def test_files_that_change_a_car_take_keys_and_sections_away(tmp_path):
     same = van.changed(rear={"anti_roll_bar": None, "spring": spring})
     assert dict(bc.vehicles.Car.read(path).metrics) == dict(same.metrics)
     without = van.changed(rear={"anti_roll_bar": "none"}).metrics["roll_stiffness_rear"]
-    assert van.metrics["roll_stiffness_rear"] - without == pytest.approx(250, rel=1e-4)  # N m/deg; the driver sits on the left
+    assert van.metrics["roll_stiffness_rear"] - without == pytest.approx(
+        250, rel=1e-4
+    )  # N m/deg; the driver sits on the left
 
 
 def test_files_that_name_each_other_are_reported(tmp_path):

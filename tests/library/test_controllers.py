@@ -234,6 +234,15 @@ def test_wrong_controllers_of_the_user_are_named(plain):
         own.controlled("other", python=law, **OWN).system()
 
 
+@pytest.mark.parametrize("torque", [np.nan, np.inf])
+def test_a_torque_that_is_not_finite_ends_the_run(plain, torque):
+    """A brake limits its torque by max(), which takes nan for zero: the run would continue without the controller."""
+    own = plain.controlled("damper", **OWN, python=lambda t, rate, memory: (0.0, torque if t > 0.5 else 0.0))
+    rig = Rig(own.extensions[-1]).equations().compile()
+    with pytest.raises(RunError, match=rf"controller 'damper' returned {torque!r} for fr.brake_torque at t = 0.51 s"):
+        rig.simulate()
+
+
 @pytest.mark.parametrize("language", ["python", "c"])
 def test_a_sampled_controller_is_a_loop_around_the_stepper(plain, language):
     controller = plain.controlled("damper", **OWN, **{language: law if language == "python" else LAW}).extensions[-1]

@@ -10,7 +10,7 @@ import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.motorcycles.motorcycle import motorcycle_text
-from tests.analysis.bicycle import PARAMETERS, canonical_A, published
+from tests.analysis.bicycle import PARAMETERS, canonical_A, canonical_matrices, published
 
 Motorcycle = bc.vehicles.Motorcycle
 
@@ -341,6 +341,21 @@ def strut_moment(hand):
 
 
 @pytest.mark.campaign
+@pytest.mark.campaign
+def test_turns_of_a_bicycle_at_low_speed(bicycle):
+    """Newton's method fails with steps of 1.5 m/s2 here. Small turns: Meijaard et al. (2007), C = 0 and q constant."""
+    turns = bicycle.corner(5, [0.1, 3.0])
+    _, _, K0, K2 = canonical_matrices(PARAMETERS)
+    yaw_rate = 0.1 / 5
+    steer = yaw_rate * PARAMETERS["w"] / (5 * np.cos(PARAMETERS["lam"]))
+    K = GRAVITY * K0 + 25 * K2
+    roll = -K[0, 1] * steer / K[0, 0]
+    torque = K[1, 0] * roll + K[1, 1] * steer
+    assert turns["steer"][0] == pytest.approx(np.degrees(steer), rel=5e-3)
+    assert turns["steering_torque"][0] == pytest.approx(torque, rel=0.02)
+    assert turns["yaw_rate"] == pytest.approx(np.degrees([yaw_rate, 0.6]), rel=1e-6)
+
+
 def test_roll_angle_of_a_turn_with_a_round_tyre(sport):
     """tan(roll) = v^2/(g R) for the line from contact to mass centre; the round tyre moves the contact inwards, so that
     roll = p + asin(c sin(p)/(h - c)). Cossalter, Motorcycle Dynamics (2006), section 4.1. Light wheels have no gyroscopic moment."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres import stability
 from bellcrank.library.manoeuvres.ready import HELD, K_TURN, SETTLING, Ready, ready
 from bellcrank.library.manoeuvres.steady import SteadyMotion
@@ -176,3 +177,11 @@ def test_steering_to_and_fro_at_rest(name):
         run = sim.simulate(t_end=60, inputs={"steer": wheel, "brake": float(brake)})
         assert np.hypot(run["x"][-1] - run["x"][0], run["y"][-1] - run["y"][0]) < 1e-3, (angle, frequency, brake)
         assert 3 < np.abs(run["steering_torque"]).max() < 15  # N m
+
+
+def test_a_run_that_does_not_reach_its_end_gives_no_metrics():
+    """Dampers that drive the wheels: the linkage leaves its range within a step steer, which has no steady values then."""
+    compiled = ready(bc.vehicles.Car.read("passenger"))
+    start, inputs = compiled.settled(22.0), {"speed_set": 22.0, "steer": bc.signals.step(0.2, 20.0)}
+    with pytest.raises(RunError, match=r"did not reach its end: stopped at t = 0\.3.* leaves its range"):
+        compiled.drive(5.0, start, inputs, {**HELD, "c_front": -3.0})

@@ -111,6 +111,20 @@ def test_what_the_data_cannot_determine_is_reported(sim):
     assert fit["k"] / fit["m"] == pytest.approx(K / M, rel=0.01)
 
 
+def test_all_unknowns_of_a_combination_without_effect_have_no_variance():
+    """a, b and c may grow by the same value. c has a hundredth of the influence of the others."""
+    unknown, t = [Unknown(n, 1.0, -np.inf, np.inf, 1.0) for n in "abcd"], np.linspace(0, 1, 50)
+    noise = np.random.default_rng(3).normal(0, 0.01, 50)
+
+    def errors(p):
+        a, b, c, d = p.T[:, :, None]
+        return 100 * (a - b) * t + (b - c) * t**2 + (d - 2) * np.sin(9 * t) - noise
+
+    found = solve(unknown, errors, np.zeros(50, int), np.ones(1), ["y"])
+    assert np.isinf(np.diag(found.covariance)[:3]).all() and np.isfinite(found.covariance[3, 3])
+    assert "'a', 'b', 'c' are not identifiable one by one" in found.problems[0]
+
+
 def test_an_unknown_without_influence():
     unknown, t = [Unknown(n, 1.0, -np.inf, np.inf, 1.0) for n in "ab"], np.linspace(0, 1, 50)
     found = solve(unknown, lambda p: p[:, :1] * t - 3 * t, np.zeros(50, int), np.ones(1), ["y"])

@@ -29,7 +29,7 @@ FLOOR = 1e-7  # of the range of a channel, below which its errors are no noise
 FAILED = 1e3  # times the range of a channel: the error of a run that failed
 NO_INFLUENCE = 1e-9  # of the largest derivative
 DEPENDENT = 3e-5  # smallest singular value of derivatives whose columns have length 1
-PART = 0.1  # of a unit vector, above which an unknown takes part in a combination
+PART = 1e-3  # of a unit vector, above which an unknown takes part in a combination: errors of derivatives are smaller
 TOLERANCE = 1e-8  # relative change of the sum of squares, and of the unknowns
 STRONG, MEMORY = 0.98, 0.3  # correlations that are noted: between unknowns, between successive errors
 

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, as_set
+from bellcrank.library.manoeuvres.ready import HELD, LYING, USUAL, Ready, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.stability import LYING
 from bellcrank.library.manoeuvres.straight import SLOW
 from bellcrank.library.manoeuvres.track import CONES
 from bellcrank.library.vehicles.car import Car

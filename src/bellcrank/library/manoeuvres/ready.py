@@ -45,6 +45,7 @@ METHOD: Method = "rk4"  # of integration, unless another is asked for
 RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle, for a car that stands
 FOOT = 0.2  # s, in which a foot leaves the throttle
 FAR = 1000.0  # s, after the end of any run
+LYING = 30.0  # deg, from which on a vehicle does not come back
 HELD = {"k_speed": 0.0}  # the throttle as it was
 
 
@@ -310,7 +311,8 @@ class Ready:
         parameters: Mapping[str, float] | None = None,
         until: str | None = None,
     ) -> Run:
-        """A run from a state; `until` a condition is met."""
+        """A run from a state; `until` a condition is met. One that stops before has no steady values, peaks or response
+        times, unless the vehicle overturns: its suspension leaves its range then."""
         events = {} if until is None else {"end": until}
         run = self.sim.simulate(
             t_end=t_end, step=STEP, method=self.method, output_every=EVERY, initial=dict(start), inputs=dict(inputs),
@@ -318,6 +320,8 @@ class Ready:
         )  # fmt: skip
         if len(run.time) < 2:
             raise RunError(f"the run did not begin: {run.ended}")
+        if not run.ok and abs(run["roll"][-1]) < LYING:
+            raise RunError(f"the run did not reach its end: {run.ended}")
         return run
 
 

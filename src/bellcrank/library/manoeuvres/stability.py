@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.measuring import change, first_time, peaks, value_at
-from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, as_set
+from bellcrank.library.manoeuvres.ready import FAR, HELD, LYING, Ready, as_set
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.car import Car
@@ -21,7 +21,6 @@ from bellcrank.signals import sampled
 SHOWN = 6  # runs of a series that are kept to look at
 BEGUN = 5.0  # deg, at which steering counts as begun
 OVERTURNED = "abs(roll) > 60"
-LYING = 30.0  # deg, from which on a vehicle does not come back
 HEAVY, HEAVIEST = 3500.0, 4536.0  # kg, above which FMVSS 126 asks for less, and for nothing
 SIDES = {"left": 1.0, "right": -1.0}
 
@@ -163,8 +162,6 @@ def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any
     start = car.settled(v)
     inputs = {"steer": wheel, "drive": car.foot_off(start)}
     run = car.drive(end + 2.0, start, inputs, HELD, until=OVERTURNED)
-    if not run.ok:
-        raise RunError(run.ended)
     after = run.time > BEGINS + 0.5 / settings["frequency"]
     back = -sign * run["yaw_rate"][after]  # positive as the car is to turn back
     top = next((i for i in peaks(back) if back[i] > 0), int(np.argmax(back)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.library.vehicles.building import WHEEL_TORQUES, CarSystem
 from bellcrank.library.vehicles.controllers.fmu import EARLY, MEMORY, FmuController
 from bellcrank.library.vehicles.parameters import put
@@ -103,6 +103,9 @@ class OwnController:
             if len(values) != len(self.torques):
                 count = len(self.torques)
                 raise ModelError(f"controller '{self.name}' returned {len(values)} values, but has {count} torques")
+            for torque, x in zip(self.torques, values, strict=True):
+                if not math.isfinite(x):  # brakes would ignore it
+                    raise RunError(f"controller '{self.name}' returned {float(x)!r} for {torque} at t = {t:g} s")
             kept[0], kept[1] = 1.0, (math.floor((t + EARLY) / self.sample_time) + 1) * self.sample_time
             kept[2:end], kept[end:] = values, own
         return tuple(float(x) for x in kept[2:end])

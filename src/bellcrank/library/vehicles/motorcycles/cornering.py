@@ -19,6 +19,7 @@ from bellcrank.analysis.tables import ResultTable
 from bellcrank.errors import RunError
 
 FURTHEST = 1.5  # m/s2 of lateral acceleration, from one turn to the next
+SMALLEST = 1 / 8  # of that, where turns are hard to find
 COLUMNS = (
     ("lateral acceleration", "m/s2", "lateral_acceleration"), ("radius", "m", "radius"), ("roll", "deg", "roll"),
     ("steer", "deg", "steer"), ("steering torque", "N-m", "steering_torque"), ("drive torque", "N-m", "drive_torque"),
@@ -84,19 +85,26 @@ def straight(sim: Any, start: dict[str, float], speed: float) -> Equilibrium:
 
 
 def turn(sim: Any, near: Equilibrium, speed: float, ay: float) -> Equilibrium:
-    """The steady turn with a lateral acceleration (m/s2), in steps from a motion near it."""
-    now, torque = near["yaw_rate"], near["steering_torque"]
-    wanted = float(np.degrees(ay / speed))
-    count = max(1, int(np.ceil(abs(np.radians(wanted - now)) * speed / FURTHEST)))
-    for rate in np.linspace(now, wanted, count + 1)[1:]:
+    """The steady turn with a lateral acceleration (m/s2), in steps from a motion near it; where one fails, in smaller
+    ones."""
+    now, wanted = near["yaw_rate"], float(np.degrees(ay / speed))
+    furthest = float(np.degrees(FURTHEST / speed))
+    step = furthest
+    torque = near["steering_torque"]
+    while now != wanted:
+        count = max(1, int(np.ceil(abs(wanted - now) / step)))
+        rate = wanted if count == 1 else now + (wanted - now) / count
         try:
             near = sim.equilibrium(
                 at=dict(near.initial), inputs={"drive": near["drive"], "steer_torque": torque},
-                free=("drive", "steer_torque"), targets={"speed": speed, "yaw_rate": float(rate)},
+                free=("drive", "steer_torque"), targets={"speed": speed, "yaw_rate": rate},
             )  # fmt: skip
-            torque = near["steer_torque"]
         except RunError as error:
-            raise RunError(
-                f"no steady turn at {speed:g} m/s with {np.radians(rate) * speed:.3g} m/s2 was found: {error}"
-            ) from None
+            step = abs(rate - now) / 2
+            if step < furthest * SMALLEST:
+                raise RunError(
+                    f"no steady turn at {speed:g} m/s with {np.radians(rate) * speed:.3g} m/s2 was found: {error}"
+                ) from None
+        else:
+            torque, now = near["steer_torque"], rate
     return near
