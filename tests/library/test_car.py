@@ -356,6 +356,24 @@ def test_manoeuvres_are_listed_and_mistakes_named(capsys):
     assert "speed=-3.0 must be a positive number" in capsys.readouterr().err
 
 
+def test_files_that_change_a_car_take_keys_and_sections_away(tmp_path):
+    """As None does in Python: air in place of the leaves of the van, and no anti-roll bar."""
+    path = tmp_path / "air.toml"
+    path.write_text(
+        'car = "van"\nrear.anti_roll_bar = "none"\n[rear.spring]\nstiffness = "none"\nfriction = "none"\n'
+        'friction_travel = "none"\nair = { area = "180 cm2", volume = "9000 cm3" }\n'
+    )
+    air = {"area": "180 cm2", "volume": "9000 cm3"}
+    spring = {"stiffness": None, "friction": None, "friction_travel": None, "air": air}
+    van = bc.vehicles.Car.read("van")
+    same = van.changed(rear={"anti_roll_bar": None, "spring": spring})
+    assert dict(bc.vehicles.Car.read(path).metrics) == dict(same.metrics)
+    without = van.changed(rear={"anti_roll_bar": "none"}).metrics["roll_stiffness_rear"]
+    assert van.metrics["roll_stiffness_rear"] - without == pytest.approx(
+        250, rel=1e-4
+    )  # N m/deg; the driver sits on the left
+
+
 def test_files_that_name_each_other_are_reported(tmp_path):
     (tmp_path / "a.toml").write_text('car = "b.toml"')
     (tmp_path / "b.toml").write_text('car = "a.toml"')

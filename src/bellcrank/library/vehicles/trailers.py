@@ -173,11 +173,11 @@ def wheel_words(axles: Iterable[TowedAxle]) -> dict[str, str]:
 
 
 def merged(old: Any, new: Any) -> Any:
-    """Sections of one over those of another; a value of None takes a key away."""
+    """Sections of one over those of another; None takes a key or section away, in files the word "none"."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return new
     both = {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
-    return {key: value for key, value in both.items() if value is not None}
+    return {key: value for key, value in both.items() if value is not None and value != "none"}
 
 
 def changed_sections(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
