@@ -108,7 +108,7 @@ class Unit:
 
 _SPEED, _TORQUE, _PRESSURE = LENGTH / TIME, FORCE * LENGTH, FORCE / LENGTH**2
 _TABLE = (  # dimension; names, the first preferred, and the SI value by exact definition
-    (LENGTH, "m metre meter metres meters: 1, mm: 1e-3, cm: 1e-2, km: 1e3"),
+    (LENGTH, "m metre meter metres meters: 1, mm: 1e-3, cm: 1e-2, dm: 0.1, km: 1e3"),
     (LENGTH, "in inch inches: 0.0254, ft foot feet: 0.3048, mile miles: 1609.344"),
     (FORCE, "N newton: 1, daN: 10, kN: 1e3, kgf: 9.80665, lb lbf lbs: 4.4482216152605, kip: 4448.2216152605"),
     (MASS, "kg: 1, gram grams: 1e-3, tonne t tonnes: 1e3, lbm: 0.45359237, slug slugs: 14.593902937206362"),
@@ -122,7 +122,8 @@ _TABLE = (  # dimension; names, the first preferred, and the SI value by exact d
     (_TORQUE, "Nm: 1, Nmm: 1e-3, kNm: 1e3, J: 1, kJ: 1e3"),
     (FORCE * TIME, "Ns: 1"),
     (_TORQUE * TIME, "Nms: 1"),
-    (_TORQUE / TIME, "W: 1, kW: 1e3, hp: 745.6998715822702"),
+    (_TORQUE / TIME, "W: 1, kW: 1e3, hp: 745.6998715822702, PS: 735.49875"),
+    (LENGTH**3, "litre liter litres liters: 1e-3"),
     (_PRESSURE, "Pa: 1, kPa: 1e3, MPa: 1e6, GPa: 1e9, bar: 1e5, psi: 6894.757293168361"),
     (ONE, "%: 0.01, counts count: 1"),
 )
