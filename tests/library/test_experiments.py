@@ -97,6 +97,9 @@ def test_all_cores_give_the_same_and_the_command_prints_it(tmp_path, capsys):
     assert (
         page.read_text().count("<tr>") > 4 and len((tmp_path / "iso3888-1_set-ups.csv").read_text().splitlines()) == 6
     )
+    assert main([*one, "--cores", "2", "--sort", "rol_max"]) == 1
+    shown = capsys.readouterr()
+    assert "4 set-ups by one model" in shown.out and "no metric 'rol_max'. Did you mean 'roll_max'?" in shown.err
     assert main([*one, "--cores", "1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     rows = np.loadtxt(tmp_path / "iso3888-1_set-ups.csv", delimiter=",", skiprows=2)

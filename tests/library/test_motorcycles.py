@@ -199,6 +199,15 @@ def test_weave_and_capsize_speeds_of_the_published_bicycle(bicycle):
     assert soft["weave"] == pytest.approx([4.29], abs=0.05) and soft["capsize"] == pytest.approx([6.02], abs=0.3)
 
 
+@pytest.mark.campaign
+def test_weave_of_the_published_bicycle_at_walking_speed(bicycle):
+    """Two real eigenvalues below 0.68 m/s, both unstable: a table of the stable capsize mode alone would mislead."""
+    modes = stiff(bicycle, 2e4).modes([0.5])
+    wanted = np.linalg.eigvals(canonical_A(0.5, PARAMETERS | {"g": GRAVITY})).real
+    assert modes.named["weave"][0] == pytest.approx(wanted.max(), abs=0.01) and wanted.max() > 4.5
+    assert modes.named["capsize"][0] == pytest.approx(wanted[np.abs(wanted + 3.1) < 0.1][0], abs=0.01)
+
+
 # ---- steady turns
 
 

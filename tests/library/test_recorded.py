@@ -8,6 +8,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.files.record import Channel
+from bellcrank.library.manoeuvres.recorded import _present
 
 pytestmark = pytest.mark.campaign
 TRUE = {"k_bar_front": 15000.0}
@@ -101,6 +102,17 @@ def test_a_key_of_the_car_file_and_the_command_line(car, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["drive", "passenger", "recorded", "--log", str(tmp_path / "log.csv"), "--report", str(page)]) == 0
     assert "RMS error" in capsys.readouterr().out and "measured" in page.read_text(encoding="utf-8")
+
+
+def test_a_search_begins_with_the_value_of_the_file(car):
+    """Units are those of the section, of one above it, or behind the value."""
+    assert _present(car, "front.spring.stiffness", "N/m") == pytest.approx(42e3)
+    assert _present(car, "front.anti_roll_bar.stiffness", "N-m/deg") == pytest.approx(650)
+    assert _present(car, "front.toe", "rad") == pytest.approx(car.data.front.record.toe)
+    soft = car.changed(front={"spring": {"stiffness": "30 kN/m"}})
+    assert _present(soft, "front.spring.stiffness", "N/mm") == pytest.approx(30)
+    assert _present(car, "front.spring.stiffness", "kg") is None
+    assert _present(car, "brakes.front_share", "") == car.data.sections.brakes.front_share
 
 
 def test_what_cannot_be_done_is_reported(car, driven):

@@ -41,8 +41,6 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
             executor=executor, progress=progress.report_next, **settings,
         )  # fmt: skip
     first = next((n for n in known()[names[0]].first if n in found.metrics), next(iter(found.metrics)))
-    by = args.sort or first
-    found[by]
     written = []
     if args.out:
         written.append(found.save(in_folder(str(Path(args.out) / f"{names[0]}_set-ups.csv"))))
@@ -51,8 +49,10 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
     if args.json:
         print(json.dumps(_figures(found), indent=2))
         return
-    _show(found, by)
+    _show(found, args.sort if args.sort in found.metrics else first)
     print_written(*written)
+    if args.sort:
+        found[args.sort]  # a mistyped one is reported after the results, which may have taken long
 
 
 def _show(found: Experiment, by: str) -> None:

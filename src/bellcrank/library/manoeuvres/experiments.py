@@ -63,7 +63,7 @@ class Factor:
                 values = _span(span)
             except ValueError:
                 raise ModelError(
-                    f"vary {key}={given!r:.60}: give LOW:HIGH:N, or values separated by commas, and a unit behind"
+                    f"vary {key}={given!r:.60}: give numbers, as LOW:HIGH:N or separated by commas, and a unit behind"
                 ) from None
         else:
             values = tuple(float(x) for x in given)

@@ -19,6 +19,7 @@ from bellcrank.library.manoeuvres.experiments import described
 from bellcrank.library.manoeuvres.ready import HELD, RELEASED, STEP, Ready, as_set, ready
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.keys import SI, UNITS, Problems, Stated
 from bellcrank.measured.correlation import Correlation, compare
 from bellcrank.measured.log import in_unit, read
 from bellcrank.numeric.real import displayed, real
@@ -278,14 +279,18 @@ def _ends(name: str, given: Any) -> tuple[tuple[float, float] | None, str]:
 def _present(car: Car, key: str, unit: str) -> float | None:
     """The value of a key of the file, in a unit; None where the file does not have it so."""
     found: Any = car.given
+    stated = Stated()
     for part in key.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
+        if isinstance(found, Mapping) and UNITS in found:
+            stated = stated.within(found[UNITS], key, Problems())
     pair = with_unit(found) if isinstance(found, str) else None
-    if pair is None:
-        return real(found) if not unit and found is not None else None
+    value = real(found) if pair is None and found is not None else None
     if not unit:
-        return None
+        return value
     try:
-        return float(in_unit(np.array([pair[0]]), pair[1], unit, key)[0])
+        if value is not None and (own := stated.of(SI.parse_unit(unit).dimension)) is not None:
+            pair = value, own.text
+        return None if pair is None else float(in_unit(np.array([pair[0]]), pair[1], unit, key)[0])
     except BellcrankError:
         return None

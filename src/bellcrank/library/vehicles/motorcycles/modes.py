@@ -3,7 +3,7 @@
 Straight ahead the lateral motion does not couple with the longitudinal one. Of the lateral modes, weave is the
 oscillation with the largest participation of roll, yaw and sideslip, wobble that of the others with the largest
 participation of the steering, capsize the slowest one that does not oscillate. At walking speed weave may be two modes
-that do not oscillate; it is then missing.
+that do not oscillate; the more unstable of them is listed then.
 """
 
 from __future__ import annotations
@@ -113,6 +113,10 @@ def named_modes(modes: Modes) -> dict[str, complex]:
         if others:
             known["wobble"] = max(others, key=lambda m: _part(m, STEERS)).eigenvalue
     real = [m for m in lateral if not m.oscillates]
+    unstable = [m for m in real if m.eigenvalue.real > 0]
+    if not swings and len(unstable) == 2:
+        known["weave"] = max(m.eigenvalue.real for m in unstable) + 0j
+        real = [m for m in real if m not in unstable]
     if real:
         known["capsize"] = min(real, key=lambda m: abs(m.eigenvalue)).eigenvalue
     return known
