@@ -158,6 +158,15 @@ def test_an_erd_file_of_another_program(tmp_path):
     assert run["RElev."][2] == 2.0
 
 
+def test_empty_cells_of_logs_with_several_rates(tmp_path):
+    """Loggers leave cells empty between the samples of slower channels."""
+    path = tmp_path / "log.csv"
+    path.write_text("Time,speed,ay\ns,m/s,m/s2\n0,20,1\n0.01,,2\n0.02,21,\n", encoding="utf-8")
+    run = bc.Run.read(path)
+    np.testing.assert_array_equal(run["speed"], [20, np.nan, 21])
+    np.testing.assert_array_equal(run["ay"], [1, 2, np.nan])
+
+
 BAD_ERD = [
     ("x\n", "line 1: an ERD file begins with ERDFILEV2.00"),
     ("ERDFILEV2.00\n", "line 2: expected channels"),
@@ -187,6 +196,7 @@ def test_damaged_erd_files(tmp_path, text, message):
         ("a.csv", b"", "a line of names and lines of numbers are needed"),
         ("a.csv", b"t,a\ns,m\n1\n", "line 3: 2 numbers are expected, 1 found"),
         ("a.csv", b"t,a\n0,x\n", "line 2, column 'a': 'x' is not a number"),
+        ("a.csv", b"t,a\n0,1\n,2\n", "line 3, column 't': '' is not a number"),
         ("a.csv", b"t,a,a\n0,1,2\n", "the name 'a' stands there twice"),
         ("a.csv", b"\xff\xfe\x00", "which is not UTF-16"),
         ("a.nc", b"nothing", "no NetCDF file in classic format"),

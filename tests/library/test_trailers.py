@@ -96,25 +96,39 @@ def test_a_tractor_with_a_semi_trailer():
     ],
 )
 def test_static_stability_of_units_that_roll_together(name, groups):
-    """Fifth wheels carry roll, balls do not: half tracks, weighted by loads, over the height of the common mass centre,
-    by hand, for a small pitch."""
+    """Fifth wheels carry roll, balls do not: half tracks, weighted by loads, less the offset of the mass centre, over
+    its height, by hand, for a small pitch and roll."""
     vehicle = bc.vehicles.Car.read(name)
     at, f = vehicle.stand, vehicle.metrics
     found = {key for key in f if key.startswith("static_stability")}
     assert found == {f"static_stability{end}" for end in groups}
-    own = (sum(at.load), (f["track_front"] + f["track_rear"]) / 4, at.mass, f["cg_height"])
+    half = (f["track_front"] + f["track_rear"]) / 4
+    own = (sum(at.load), half, at.mass, f["cg_height"], float(at.centre[1]) - at.roll * f["cg_height"])
     for end, (first, names) in groups.items():
         units = [own] if first else []
         for t, s in zip(vehicle.data.trailers, at.trailers, strict=True):
             if t.name in names:
                 parts = [(t.sprung.mass, t.sprung.cg), *((a.mass, a.record.at) for a in t.axles)]
                 height = s.hitch_height + sum(m * (at[2] - s.pitch * at[0]) for m, at in parts) / t.mass
-                units.append((sum(s.load.values()), np.mean([a.record.at[1] for a in t.axles]), t.mass, height))
-        load, half, mass, height = np.array(units).T
-        expected = (load @ half / load.sum()) / (mass @ height / mass.sum())
+                left = t.sprung.mass * t.sprung.cg[1] / t.mass - s.roll * height
+                units.append((sum(s.load.values()), np.mean([a.record.at[1] for a in t.axles]), t.mass, height, left))
+        load, half, mass, height, left = np.array(units).T
+        expected = (load @ half / load.sum() - abs(mass @ left / mass.sum())) / (mass @ height / mass.sum())
         assert f[f"static_stability{end}"] == pytest.approx(expected, rel=2e-3)
         label = f.details[f"static_stability{end}"].label
         assert all(n in label for n in names) and ("the towing unit" in label) is first
+
+
+@pytest.mark.parametrize("y", [0.4, -0.4])
+def test_static_stability_of_a_load_off_the_centre_line(y):
+    """By masses: the offset of the mass centre, and at most its height times the roll on top."""
+    van = bc.vehicles.Car.read("van")
+    loaded = van.changed(loads={"cargo": {"mass": "1200 kg", "at": ["-2.6 m", f"{y} m", "1.1 m"]}})
+    at, f = loaded.stand, loaded.metrics
+    half, offset = (f["track_front"] + f["track_rear"]) / 4, float(at.centre[1])
+    level = (half - abs(offset)) / f["cg_height"]
+    assert offset * y > 0.05 and level - abs(at.roll) < f["static_stability"] < level
+    assert f["static_stability"] < van.metrics["static_stability"] - 0.1
 
 
 def test_a_trailer_behind_a_dolly(car):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -63,7 +64,8 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
     Cells are separated by commas, semicolons or tabs, whichever the line of names has most of; between semicolons or
     tabs, numbers may have a decimal comma. Units may stand in brackets, in a line of their own or behind the names
     (`time [s]`). A first line `sep=;` and a separator at the end of every line, as spreadsheets write them, have no
-    meaning. The first column is always read; of the others, those whose names are `wanted`.
+    meaning. Empty cells are NaN, except in the first column. This one is always read; of the others, those whose names
+    are `wanted`.
     """
     path = Path(path)
     text = _SEPARATOR_LINE.sub("\n", read_text(path))  # lines keep their numbers
@@ -95,7 +97,7 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
         if len(row) != len(names):
             raise RunError(f"{path}, line {line}: {len(names)} numbers are expected, {len(row)} found")
         for k, j in enumerate(chosen):
-            value = _number(row[j], delimiter)
+            value = _number(row[j], delimiter) if j == 0 or row[j].strip() else math.nan
             if value is None:
                 raise RunError(f"{path}, line {line}, column '{names[j]}': {row[j]!r} is not a number")
             data[k, i] = value

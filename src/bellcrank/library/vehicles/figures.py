@@ -174,7 +174,7 @@ def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
         yield from _twists(car, at_rest, front, rear)
         gradient, part = _flexible(car, at_rest, front, rear).front, ", of the front part of the body"
     half_track = (front.track + rear.track) / 4
-    left = float(np.average(at_rest.contact[:, 1], weights=at_rest.load))
+    left = float(rotation(at_rest.pitch, at_rest.roll)[1] @ (at_rest.centre - at_rest.contact.mean(0)))
     moves = at_rest.mass * height / (front.x - _carried_at(car, at_rest, rear))
     words = f"roll gradient of the springs and bars on rigid tyres{part}"
     yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", words)
@@ -211,7 +211,7 @@ def _twists(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigure
 
 class _Rolling(NamedTuple):
     """A unit that may overturn: name of a trailer, mass (kg), height of the mass centre and half track (m), load of its
-    wheels (N), and how far left of the middle that load acts (m)."""
+    wheels (N), and the mass centre left of the middle of the tracks (m)."""
 
     name: str
     mass: float
@@ -222,12 +222,12 @@ class _Rolling(NamedTuple):
 
 
 def _stabilities(car: CarData, at_rest: Stand, own: _Rolling) -> Named:
-    """Half track less the lateral offset of the load, over the height of the mass centre, of each group of units that
-    roll together: a fifth wheel carries roll moments, a ball none. Units of a group count with their masses and wheel
+    """Half track less the lateral offset of the mass centre, over its height, of each group of units that roll
+    together: a fifth wheel carries roll moments, a ball none. Units of a group count with their masses and wheel
     loads."""
     groups, place = [[own]], {CHASSIS: 0}
     for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
-        up = rotation(stands.pitch, stands.roll)[2]
+        _, aside, up = rotation(stands.pitch, stands.roll)
         parts = [(trailer.sprung.mass, trailer.sprung.cg)]
         parts += [(a.mass, np.array([a.record.at[0], 0.0, a.record.at[2]])) for a in trailer.axles]
         height = stands.hitch_height + sum(m * float(up @ at) for m, at in parts) / trailer.mass
@@ -235,15 +235,14 @@ def _stabilities(car: CarData, at_rest: Stand, own: _Rolling) -> Named:
         if trailer.record.hitch.kind == "ball":
             groups.append([])
         place[trailer.name] = len(groups) - 1 if trailer.record.hitch.kind == "ball" else place[trailer.towed_by]
-        load = sum(stands.load.values())
-        lefts = ((a.record.at[1], stands.load[a.wheel("l")] - stands.load[a.wheel("r")]) for a in trailer.axles)
-        left = sum(y * more for y, more in lefts) / load
-        unit = _Rolling(trailer.name, trailer.mass, height, half_track, load, left)
+        ground = np.array([0.0, 0.0, -stands.hitch_height])
+        left = sum(m * float(aside @ (at - ground)) for m, at in parts) / trailer.mass
+        unit = _Rolling(trailer.name, trailer.mass, height, half_track, sum(stands.load.values()), left)
         groups[place[trailer.name]].append(unit)
     for units in groups:
-        load = sum(u.load for u in units)
-        half = (sum(u.load * u.half_track for u in units) - abs(sum(u.load * u.left for u in units))) / load
-        factor = half * sum(u.mass for u in units) / sum(u.mass * u.height for u in units)
+        half, mass = sum(u.load * u.half_track for u in units) / sum(u.load for u in units), sum(u.mass for u in units)
+        half -= abs(sum(u.mass * u.left for u in units)) / mass
+        factor = half * mass / sum(u.mass * u.height for u in units)
         names = [u.name or "the towing unit" for u in units]
         listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
         together = f" of {listed}" + (", which roll together" if len(units) > 1 else "")

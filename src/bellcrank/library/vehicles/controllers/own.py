@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
 from bellcrank.library.vehicles.building import WHEEL_TORQUES, CarSystem
 from bellcrank.library.vehicles.controllers.fmu import EARLY, MEMORY, FmuController
 from bellcrank.library.vehicles.parameters import put
@@ -98,7 +98,13 @@ class OwnController:
         end = 2 + len(self.torques)
         if not kept[0] or t >= kept[1] - EARLY:
             own = kept[end:]
-            found = self.python(t, *arguments, own) if self.memory else self.python(t, *arguments)
+            try:
+                found = self.python(t, *arguments, own) if self.memory else self.python(t, *arguments)
+            except BellcrankError:
+                raise
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+                raise RunError(f"controller '{self.name}' failed at t = {t:g} s: {why}") from error
             values = [*found] if isinstance(found, Sequence) or hasattr(found, "__len__") else [found]
             if len(values) != len(self.torques):
                 count = len(self.torques)
