@@ -99,7 +99,7 @@ def test_what_vectors_refuse(made: Any) -> None:
         (lambda: all_of.set(z="fast"), bc.ModelError, "not 'fast'"),
         (lambda: all_of.set(z=[1, np.nan]), bc.RunError, "is not finite"),
         (lambda: all_of.set(y=1), bc.ModelError, "the model has no such input"),
-        (lambda: all_of.step(0.5), bc.ModelError, "must be a whole number"),
+        (lambda: all_of.step(0.5), bc.ModelError, "the number of steps must be whole"),
         (lambda: all_of.set_parameter(kk=1), bc.ModelError, "the model has no such parameter"),
         (lambda: all_of.reset([0], initial={"q(mess)": 1}), bc.ModelError, "no such coordinate or speed"),
         (lambda: all_of.reset([2]), bc.ModelError, "there is no run 2; they are 0 to 1"),

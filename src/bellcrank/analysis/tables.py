@@ -11,6 +11,7 @@ from bellcrank.files import html
 from bellcrank.files.csv_table import write_lines
 from bellcrank.files.notebook import Plotted
 from bellcrank.files.record import guarded
+from bellcrank.files.text import aligned
 from bellcrank.interface.interface import place_of
 
 Cells = tuple[Sequence[str], Sequence[Sequence[str]], str]  # of a table: heads, rows, < or > for each column
@@ -19,16 +20,6 @@ Cells = tuple[Sequence[str], Sequence[Sequence[str]], str]  # of a table: heads,
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
     """Aligned columns under a head; `align` has < or > for each."""
     return aligned([head, *rows], align)
-
-
-def aligned(lines: Sequence[Sequence[str]], align: str) -> str:
-    """Aligned columns of lines, also of none."""
-    widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
-    shown = (
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
-        for line in lines
-    )
-    return "\n".join(f"  {line}".rstrip() for line in shown)
 
 
 def write_csv(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:

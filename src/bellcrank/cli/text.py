@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.analysis.tables import aligned
 from bellcrank.errors import counted
+from bellcrank.files.text import aligned
 
 
 def model_sizes(equations: bc.Equations) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import re
 import stat
 import tomllib
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,13 @@ def one_line(text: object) -> str:
         return words.strip()
     kept = (" " if unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp", "Zs") else ch for ch in words)
     return " ".join("".join(kept).split())
+
+
+def aligned(lines: Sequence[Sequence[str]], align: str) -> str:
+    """Aligned columns of lines, also of none."""
+    widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
+    shown = (
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
+        for line in lines
+    )
+    return "\n".join(f"  {line}".rstrip() for line in shown)
