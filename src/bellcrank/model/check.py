@@ -130,7 +130,7 @@ def _check_space(checker: Checker, space: str, names: list[str]) -> None:
 
 
 def assign_orders(checker: Checker) -> None:
-    """Gives orders to symbols; coordinates and speeds are then made anew."""
+    """Gives orders to symbols; coordinates and speeds are then created again."""
     d, scope = checker.description, checker.scope
     for draft in checker.drafts:
         record, k = draft.record, len(draft.slides)
