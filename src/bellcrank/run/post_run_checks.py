@@ -1,19 +1,27 @@
-"""Checks of a finished run: tables left, gimbal locks, a step too large. Found from its rows afterwards,
-so that runs cost no more."""
+"""Checks of a finished run: tables and ranges left, gimbal locks, a step too large, sample times, lost parameters.
+Found from its rows and settings afterwards, so that runs cost no more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import evaluate
+from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.model.records import RangeRecord
+from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import RunSpec
+from bellcrank.run.actions import EventsGiven
 from bellcrank.run.dae_runs import Piece
 from bellcrank.run.gimbal import INSTEAD, Lock
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import at_row, known_symbols
+
+ROUNDING = 1e-6  # of a range: a locked wheel has a slip of -1 but for rounding
 
 
 def post_run_checks(
@@ -76,3 +84,48 @@ def _near_zero(values: np.ndarray) -> int | None:
     doubtful = size <= NEAR * size.max()
     doubtful[1:] |= values[1:] * values[:-1] < 0
     return int(np.argmax(doubtful)) if doubtful.any() else None
+
+
+def sampled_at_outputs(loaded: Loaded, spec: RunSpec) -> list[str]:
+    """Samples of user functions that are further apart than a step."""
+    if spec.method not in ADAPTIVE or spec.every == 1 or not loaded.interface.kept:
+        return []
+    names = ", ".join(x.name for x in loaded.interface.kept)
+    apart = f"every {spec.every * spec.step:g} s instead of every {spec.step:g} s"
+    return [f"with method='{spec.method}', {names} are sampled at output times, {apart}: omit output_every"]
+
+
+def lost_settings(start: Any, given: EventsGiven, parameters: Mapping[str, float | str] | None) -> list[str]:
+    """Parameters that events of a run from a file may have set: the file has none."""
+    if start is None or start.reached is not None:
+        return []
+    set_by_events = dict.fromkeys(x.name for e in given.formulas for x, _ in e.settings if x.column < 0)
+    names = [name for name in set_by_events if name not in (parameters or {})]
+    if not names:
+        return []
+    listed = ", ".join(names)
+    return [f"start=: events set {listed}, but a file has no parameters: the run continues with those of the model. "
+            f"Give parameters={{'{names[0]}': ...}}"]  # fmt: skip
+
+
+def outside(ranges: Sequence[RangeRecord], interface: Interface, rows: np.ndarray) -> list[str]:
+    """Messages about recorded outputs outside their ranges; rows are in units of the equations."""
+    if not ranges:
+        return []
+    outputs, found = {x.name: x for x in interface.outputs}, []
+    for r in ranges:
+        known = outputs.get(r.output)
+        if known is None or rows.shape[1] <= known.column:
+            continue
+        values = rows[:, known.column]
+        little = ROUNDING * (r.high - r.low if np.isfinite(r.high - r.low) else max(abs(r.high), 1.0))
+        beyond = (values < r.low - little) | (values > r.high + little)
+        if np.any(beyond):
+            worst = int(np.argmax(np.where(beyond, np.maximum(values - r.high, r.low - values), -np.inf)))
+            unit = f" {known.unit.text}" if known.unit.text not in ("", "1", "-") else ""
+            value, low, high = (x / known.unit.factor for x in (values[worst], r.low, r.high))
+            found.append(
+                f"{r.output}: {r.words} {value:.4g}{unit} at t = {rows[worst, 0]:.6g} s lies outside {low:.4g} to "
+                f"{high:.4g}{unit} ({int(np.sum(beyond))} of {len(rows)} rows): the nearest end was used"
+            )
+    return found

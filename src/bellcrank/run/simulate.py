@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import Interrupted, check_called, warn
-from bellcrank.interface.interface import Interface
-from bellcrank.model.records import RangeRecord
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
-from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, NOT_FINITE, RunSpec
+from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.numeric.step_report import held_by, stood_in
-from bellcrank.run.actions import EventsGiven, GivenEvent, read_events
+from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.checkpoint import initial_conditions
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import Piece, residuals_of
@@ -24,7 +22,7 @@ from bellcrank.run.gimbal import locks_passed
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.memory import check_room
 from bellcrank.run.outcome import as_run, not_finite
-from bellcrank.run.post_run_checks import post_run_checks
+from bellcrank.run.post_run_checks import lost_settings, outside, post_run_checks, sampled_at_outputs
 from bellcrank.run.result import Run
 from bellcrank.run.session import Progress, Session
 from bellcrank.run.status import OF_CODE, RunStatus
@@ -109,34 +107,12 @@ def simulate(
     run.moved = partial(motion, loaded, session.pieces, session.parameters)
     told = [too_large] if too_large and taken.status == FINISHED else []
     told += held_by(spec.method, settings) + watch.never_counted()
-    told += _sampled_at_outputs(loaded, spec) + _lost_settings(start, given, parameters)
+    told += sampled_at_outputs(loaded, spec) + lost_settings(start, given, parameters)
     told += through_zero(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
     doubts = post_run_checks(loaded, session.pieces, rows, locks, told)
     for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)
     return run
-
-
-def _sampled_at_outputs(loaded: Loaded, spec: RunSpec) -> list[str]:
-    """Samples of user functions that are further apart than a step."""
-    if spec.method not in ADAPTIVE or spec.every == 1 or not loaded.interface.kept:
-        return []
-    names = ", ".join(x.name for x in loaded.interface.kept)
-    apart = f"every {spec.every * spec.step:g} s instead of every {spec.step:g} s"
-    return [f"with method='{spec.method}', {names} are sampled at output times, {apart}: omit output_every"]
-
-
-def _lost_settings(start: Any, given: EventsGiven, parameters: Mapping[str, float | str] | None) -> list[str]:
-    """Parameters that events of a run from a file may have set: the file has none."""
-    if start is None or start.reached is not None:
-        return []
-    set_by_events = dict.fromkeys(x.name for e in given.formulas for x, _ in e.settings if x.column < 0)
-    names = [name for name in set_by_events if name not in (parameters or {})]
-    if not names:
-        return []
-    listed = ", ".join(names)
-    return [f"start=: events set {listed}, but a file has no parameters: the run continues with those of the model. "
-            f"Give parameters={{'{names[0]}': ...}}"]  # fmt: skip
 
 
 def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None) -> Motion:
@@ -152,32 +128,3 @@ def _interrupted(loaded: Loaded, rows: np.ndarray, watch: Watch, settings: dict[
         return KeyboardInterrupt()
     message = f"interrupted at t = {rows[-1, 0]:.6g} s"
     return Interrupted(as_run(loaded.interface, rows, message, RunStatus.INTERRUPTED, watch, settings))
-
-
-# ---- what of a run lay outside the ranges that a model knows: a message for each, once per run
-
-
-ROUNDING = 1e-6  # of a range: a locked wheel has a slip of -1 but for rounding
-
-
-def outside(ranges: Sequence[RangeRecord], interface: Interface, rows: np.ndarray) -> list[str]:
-    """Messages about recorded outputs outside their ranges; rows are in units of the equations."""
-    if not ranges:
-        return []
-    outputs, found = {x.name: x for x in interface.outputs}, []
-    for r in ranges:
-        known = outputs.get(r.output)
-        if known is None or rows.shape[1] <= known.column:
-            continue
-        values = rows[:, known.column]
-        little = ROUNDING * (r.high - r.low if np.isfinite(r.high - r.low) else max(abs(r.high), 1.0))
-        beyond = (values < r.low - little) | (values > r.high + little)
-        if np.any(beyond):
-            worst = int(np.argmax(np.where(beyond, np.maximum(values - r.high, r.low - values), -np.inf)))
-            unit = f" {known.unit.text}" if known.unit.text not in ("", "1", "-") else ""
-            value, low, high = (x / known.unit.factor for x in (values[worst], r.low, r.high))
-            found.append(
-                f"{r.output}: {r.words} {value:.4g}{unit} at t = {rows[worst, 0]:.6g} s lies outside {low:.4g} to "
-                f"{high:.4g}{unit} ({int(np.sum(beyond))} of {len(rows)} rows): the nearest end was used"
-            )
-    return found

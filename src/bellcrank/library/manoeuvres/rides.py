@@ -118,7 +118,7 @@ def _touch(vehicle: Car) -> str:
     """How the tyres touch the road, for notes."""
     envelop = {bool(axle.record.tyre.enveloping) for axle in (vehicle.data.front, vehicle.data.rear)}
     if envelop == {True}:
-        return "two elliptical cams envelop short obstacles; the belt has no mass of its own"
+        return "two elliptical cams envelop short obstacles; the belt is massless"
     which = "the tyre touches" if envelop == {False} else "the tyre of one axle touches"
     return f"{which} at one point, without its belt: peaks at edges are too high"
 
