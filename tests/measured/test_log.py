@@ -71,6 +71,19 @@ def test_a_long_gap_is_reported(tmp_path):
     assert np.interp(0.4, log.time, log["a"]) == pytest.approx(40)
 
 
+def test_missing_rows_are_a_gap_and_a_slower_column_is_none(tmp_path, recwarn):
+    every = [(i / 100, i) for i in range(100) if not 20 <= i < 60]
+    (tmp_path / "rows.csv").write_text("t,a\n" + "\n".join(f"{t},{a}" for t, a in every))
+    with pytest.warns(bc.ModelWarning, match=r"column 'a' has no numbers between t = 0.19 and 0.6 s \(40 samples\)"):
+        bc.measured.read(tmp_path / "rows.csv")
+    recwarn.clear()
+    (tmp_path / "slow.csv").write_text(
+        "t,a,b\n" + "\n".join(f"{i / 100},{i},{i if i % 20 == 0 else ''}" for i in range(100))
+    )
+    bc.measured.read(tmp_path / "slow.csv")
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize(
     "table, options, words",
     [

@@ -110,7 +110,8 @@ def _show(args: Namespace, found: SpeedModes | Cornering) -> None:
     """Prints, plots and writes a table."""
     if args.json:
         rows = [[number(x) for x in row] for row in found.rows()]
-        print(json.dumps({"name": found.name, "columns": list(found.columns), "rows": rows}, indent=2))
+        columns = list(found.columns)
+        print(json.dumps({"name": found.name, "columns": columns, "rows": rows, "problems": found.problems}, indent=2))
     else:
         print(found)
     if args.plot:

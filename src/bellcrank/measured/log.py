@@ -28,7 +28,7 @@ NO_UNIT = ("", "-", "1")
 COLUMN = {"column": "", "unit": "", "scale": 1.0, "offset": 0.0, "delay": 0.0}
 WHOLE = ("time", "start", "end", "step", "channels")
 MOST = 10_000_000  # samples
-BRIDGED = 10  # samples that are no numbers, in a row, above which a warning is issued
+BRIDGED = 10  # samples missing in a row, above which a warning is issued
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _found(
             if good.sum() < 2:
                 problems.append(f"{path}: column '{known}' has fewer than two finite samples")
             else:
-                _warn_of_gap(path, known, group.time[good], np.flatnonzero(good))
+                _warn_of_gap(path, known, group.time[good])
             return group.time[good], channel.values[good], channel
     listed = list(dict.fromkeys(c.name for g in groups for c in g.channels))
     problems.append(
@@ -237,10 +237,11 @@ def _found(
     return np.zeros(0), np.zeros(0), Channel(name, np.zeros(0))
 
 
-def _warn_of_gap(path: str | Path, column: str, time: Array, places: Array) -> None:
-    """A long gap is not the noise of a sensor."""
-    longest = int(np.argmax(np.diff(places)))
-    missing = int(np.diff(places)[longest]) - 1
+def _warn_of_gap(path: str | Path, column: str, time: Array) -> None:
+    """A gap far longer than the time between samples is not the noise of a sensor."""
+    apart = np.diff(time)
+    longest, usual = int(np.argmax(apart)), float(np.median(apart))
+    missing = round(float(apart[longest]) / usual) - 1 if usual else 0
     if missing > BRIDGED:
         warn(f"{path}: column '{column}' has no numbers between t = {time[longest]:g} and {time[longest + 1]:g} s "
              f"({missing} samples); a straight line bridges the gap. Use start= and end= to leave it out.")  # fmt: skip

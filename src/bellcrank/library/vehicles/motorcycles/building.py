@@ -38,6 +38,7 @@ INPUTS = {
     "brake": ("F*L", "brake torque, sum of both wheels", (0.0, 1000.0)),
 }
 LEAN = ("F*L", "torque between rider and frame, to the right", (-100.0, 100.0))
+FALLEN = 1.2  # rad of roll, from which on nothing is to be saved
 SHOWN = ("speed", "roll", "steer", "yaw_rate", "ay")  # by plots, unasked
 
 
@@ -75,7 +76,10 @@ def build(data: MotorcycleData, speed: float, terrain: Ground | None = None, rid
     _add_air(s, data, frame)
     add_shapes(s, data)
     _add_channels(s, data, frame, steer, acting)
-    for name, x in (given.events or {}).items():
+    events = given.events or {}
+    if "fallen" not in events:
+        s.add_event("fallen", f"abs(q(frame, 5)) - {FALLEN!r}", stop=True)
+    for name, x in events.items():
         s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
     start = rolling(data, speed) | ({} if rider is None else rider.start(data))
     s.set_run(t_end=5, step=0.001, method="rk4", output_every=10, initial=start)

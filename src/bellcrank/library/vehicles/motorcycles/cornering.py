@@ -42,6 +42,8 @@ class Cornering(ResultTable):
         Lateral accelerations in m/s2, positive to the left.
     turns : tuple of Equilibrium
         The steady motion at each.
+    problems : tuple of str
+        Turns that were not found, and why.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Cornering(ResultTable):
     speed: float
     lateral_acceleration: tuple[float, ...]
     turns: tuple[Equilibrium, ...]
+    problems: tuple[str, ...] = ()
 
     def __getitem__(self, channel: str) -> np.ndarray:
         """An output over the turns, by name; angles in deg."""
@@ -72,6 +75,9 @@ class Cornering(ResultTable):
 
     def _table(self) -> tuple[Sequence[str], list[list[float]]]:
         return HEAD, np.column_stack([self[channel] for _, _, channel in COLUMNS]).tolist()
+
+    def _remarks(self) -> list[str]:
+        return list(self.problems)
 
     def _draw(self, path: str | Path | None) -> Any:
         panels = [(f"{words} ({unit})", {words: self[channel]}) for words, unit, channel in COLUMNS[2:5]]

@@ -43,6 +43,8 @@ class SpeedModes(ResultTable):
         All modes at each speed.
     named : mapping
         Eigenvalues in 1/s of "weave", "wobble" and "capsize" at each speed; nan where there is no such mode.
+    problems : tuple of str
+        Speeds that are left out as no steady motion was found.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class SpeedModes(ResultTable):
     speeds: Array
     modes: tuple[Modes, ...]
     named: Mapping[str, Array]
+    problems: tuple[str, ...] = ()
 
     def limits(self) -> dict[str, list[float]]:
         """Find the speeds at which a mode becomes stable or unstable.
@@ -89,7 +92,7 @@ class SpeedModes(ResultTable):
 
     def _remarks(self) -> list[str]:
         limits = {name: ", ".join(f"{v:.4g}" for v in at) for name, at in self.limits().items()}
-        return [f"{name} becomes stable or unstable at {at} m/s" for name, at in limits.items()]
+        return [*(f"{name} becomes stable or unstable at {at} m/s" for name, at in limits.items()), *self.problems]
 
     def _draw(self, path: str | Path | None) -> Any:
         real = {name: values.real for name, values in self.named.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.files.shipped import Collection
 from bellcrank.files.text import read_text
 from bellcrank.kinds import checked
@@ -23,7 +23,7 @@ from bellcrank.library.vehicles.motorcycles.cornering import Cornering, straight
 from bellcrank.library.vehicles.motorcycles.data import MotorcycleData, make_motorcycle
 from bellcrank.library.vehicles.motorcycles.figures import figures_of
 from bellcrank.library.vehicles.motorcycles.modes import NAMES, SpeedModes, named_modes
-from bellcrank.library.vehicles.motorcycles.ride import FALLEN, Ride
+from bellcrank.library.vehicles.motorcycles.ride import Ride
 from bellcrank.library.vehicles.motorcycles.rider import Rider, check_path, design
 from bellcrank.library.vehicles.path import lane_change
 from bellcrank.library.vehicles.trailers import changed_sections
@@ -31,6 +31,7 @@ from bellcrank.numeric.real import displayed
 
 if TYPE_CHECKING:
     from bellcrank.analysis.equilibrium import Equilibrium
+    from bellcrank.analysis.modes import Modes
     from bellcrank.api.simulation import Simulation
     from bellcrank.library.vehicles.path import Path as Line
 
@@ -149,7 +150,7 @@ class Motorcycle:
     def system(
         self, *, speed: float = 20.0, terrain: Ground | None = None, rider: Rider | None = None
     ) -> MotorcycleSystem:
-        """Make the model of the motorcycle, which rolls ahead upright.
+        """Make the model of the motorcycle, which rolls ahead upright. A run ends if it falls.
 
         Parameters
         ----------
@@ -192,23 +193,30 @@ class Motorcycle:
         Returns
         -------
         SpeedModes
-            All modes, and those with names as table and plot.
+            All modes, and those with names as table and plot. A speed at which no steady motion was found is left out
+            and named in `problems`.
 
         Raises
         ------
         ModelError
             If a speed is not positive.
         NoEquilibrium
-            If the motorcycle has no steady motion at a speed.
+            If the motorcycle has no steady motion at any of the speeds.
         """
-        at = np.array(SPEEDS if speeds is None else finite_list("modes", "speeds", "m/s", speeds))
-        found = []
-        for v in at.tolist():
-            steady = self._straight(v)
-            found.append(self._free.modes(at=steady))
-        known = [named_modes(modes) for modes in found]
+        asked = list(SPEEDS) if speeds is None else finite_list("modes", "speeds", "m/s", speeds)
+        found: dict[float, Modes] = {}
+        failed: list[RunError] = []
+        for v in asked:
+            try:
+                found[v] = self._free.modes(at=self._straight(v))
+            except RunError as error:
+                failed.append(error)
+        if not found:
+            raise failed[0]
+        known = [named_modes(modes) for modes in found.values()]
         named = {name: np.array([k[name] for k in known]) for name in NAMES}
-        return SpeedModes(self.name, at, tuple(found), named)
+        left = [f"no steady motion was found at {v:g} m/s" for v in asked if v not in found]
+        return SpeedModes(self.name, np.array([*found]), tuple(found.values()), named, tuple(left))
 
     def corner(self, speed: float, lateral_acceleration: Sequence[float]) -> Cornering:
         """Find steady turns at a speed.
@@ -223,20 +231,30 @@ class Motorcycle:
         Returns
         -------
         Cornering
-            Roll angle, steering angle, torques and all other channels of each turn.
+            Roll angle, steering angle, torques and all other channels of each turn. Turns that were not found, for
+            instance as the tyres do not hold them, are left out and named in `problems`.
 
         Raises
         ------
         RunError
-            If there is no such turn, for instance as the tyres do not hold it.
+            If none of the turns was found.
         """
         asked = finite_list("corner", "lateral_acceleration", "m/s2", lateral_acceleration)
         now = self._straight(speed)
-        turns = []
+        turns: dict[float, Equilibrium] = {}
+        failed: dict[float, RunError] = {}
         for ay in asked:
-            now = turn(self._free, now, speed, ay)
-            turns.append(now)
-        return Cornering(self.name, speed, tuple(asked), tuple(turns))
+            if any(ay * less > 0 and abs(ay) >= abs(less) for less in failed):
+                continue  # the way there leads past a turn that was not found
+            try:
+                turns[ay] = now = turn(self._free, now, speed, ay)
+            except RunError as error:
+                failed[ay] = error
+        if not turns:
+            raise next(iter(failed.values()))
+        left = ", ".join(f"{ay:g}" for ay in asked if ay not in turns)
+        problems = [f"no turn at {left} m/s2", *map(str, failed.values())] if failed else []
+        return Cornering(self.name, speed, tuple(turns), tuple(turns.values()), tuple(problems))
 
     def rider(self, path: Line, *, speed: float = 20.0, horizon: float = 4.0, **options: Any) -> Rider:
         """Make a rider who stabilizes the motorcycle, follows a path and keeps the speed.
@@ -297,7 +315,6 @@ class Motorcycle:
             positive("ride", "s", t_end=t_end)
         rider = self.rider(path, speed=speed, **options)
         s = self.system(speed=speed, rider=rider)
-        s.add_event("fallen", f"abs(q(frame, 5)) - {FALLEN!r}", stop=True)
         steady = self._straight(speed)
         start = dict(steady.initial) | rider.start(self.data)
         start["follow.sum"] = steady["drive"] / (self.data.mass * self.data.heights[1] * rider.i_speed)

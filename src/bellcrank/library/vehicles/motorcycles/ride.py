@@ -12,9 +12,9 @@ from bellcrank.analysis.draw import draw_panels
 from bellcrank.files.html import heading
 from bellcrank.files.notebook import Plotted
 from bellcrank.library.vehicles.figures import Figure, Figures
+from bellcrank.library.vehicles.motorcycles.building import FALLEN
 from bellcrank.run.result import Run
 
-FALLEN = 1.2  # rad of roll, from which on nothing is to be saved
 PANELS = (
     ("y", "y (m)"),
     ("roll", "roll (deg)"),
