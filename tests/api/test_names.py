@@ -163,7 +163,11 @@ def test_a_parameter_file_names_what_has_no_effect(tmp_path):
         ),
         (lambda s, b: s.add_output("x", "dot(pos(b), [n1])"), "It is a body, with the points 'b.origin', 'b.cm' and"),
         (lambda s, b: s.add_body("c", rotate=3, mass=1, inertia=0.2), r"its one moment three times: \(i, i, i\)"),
-        (lambda s, b: s.add_output("x", "k*q(b)"), "no value is given for 1 parameter: 'k'"),
+        (lambda s, b: s.add_output("x", "k*q(b)"), r"no value is given for 1 parameter: 'k'.* or parameters=\.$"),
+        (
+            lambda s, b: s.add_output("turn_rate", "u(b)") or s.add_output("x", "2*turn_rat"),
+            "no value is given for 1 parameter: 'turn_rat'.* Does 'turn_rat' mean 'turn_rate'?",
+        ),
         (lambda s, b: s.add_output("x", bc.table([0, 1], [0, 1])("q(b)")), r"write 'tab\(q\(b\)\)' in a formula"),
         (lambda s, b: s.add_constraint("q(b) - 1"), "0 degrees of freedom: 1 constraint equation for 1 speed"),
     ],

@@ -234,7 +234,7 @@ def test_wrong_controllers_of_the_user_are_named(plain):
         own.controlled("other", python=law, **OWN).system()
 
 
-@pytest.mark.parametrize("torque", [np.nan, np.inf])
+@pytest.mark.parametrize("torque", [np.nan, np.inf, None])
 def test_a_torque_that_is_not_finite_ends_the_run(plain, torque):
     """A brake limits its torque by max(), which takes nan for zero: the run would continue without the controller."""
     own = plain.controlled("damper", **OWN, python=lambda t, rate, memory: (0.0, torque if t > 0.5 else 0.0))

@@ -477,7 +477,7 @@ def test_modes_of_the_sports_motorcycle(sport):
 def test_legs_of_the_fork_hold_the_wheel_when_it_is_steered(name, legs):
     """In pictures they end on both sides of the front wheel, on its axis, as far from its middle."""
     s = bc.vehicles.Motorcycle.read(name).system(speed=5.0)
-    run = s.equations().compile(backend="python").simulate(t_end=1e-3, initial={"q(steer)": 20})
+    run = s.equations().compile().simulate(t_end=1e-3, initial={"q(steer)": 20})
     motion = run.motion
     places = motion.scene.places(motion.poses[:1])[0]
     marks, items = motion.scene.marks, motion.scene.items

@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 
 from bellcrank.choices import Method
-from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
+from bellcrank.errors import ModelError, counted, did_you_mean, mapping, near, warn
 from bellcrank.expr import Expr, Symbol, evaluate, postorder, symbols
 from bellcrank.expr.evaluate import evaluate_all
 from bellcrank.expr.show import text
-from bellcrank.interface.interface import DECLARED, PARAMETERS, Interface, Quantity
+from bellcrank.interface.interface import CHANNELS, DECLARED, PARAMETERS, Interface, Quantity
 from bellcrank.model.inertia import not_of_a_body
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
@@ -81,8 +81,11 @@ def given_parameters(interface: Interface, given: Mapping[str, float | str] | No
         check_parameters(interface, override)
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
+        channels = [x.name for x in interface.all(CHANNELS)]  # a misspelled one in a formula is a parameter
+        meant = "".join(f" Does '{m}' mean '{others[0]}'?" for m in missing if (others := near(m, channels)))
         raise ModelError(
-            f"no value is given for {counted(len(missing), 'parameter')}: {listed}. Use set_defaults() or parameters=.",
+            f"no value is given for {counted(len(missing), 'parameter')}: {listed}. "
+            f"Use set_defaults() or parameters=.{meant}",
             interface.model,
         )
     return values

@@ -110,8 +110,8 @@ class OwnController:
                 count = len(self.torques)
                 raise ModelError(f"controller '{self.name}' returned {len(values)} values, but has {count} torques")
             for torque, x in zip(self.torques, values, strict=True):
-                if not math.isfinite(x):  # brakes would ignore it
-                    raise RunError(f"controller '{self.name}' returned {float(x)!r} for {torque} at t = {t:g} s")
+                if not _is_finite(x):  # brakes would ignore it
+                    raise RunError(f"controller '{self.name}' returned {x!r:.40} for {torque} at t = {t:g} s")
             kept[0], kept[1] = 1.0, (math.floor((t + EARLY) / self.sample_time) + 1) * self.sample_time
             kept[2:end], kept[end:] = values, own
         return tuple(float(x) for x in kept[2:end])
@@ -140,3 +140,10 @@ def _names(given: Sequence[Any] | Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _is_number(x: Any) -> bool:
     return isinstance(x, int | float) and not isinstance(x, bool)
+
+
+def _is_finite(x: Any) -> bool:
+    try:
+        return math.isfinite(x)
+    except TypeError:
+        return False

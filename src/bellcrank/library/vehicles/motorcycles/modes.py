@@ -44,7 +44,7 @@ class SpeedModes(ResultTable):
     named : mapping
         Eigenvalues in 1/s of "weave", "wobble" and "capsize" at each speed; nan where there is no such mode.
     problems : tuple of str
-        Speeds that are left out as no steady motion was found.
+        Speeds that are omitted, as no steady motion was found.
 
     Examples
     --------

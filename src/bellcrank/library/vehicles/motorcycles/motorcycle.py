@@ -193,7 +193,7 @@ class Motorcycle:
         Returns
         -------
         SpeedModes
-            All modes, and those with names as table and plot. A speed at which no steady motion was found is left out
+            All modes, and those with names as table and plot. A speed at which no steady motion was found is omitted
             and named in `problems`.
 
         Raises
@@ -232,7 +232,7 @@ class Motorcycle:
         -------
         Cornering
             Roll angle, steering angle, torques and all other channels of each turn. Turns that were not found, for
-            instance as the tyres do not hold them, are left out and named in `problems`.
+            instance as the tyres do not hold them, are omitted and named in `problems`.
 
         Raises
         ------
