@@ -11,8 +11,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres import known, posts, stability
-from bellcrank.library.manoeuvres.lanes import ENTRY, Drive, Lane, _from_above, clearance, trailer_clearance, upset
+from bellcrank.library.manoeuvres.lanes import ENTRY, Drive, Lane, _from_above, clearance, upset
 from bellcrank.library.manoeuvres.measuring import reached, slower, top
+from bellcrank.library.manoeuvres.outlines import Outline, outlines_of
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.manoeuvres.track import cones_of
@@ -23,7 +24,7 @@ from bellcrank.library.report.display import axis_shown, converted, figure_shown
 from bellcrank.library.report.elements import damper_force, spring_curves
 from bellcrank.library.report.handling import gg_diagram, steady_curves
 from bellcrank.library.report.key_figures import check_targets, read_targets, standard_limits
-from bellcrank.library.report.lane_view import Outline, lane_picture
+from bellcrank.library.report.lane_view import lane_picture
 from bellcrank.library.report.page import car_page
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import axle_view
@@ -276,7 +277,8 @@ def trailing(trailer, x, y, yaw=0.0, roll=0.0, articulation=0.0):
 def test_trailers_between_cones():
     """The corners of a trailer that goes obliquely through a lane, by hand."""
     lanes = [Lane(0.0, 12.0, -2.5, 2.4), Lane(40.0, 52.0, 2.0, 5.0)]
-    (trailer,) = bc.vehicles.Car.read("caravan").data.trailers
+    car = bc.vehicles.Car.read("caravan")
+    (trailer,), (_, outline) = car.data.trailers, outlines_of(car.data, car.stand)
     x, angle = np.linspace(-20.0, 20.0, 4000), math.radians(4.0)
     record, axle = trailer.record, trailer.axles[0].record
     middle, half = record.middle - axle.at[0], record.width / 2
@@ -284,8 +286,8 @@ def test_trailers_between_cones():
         run = trailing(trailer, x, 0.2, sign * math.degrees(angle))
         y = [0.2 + sign * (middle + end * record.length / 2) * math.sin(angle) for end in (1, -1)]
         room = min(2.4 - max(y), min(y) + 2.5) - half * math.cos(angle)
-        assert trailer_clearance(run, lanes, [trailer]) == pytest.approx(room, abs=1e-9)
-    assert trailer_clearance(run, lanes[1:], [trailer]) == math.inf == trailer_clearance(run, lanes, [])
+        assert clearance(run, lanes, outline)[0] == pytest.approx(room, abs=1e-9)
+    assert clearance(run, lanes[1:], outline)[0] == math.inf
 
 
 @pytest.mark.parametrize(
@@ -449,20 +451,23 @@ def test_the_car_is_drawn_to_scale_between_its_cones():
     lanes = [Lane(ENTRY, ENTRY + 15, -1.0, 1.0), Lane(ENTRY + 45, ENTRY + 70, 2.0, 4.5)]
     x = np.linspace(0.0, 130.0, len(T))
     run = run_of(x=x, y=0.02 * x, yaw=np.degrees(np.arctan(0.02)))
-    outline = Outline(4.4, 1.75, 0.3, -0.1)
-    corners = outline.corners(run["x"], run["y"], np.radians(run["yaw"]))
+    outline = Outline(EVIL, 4.4, 1.75, 0.3, -0.1)
+    corners = outline.corners(run)
     assert np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1) == pytest.approx(1.75)
     inside = (corners[..., 0] >= lanes[0].begin) & (corners[..., 0] <= lanes[0].end)
     room = np.where(inside, np.minimum(corners[..., 1] + 1.0, 1.0 - corners[..., 1]), np.inf).min()
-    assert clearance(run, lanes[:1], 4.4, 1.75, (0.3, -0.1))[0] == pytest.approx(
-        room, abs=0.02
-    )  # as the criterion has it
+    assert clearance(run, lanes[:1], outline)[0] == pytest.approx(room, abs=0.02)  # as the criterion has it
     cones = cones_of(*_from_above(run, lanes).fixed[0][1:])
     assert len(cones) == 2 * (6 + 9) and set(cones[:, 1]) == {-1.0, 1.0, 2.0, 4.5}
-    text = lane_picture(EVIL, run, outline, cones)
+    text = lane_picture(run, [outline], cones)
     assert well_formed(text) and "<script" not in text and text.count("animateTransform") == 4
     (wide, high), *_ = re.findall(r'width="([\d.]+)" height="([\d.]+)" rx', text)
     assert float(wide) / float(high) == pytest.approx(4.4 / 1.75, rel=0.01)
+    towed = Outline("trailer", 3.0, 2.0, 0.0, channels=("tx", "y", "yaw"))
+    text = lane_picture(run_of(**run.channels, tx=x - 5.0), [outline, towed], cones)
+    assert well_formed(text) and text.count("<title>trailer</title>") == 2
+    moved = [[float(v) for v in re.findall(r"translate\(([\d.-]+) ", part)] for part in text.split("<title>")]
+    assert text.count("animateTransform") == 8 and moved[0][-1] > moved[1][-1]  # the trailer is behind
 
 
 def test_curves_of_cars_are_joined_by_their_axes():

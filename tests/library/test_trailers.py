@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import fsolve
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
@@ -304,6 +305,18 @@ def test_off_tracking_is_that_of_the_tractrix(towing):
     towed = math.sqrt(rear**2 + e**2 - trailer.axles[0].record.at[0] ** 2)
     assert result["radius_caravan_axle"] == pytest.approx(towed, abs=0.03)
     assert result["off_tracking"] == pytest.approx(result["radius_front"] - towed, rel=0.05)
+    (drawn,) = result.curves()
+    lines = {name: x + 1j * y for name, x, y in drawn.lines}
+    ends = {name: line[0] for name, line in lines.items() if name.startswith("axle ")}
+    centre = fsolve(lambda p: [abs(ends[f"axle {a}"] - complex(*p)) - result[f"radius_{a}"] for a in ("front", "rear")],
+                    [0.0, 15.0])  # fmt: skip
+    for name in ends:
+        assert np.abs(lines[name] - complex(*centre)) == pytest.approx(result[f"radius_{name[5:]}"], abs=0.01)
+    heading = {name: np.angle(line[0] - line[3]) for name, line in lines.items() if name not in ends}
+    turned = math.degrees(heading["car"] - heading["caravan"])
+    assert turned == pytest.approx(result["articulation_caravan"], abs=2e-3)  # the car is pitched
+    left, right = ((lines["caravan"][i] - ends["axle caravan_axle"]) * np.exp(-1j * heading["caravan"]) for i in (0, 1))
+    assert left.imag == pytest.approx(-right.imag, abs=1e-6)  # the axle is in the middle of its unit
 
 
 @pytest.mark.campaign

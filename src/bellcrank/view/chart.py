@@ -16,7 +16,7 @@ COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8
 BLACK = "#333333"
 DASHES = ("", "9 5", "2 4", "12 4 2 4", "5 3")  # of lines, so that equal ones are all seen
 ROW = 17  # height of a row of the legend
-WRAP = 30  # letters of an axis label in a row
+WRAP, FULL = 30, 37  # letters of an axis label in a row, and of the last row
 EDGE = 0.02  # of the range of x, left free on either side where scales are equal
 MOST_POINTS = 1500  # of one line: more would not be seen
 Line = tuple[str, np.ndarray, np.ndarray]  # name, x, y
@@ -88,11 +88,16 @@ def curves(
 
 
 def _wrapped(label: str, width: int) -> list[str]:
-    """An axis label in at most two rows."""
+    """An axis label in at most two rows, of which the second one keeps the unit."""
     if len(label) <= WRAP or width == WIDTH:
         return [label]
-    rows = textwrap.wrap(label, WRAP)
-    return rows if len(rows) <= 2 else [rows[0], " ".join(rows[1:])[: WRAP + 8]]
+    first, *others = textwrap.wrap(label, WRAP)
+    second = " ".join(others)
+    if len(second) <= FULL:
+        return [first, second]
+    words, bracket, unit = second.rpartition(" (")
+    unit = f"…{bracket}{unit}" if bracket else "…"
+    return [first, words[: FULL - len(unit)].rstrip(" ,") + unit]
 
 
 def _marks(low: float, high: float, log: bool) -> list[tuple[float, str]]:

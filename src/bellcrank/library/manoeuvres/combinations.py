@@ -17,8 +17,9 @@ import numpy as np
 from bellcrank.errors import ModelError, RunError
 from bellcrank.library.manoeuvres.linear import LinearCar, Mode
 from bellcrank.library.manoeuvres.measuring import change
+from bellcrank.library.manoeuvres.outlines import outlines_of
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, as_set
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.result import ON_GROUND, Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.car import Car
 from bellcrank.signals import sampled
@@ -168,7 +169,24 @@ def off_track(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("swept_width", outer - (min(paths.values()) - width / 2), "m", "width of the swept annulus")
     return Result("off-tracking", vehicle.name, settings, {"circle": run}, found.done(), [],
                   ["a steady circle to the left; the radius asked for is that of the mass centre of the car"],
-                  (f"{trailers[-1]}.articulation", "steering_wheel", "speed", ("y", "x")))  # fmt: skip
+                  (), (_from_above(car, run, paths),))  # fmt: skip
+
+
+def _from_above(car: Ready, run: Any, radii: dict[str, float]) -> Curve:
+    """The units at the end of a steady turn, and the quarters of circles on which the middles of their axles came."""
+    x, y, heading = (float(run[channel][-1]) for channel in ("x", "y", "yaw"))
+    heading = math.radians(heading + float(run["side_slip"][-1]))
+    radius = _radius(run, run["x"], run["y"])
+    centre = np.array([x - radius * math.sin(heading), y + radius * math.cos(heading)])
+    back = np.linspace(0.0, -math.pi / 2, 91)
+    lines = []
+    for name, (px, py) in axle_paths(car, run).items():
+        at = math.atan2(py[-1] - centre[1], px[-1] - centre[0]) + back
+        lines.append((f"axle {name}", centre[0] + radii[name] * np.cos(at), centre[1] + radii[name] * np.sin(at)))
+    for outline in outlines_of(car.data, car.at_rest):
+        around = outline.corners(run)[-1][[0, 1, 2, 3, 0]]
+        lines.append((outline.name, around[:, 0], around[:, 1]))
+    return Curve(ON_GROUND, "y, m", tuple(lines))
 
 
 def _circling(car: Ready, speed: float, radius: float) -> dict[str, float]:

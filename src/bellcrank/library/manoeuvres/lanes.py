@@ -2,35 +2,33 @@
 
 Lanes are given as in the standards: lengths, widths by the width of the car, and how far the second lane lies aside.
 The path goes through the middle of the lanes, by quintic steps that begin and end within them. A cone is touched where
-the outline of a unit (of the car a rectangle of its length and width about the middle of the axles, of a trailer its
-body as drawn) leaves a lane within its length. Lanes are as wide as the widest unit requires.
+the outline of a unit leaves a lane within its length. Lanes are as wide as the widest unit requires.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bellcrank.library.manoeuvres.outlines import Outline, outlines_of
 from bellcrank.library.manoeuvres.ready import HELD, LYING, USUAL, Ready, as_set
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.result import ON_GROUND, Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.straight import SLOW
 from bellcrank.library.manoeuvres.track import CONES
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.driver import PREVIEW
 from bellcrank.library.vehicles.path import Change
-from bellcrank.library.vehicles.rest import Stand
-from bellcrank.library.vehicles.trailers import CHASSIS, TrailerData
+from bellcrank.library.vehicles.trailers import CHASSIS
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
 RELEASE = 2.0  # m behind the first cone where the throttle is released, where it is
-OUTLINE = 9  # points of each side
 FOLDED = 60.0  # deg of articulation: jack-knifed
 FREE = 2.0  # s behind the cones, in which sway of trailers must not grow
 SEARCHED = (30.0, 200.0)  # km/h
@@ -98,35 +96,10 @@ class Drive:
         return room if self.through and not self.upset else min(room, 0.0) - 1.0
 
 
-def clearance(
-    run: Run, lanes: list[Lane], length: float, width: float, middle: tuple[float, float]
-) -> tuple[float, float]:
-    """The smallest distance of the car's outline from the edges of lanes, and x where it was; negative: a cone was
-    touched. `middle` of the car, ahead and to the left of the mass centre."""
-    return _room(run["x"], run["y"], run["yaw"], lanes, length, width, middle)
-
-
-def trailer_clearance(run: Run, lanes: list[Lane], trailers: Iterable[TrailerData]) -> float:
-    """The smallest distance of the outlines of trailers from the edges of lanes."""
-    room = math.inf
-    for trailer in trailers:
-        axle, record = trailer.axles[0], trailer.record
-        x, y, yaw = run[f"{axle.full_name}_x"], run[f"{axle.full_name}_y"], run[f"{trailer.name}.yaw"]
-        ahead = record.middle - axle.record.at[0]
-        room = min(room, _room(x, y, yaw, lanes, record.length, record.width, (ahead, 0.0))[0])
-    return room
-
-
-def _room(
-    x: Array, y: Array, yaw: Array, lanes: list[Lane], length: float, width: float, middle: tuple[float, float]
-) -> tuple[float, float]:
-    """Of a rectangle whose middle is ahead and to the left of a point; yaw in deg."""
-    turned = np.radians(yaw)[:, None]
-    along = np.linspace(-length / 2, length / 2, OUTLINE) + middle[0]
-    ahead = np.concatenate([along, along])
-    left = np.concatenate([np.full(OUTLINE, width / 2), np.full(OUTLINE, -width / 2)]) + middle[1]
-    px = x[:, None] + ahead * np.cos(turned) - left * np.sin(turned)
-    py = y[:, None] + ahead * np.sin(turned) + left * np.cos(turned)
+def clearance(run: Run, lanes: list[Lane], outline: Outline) -> tuple[float, float]:
+    """The smallest distance of an outline from the edges of lanes, and x where it was; negative: a cone was touched."""
+    points = outline.sides(run)
+    px, py = points[..., 0], points[..., 1]
     room = np.full(px.shape, np.inf)
     for lane in lanes:
         inside = (px >= lane.begin) & (px <= lane.end)
@@ -231,33 +204,27 @@ def _from_above(run: Run, lanes: list[Lane]) -> Curve:
     gap = [np.nan]
     x = np.concatenate([[a.begin, a.end, *gap, a.begin, a.end, *gap] for a in lanes])
     y = np.concatenate([[a.right, a.right, *gap, a.left, a.left, *gap] for a in lanes])
-    return Curve("x, m", "y of the mass centre, m", (("car", run["x"], run["y"]),), ((CONES, x, y),))
-
-
-def middle_of(at_rest: Stand, data: CarData) -> tuple[float, float]:
-    """The middle of the car, ahead and to the left of the mass centre of its body, m."""
-    front, rear, cg = at_rest.contact[0][0], at_rest.contact[2][0], data.sprung.cg
-    return float((front + rear) / 2 - cg[0]), -float(cg[1])
+    return Curve(ON_GROUND, "y of the mass centre, m", (("car", run["x"], run["y"]),), ((CONES, x, y),))
 
 
 def _driven(car: Ready, lanes: list[Lane], path: Change, speed: float, engine: float | None) -> Drive:
     """One way through the cones at a speed (km/h), the throttle held, or released so that the engine brakes (m/s2)."""
     v = speed / 3.6
     start = car.settled(v)
-    body, trailers = car.data.sections.body, car.data.trailers
-    ahead, left = middle_of(car.at_rest, car.data)
+    own, *towed = outlines_of(car.data, car.at_rest)
     inputs: dict[str, Any] = {"speed_set": v}
     if engine is not None:
-        when = (ENTRY + RELEASE - ahead - body.length / 2) / v
+        when = (ENTRY + RELEASE - own.ahead - own.length / 2) / v
         inputs["drive"] = car.foot_off(start, engine, when)
     how = {**HELD, "hands": 1.0, **path.parameters()}
     start = car.taking_over(start, how)
-    beyond = lanes[-1].end + max(body.length, _behind(car.data))
-    ends = beyond + (FREE * v if trailers else 0.0)
+    beyond = lanes[-1].end + max(own.length, _behind(car.data))
+    ends = beyond + (FREE * v if towed else 0.0)
     run = car.drive(ends / v * 1.5 + 2, start, inputs, how, until=f"x > {ends!r}")
-    room, at = clearance(run, lanes, body.length, body.width, (ahead, left))
-    return Drive(run, room, at, trailer_clearance(run, lanes, trailers), upset(run, [t.name for t in trailers], beyond),
-                 bool(run["x"][-1] > lanes[-1].end))  # fmt: skip
+    room, at = clearance(run, lanes, own)
+    follow = min((clearance(run, lanes, outline)[0] for outline in towed), default=math.inf)
+    toppled = upset(run, [t.name for t in car.data.trailers], beyond)
+    return Drive(run, room, at, follow, toppled, bool(run["x"][-1] > lanes[-1].end))
 
 
 def line(lanes: list[Lane], moved: tuple[float, ...]) -> Change:

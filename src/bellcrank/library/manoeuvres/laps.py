@@ -15,7 +15,7 @@ import numpy as np
 from bellcrank.errors import ModelError, RunError
 from bellcrank.library.manoeuvres.combinations import axle_paths
 from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.result import ON_GROUND, Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.circuit import SHIPPED, Circuit, SpeedProfile, circuit_of
 from bellcrank.library.vehicles.data import GRAVITY
@@ -216,7 +216,7 @@ def _from_above(run: Run, circuit: Circuit, width: float) -> Curve:
     x, y, heading = (np.append(c, c[0]) for c in (circuit.x, circuit.y, circuit.heading))
     edges = [(x - far * np.sin(heading), y + far * np.cos(heading)) for far in (-width / 2, width / 2)]
     ex, ey = (np.concatenate([edges[0][k], [np.nan], edges[1][k]]) for k in (0, 1))
-    return Curve("x, m", "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
+    return Curve(ON_GROUND, "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
 
 
 LAP = Manoeuvre(

@@ -34,7 +34,8 @@ Array = np.ndarray[Any, Any]
 Line = tuple[str, Array, Array]  # name, x, y
 OnProgress = Callable[[float, str], None]  # called with the fraction done, and what comes next
 ANY_WHEEL = "*."
-PANEL, WRAP = 1.5, 24  # height of a panel in inches, letters of its label in a line
+ON_GROUND = "x, m"  # axis of curves from above
+PANEL, SQUARE, WRAP = 1.5, 4.0, 24  # heights of panels in inches, also of one from above, letters in a line of a label
 ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
 
 
@@ -337,8 +338,9 @@ class Result(Shown):
     def _figure(self) -> Any:
         """Panels over one axis share it; those from above have one scale."""
         drawn = self.curves()
-        figure = new_figure(8, PANEL * len(drawn) + 0.8)
-        axes = figure.subplots(len(drawn), 1, squeeze=False)[:, 0]
+        heights = [PANEL if curve.fixed or curve.x != ON_GROUND else SQUARE for curve in drawn]
+        figure = new_figure(8, sum(heights) + 0.8)
+        axes = figure.subplots(len(drawn), 1, squeeze=False, height_ratios=heights)[:, 0]
         for i, (ax, curve) in enumerate(zip(axes, drawn, strict=True)):
             for label, x, y in curve.lines:
                 ax.plot(x, y, label=plain(label))
@@ -355,7 +357,7 @@ class Result(Shown):
                 ax.set_xlabel(_named(curve.x), fontsize=8)
             if len(curve.lines) + len(curve.fixed) > 1:
                 ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-            if curve.fixed and curve.x == "x, m":
+            if curve.x == ON_GROUND:
                 ax.set_aspect("equal", adjustable="datalim")
         figure.align_ylabels(axes)
         figure.suptitle(plain(f"{self.car}: {self.manoeuvre}"), fontsize=11)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.ready import as_set
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.result import ON_GROUND, Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.terrain import Road, Surface
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
@@ -94,7 +94,7 @@ def _from_above(run: Run, path: Path, length: float, road: Road) -> Curve:
     x, y, heading = (np.array(c)[there] for c in (path.x, path.y, path.heading))
     edges = [(x - far * np.sin(heading), y + far * np.cos(heading)) for far in (road.right, road.left)]
     ex, ey = (np.concatenate([edges[0][k], [np.nan], edges[1][k]]) for k in (0, 1))
-    return Curve("x, m", "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
+    return Curve(ON_GROUND, "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
 
 
 ROAD = Manoeuvre(

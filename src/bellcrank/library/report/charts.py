@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bellcrank.files.html import Raw, shown
-from bellcrank.library.manoeuvres.result import Curve, Line, Result
+from bellcrank.library.manoeuvres.result import ON_GROUND, Curve, Line, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.display import axis_shown
 from bellcrank.library.vehicles.data import CORNERS
@@ -15,6 +15,7 @@ from bellcrank.view.chart import NARROW, curves
 
 POINTS = 500  # of a line
 TALL = 250
+LONG = 3.0  # of the shorter side, above which a drawing from above has two scales
 TURNED = 0.03  # of the range of x, by which a curve must come back to be noted
 STEADY = "iso4138"  # manoeuvres whose curves are single-valued as long as the car is near steady states
 WORDS = "lateral acceleration"
@@ -54,9 +55,16 @@ def _chart(curve: Curve, log: bool, equal: bool) -> str:
     (x_label, x_factor), (y_label, y_factor) = axis_shown(curve.x), axis_shown(curve.y)
     names = list(dict.fromkeys(name for name, _, _ in curve.lines))
     lines: list[Line] = [(n, x_factor * x, y_factor * y) for n, x, y in (*curve.fixed, *curve.lines)]
+    equal = equal or (curve.x == ON_GROUND and _is_compact(lines))
     colours = [-1] * len(curve.fixed) + [names.index(name) for name, _, _ in curve.lines]
     return curves(lines, x_label, y_label, width=NARROW, colours=colours, most=POINTS, height=TALL,
                   dashed=len(names) > 1, log=log, equal=equal)  # fmt: skip
+
+
+def _is_compact(lines: Sequence[Line]) -> bool:
+    """Is what is seen from above neither long nor wide, so that both axes may have one scale?"""
+    x, y = (float(np.ptp(values[np.isfinite(values)])) for values in map(np.concatenate, list(zip(*lines))[1:]))
+    return bool(max(x, y) <= LONG * min(x, y))
 
 
 def turning_back(cars: Sequence[Driven], results: Sequence[Result]) -> Iterator[str]:

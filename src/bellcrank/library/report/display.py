@@ -21,6 +21,8 @@ PLAIN = (  # labels of channels as vehicle engineers read them
     (re.compile(r"^slip over the speed of (?:the )?([\w ]+?)[. ]tyre$"), r"longitudinal slip over the speed, \1"),
     (re.compile(r"^slip over the speed of the tyres$"), "longitudinal slip over the speed"),
     (re.compile(r"^torque of the driver at the steering wheel$"), "steering-wheel torque"),
+    (re.compile(r"^(articulation angle): yaw of (.+) against the unit that tows it, to the left$"), r"\1 of \2"),
+    (re.compile(r"^(.+ of the hitch on .+), in axes of the towing unit$"), r"\1"),
     (re.compile(r"^(wheel travel) of (?:the )?([\w ]+?)(?: wheel)?, up$"), r"\1 up, \2"),
 )
 WRITTEN = {"": "-", "1": "-", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s²)/deg"}

@@ -1,16 +1,18 @@
-"""The lane change from above, to scale: cones, traces of the corners, outlines of the car, and the car as it moves.
+"""The lane change from above, to scale: cones, traces of corners, outlines of all units, and the units as they move.
 
 The animation is part of the drawing (SVG), so that the page needs no program.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
+from bellcrank.library.manoeuvres.outlines import Outline
 from bellcrank.run.result import Run
 from bellcrank.view.chart import BLACK, COLOURS, ticks
 
@@ -24,29 +26,13 @@ FRAMES = 90  # of the animation
 COLOUR = BLACK  # of outlines and traces
 
 
-@dataclass(frozen=True)
-class Outline:
-    """The car from above, m; its middle is ahead and to the left of the mass centre."""
-
-    length: float
-    width: float
-    ahead: float
-    left: float = 0.0
-
-    def corners(self, x: Array, y: Array, yaw: Array) -> Array:
-        """(n, 4, 2): front left, front right, rear right, rear left on the ground; yaw in rad."""
-        a, b = self.length / 2, self.width / 2
-        own = np.array([[a, b], [a, -b], [-a, -b], [-a, b]]) + [self.ahead, self.left]
-        c, s = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
-        return np.stack([x[:, None] + own[:, 0] * c - own[:, 1] * s, y[:, None] + own[:, 0] * s + own[:, 1] * c], 2)
-
-
-def lane_picture(label: str, run: Run, outline: Outline, cones: Array) -> str:
-    """A run between cones as SVG: the track in rows, one below the other, and the car moving from row to row."""
-    path = outline.corners(run["x"], run["y"], np.radians(run["yaw"]))
+def lane_picture(run: Run, outlines: Sequence[Outline], cones: Array) -> str:
+    """A run between cones as SVG: the track in rows, one below the other, and the units moving from row to row. Of the
+    first one, the car, the traces of all corners are drawn, of trailers those of the rear ones."""
+    paths = [outline.corners(run) for outline in outlines]
     first = float(cones[:, 0].min())
     x0, x1 = first - BEFORE, float(cones[:, 0].max()) + BEHIND
-    seen = path.reshape(-1, 2)
+    seen = np.concatenate([path.reshape(-1, 2) for path in paths])
     y = np.concatenate([cones[:, 1], seen[_between(seen[:, 0], x0, x1), 1]])
     y0, y1 = float(y.min()) - ROOM, float(y.max()) + ROOM
     long = (x1 - x0) / ROWS
@@ -59,9 +45,11 @@ def lane_picture(label: str, run: Run, outline: Outline, cones: Array) -> str:
         window = _Window(begin, begin + long, y0, y1, scale)
         parts += _axes(window, top, high, first)
         inner = [f'<circle cx="{window.px(x):.1f}" cy="{window.py(y):.1f}" r="2.5" fill="#e06010"/>' for x, y in cones]
-        inner += _traces(path, window)
-        inner += _snapshots(run.time, path, window)
-        inner.append(_moving(label, run, _between(run["x"], x0, x1), outline, window))
+        for k, path in enumerate(paths):
+            inner += _traces(path[:, 2:] if k else path, window)
+            inner += _snapshots(run.time, path, window)
+        inside = _between(run["x"], x0, x1)
+        inner += [_moving(x, COLOURS[k % len(COLOURS)], run, inside, window) for k, x in enumerate(outlines)]
         size = f'width="{WIDTH - LEFT - RIGHT}" height="{high:.1f}"'
         parts.append(f'<svg x="{LEFT}" y="{top:.1f}" {size}>' + "\n".join(inner) + "</svg>")  # cuts what is outside
     return "\n".join([*parts, "</svg>"])
@@ -108,36 +96,36 @@ def _axes(w: _Window, top: float, high: float, first: float) -> list[str]:
 
 
 def _traces(path: Array, w: _Window) -> list[str]:
-    """Lines of the four corners."""
+    """Lines of corners."""
     near = path[_between(path[:, 0, 0], w.x0 - 10, w.x1 + 10)]
     step = max(1, len(near) // 150)
     style = f'fill="none" stroke="{COLOUR}" stroke-width="0.7" opacity="0.7"'
-    return [f'<polyline points="{w.points(near[::step, k])}" {style}/>' for k in range(4)]
+    return [f'<polyline points="{w.points(near[::step, k])}" {style}/>' for k in range(path.shape[1])]
 
 
 def _snapshots(time: Array, path: Array, w: _Window) -> list[str]:
-    """Outlines of the car at equal times."""
+    """Outlines of a unit at equal times."""
     places = np.searchsorted(time, np.arange(time[0], time[-1], EVERY))
     style = f'fill="{COLOUR}" fill-opacity="0.08" stroke="{COLOUR}" stroke-width="0.8"'
     seen = (path[i] for i in places if path[i, :, 0].max() > w.x0 and path[i, :, 0].min() < w.x1)
     return [f'<polygon points="{w.points(corners)}" {style}/>' for corners in seen]
 
 
-def _moving(label: str, run: Run, inside: Array, outline: Outline, w: _Window) -> str:
-    """The car as it moves, in real time, again and again."""
+def _moving(outline: Outline, colour: str, run: Run, inside: Array, w: _Window) -> str:
+    """A unit as it moves, in real time, again and again."""
     where = np.flatnonzero(inside)
     if len(where) < 2:
         return ""
     time = run.time[where]
     at = np.linspace(time[0], time[-1], FRAMES)
-    x, y, yaw = (np.interp(at, time, run[n][where]) for n in ("x", "y", "yaw"))
+    x, y, yaw = (np.interp(at, time, values[where]) for values in outline.place(run))
     moves = ";".join(f"{w.px(a):.1f},{w.py(b):.1f}" for a, b in zip(x, y, strict=True))
-    turns = ";".join(f"{-a:.2f}" for a in yaw)
+    turns = ";".join(f"{-a:.2f}" for a in np.degrees(yaw))
     lasts = f'dur="{time[-1] - time[0]:.2f}s" repeatCount="indefinite"'
     left, top = w.scale * (outline.ahead - outline.length / 2), -w.scale * (outline.left + outline.width / 2)
     size = f'width="{w.scale * outline.length:.1f}" height="{w.scale * outline.width:.1f}"'
-    box = f'<rect x="{left:.1f}" y="{top:.1f}" {size} rx="3" fill="{COLOURS[0]}" fill-opacity="0.85"/>'
+    box = f'<rect x="{left:.1f}" y="{top:.1f}" {size} rx="3" fill="{colour}" fill-opacity="0.85"/>'
     begin = f'transform="translate({w.px(x[0]):.1f} {w.py(y[0]):.1f})"'  # where nothing is animated, such as on paper
-    return (f'<g {begin}><title>{escape(label)}</title><animateTransform attributeName="transform" type="translate" '
-            f'values="{moves}" {lasts}/><g><animateTransform attributeName="transform" type="rotate" '
-            f'values="{turns}" {lasts}/>{box}</g></g>')  # fmt: skip
+    moving = f'<animateTransform attributeName="transform" type="translate" values="{moves}" {lasts}/>'
+    turning = f'<animateTransform attributeName="transform" type="rotate" values="{turns}" {lasts}/>'
+    return f"<g {begin}><title>{escape(outline.name)}</title>{moving}<g>{turning}{box}</g></g>"

@@ -13,16 +13,16 @@ from itertools import zip_longest
 
 from bellcrank.files.html import Raw, heading, paragraph, shown, table
 from bellcrank.files.picture import image
-from bellcrank.library.manoeuvres.lanes import middle_of
+from bellcrank.library.manoeuvres.outlines import outlines_of
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
-from bellcrank.library.manoeuvres.track import cones_of
+from bellcrank.library.manoeuvres.track import CONES, cones_of
 from bellcrank.library.report.charts import charts, joined, merged, notes, turning_back
 from bellcrank.library.report.display import converted
 from bellcrank.library.report.elements import element_curves
 from bellcrank.library.report.handling import handling
 from bellcrank.library.report.key_figures import Targets, key_figures
-from bellcrank.library.report.lane_view import Outline, lane_picture
+from bellcrank.library.report.lane_view import lane_picture
 from bellcrank.library.report.picture import car_picture
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views
@@ -34,7 +34,6 @@ from bellcrank.version import __version__
 from bellcrank.view.document import Section, document
 
 AXLES = ("front", "rear")
-CONES = "cones"  # fixed lines of a lane change
 
 
 def car_page(
@@ -160,14 +159,13 @@ def _from_above(curve: Curve) -> bool:
 
 
 def _lanes(cars: Sequence[Driven], car: Driven, result: Result) -> Iterator[str]:
-    """The car between the cones, from above."""
+    """The vehicle between the cones, from above."""
     cones = next((k.fixed[0] for k in result.more if _from_above(k)), None)
     if cones is None or not {"x", "y", "yaw"} <= set(result.run.channels):
         return
-    body, at_rest = car.car.data.sections.body, car.car.stand
-    outline = Outline(body.length, body.width, *middle_of(at_rest, car.car.data))
-    picture = lane_picture(car.label, result.run, outline, cones_of(cones[1], cones[2]))
-    words = ": ".join([*whose(cars, car), "outline every 0.4 s, traces of the corners, and the car in real time"])
+    units = outlines_of(car.car.data, car.car.stand, car.label)
+    picture = lane_picture(result.run, units, cones_of(cones[1], cones[2]))
+    words = ": ".join([*whose(cars, car), "outlines every 0.4 s, traces of the corners, and the vehicle in real time"])
     yield f"<figure><figcaption>{shown(words)}</figcaption>\n{picture}</figure>"
 
 
