@@ -24,7 +24,7 @@ from bellcrank.library.report.display import axis_shown, converted, figure_shown
 from bellcrank.library.report.elements import damper_force, spring_curves
 from bellcrank.library.report.handling import gg_diagram, steady_curves
 from bellcrank.library.report.key_figures import check_targets, read_targets, standard_limits
-from bellcrank.library.report.lane_view import lane_picture
+from bellcrank.library.report.lane_view import between_outlines, lane_picture
 from bellcrank.library.report.page import car_page
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import axle_view
@@ -207,6 +207,9 @@ def test_units_are_those_of_vehicle_engineers():
     assert axis_shown("side wind across the ground, m/s") == ("side wind across the ground (km/h)", 3.6)
     assert axis_shown("damper speed of fl, compression positive, m/s")[1] == 1000.0
     assert axis_shown("gain, 1") == ("gain (-)", 1.0)
+    assert converted("mechanical trail", "m")[1] == "mm" and converted("radius of axle trailer_axle", "m")[1] == "m"
+    words = "articulation angle: yaw of van against the unit that tows it, to the left"
+    assert axis_shown(f"{words}, deg") == ("articulation angle of van (deg)", 1.0)
 
 
 @pytest.mark.parametrize(("given", "said"), [
@@ -450,7 +453,7 @@ def test_characteristics_of_springs_and_dampers(hmmwv):
 def test_the_car_is_drawn_to_scale_between_its_cones():
     lanes = [Lane(ENTRY, ENTRY + 15, -1.0, 1.0), Lane(ENTRY + 45, ENTRY + 70, 2.0, 4.5)]
     x = np.linspace(0.0, 130.0, len(T))
-    run = run_of(x=x, y=0.02 * x, yaw=np.degrees(np.arctan(0.02)))
+    run = run_of(x=x, y=0.02 * x, yaw=np.degrees(np.arctan(0.02)), speed=20.0)
     outline = Outline(EVIL, 4.4, 1.75, 0.3, -0.1)
     corners = outline.corners(run)
     assert np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1) == pytest.approx(1.75)
@@ -464,7 +467,9 @@ def test_the_car_is_drawn_to_scale_between_its_cones():
     (wide, high), *_ = re.findall(r'width="([\d.]+)" height="([\d.]+)" rx', text)
     assert float(wide) / float(high) == pytest.approx(4.4 / 1.75, rel=0.01)
     towed = Outline("trailer", 3.0, 2.0, 0.0, channels=("tx", "y", "yaw"))
-    text = lane_picture(run_of(**run.channels, tx=x - 5.0), [outline, towed], cones)
+    combination = run_of(**run.channels, tx=x - 5.0)
+    text = lane_picture(combination, [outline, towed], cones)
+    assert between_outlines(run, [outline]) == 0.4 and between_outlines(combination, [outline, towed]) == 0.8
     assert well_formed(text) and text.count("<title>trailer</title>") == 2
     moved = [[float(v) for v in re.findall(r"translate\(([\d.-]+) ", part)] for part in text.split("<title>")]
     assert text.count("animateTransform") == 8 and moved[0][-1] > moved[1][-1]  # the trailer is behind
@@ -478,3 +483,11 @@ def test_curves_of_cars_are_joined_by_their_axes():
     (both,) = joined([("first", one), ("second", one)])
     assert [n for n, _, _ in both.lines] == ["first", "second"] and len(both.fixed) == 1
     assert len(joined([("first", one), ("second", other)])[0].fixed) == 2
+
+
+def test_long_labels_keep_their_unit():
+    long = "lateral force of the hitch on a semi-trailer, in axes of the unit that tows it (N)"
+    rows = re.findall(r"<text transform[^>]*>([^<]*)</text>", curves([("", T, T)], "time (s)", long, width=500))
+    assert len(rows) == 2 and rows[1].endswith("… (N)") and len(rows[1]) <= 37
+    rows = re.findall(r"<text transform[^>]*>([^<]*)</text>", curves([("", T, T)], "time (s)", long[-40:], width=500))
+    assert " ".join(rows) == long[-40:].strip()

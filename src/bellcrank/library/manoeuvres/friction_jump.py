@@ -92,7 +92,7 @@ def mu_jump(vehicle: Car, settings: dict[str, Any]) -> Result:
         criteria += [
             Criterion(f"{words}, wheels lock for {settings['brief']:g} s at most: {passed.locked:.2g} s",
                       passed.locked <= settings["brief"]),
-            Criterion(f"{words}, the vehicle keeps its course: yaw angle up to {yaw:.2g} deg", yaw < STRAIGHT),
+            Criterion(f"{words}, the vehicle keeps its course: yaw angle up to {yaw:.2f} deg", yaw < STRAIGHT),
         ]  # fmt: skip
         if passed.missing:
             notes.append(f"{words}, the vehicle stops before {passed.missing} of its axles reach the jump")

@@ -79,7 +79,7 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     )
     drift = float(np.abs(run["speed"][:last] - v).max())
     lost = drift > 0.999 * KEPT * v  # the event that ends the run is found to far less
-    criteria = [Criterion(f"the speed was kept: within {3.6 * drift:.2g} km/h", not lost)]
+    criteria = [Criterion(f"the speed was kept: within {3.6 * drift:.3g} km/h", not lost)]
     if lost:
         most = ay[np.abs(run["speed"] - v) < KEPT * v / 5].max()
         missing = [

@@ -56,11 +56,12 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     i = int(np.argmin(run["ax"]))
     loads = [float(run[f"{c}.tyre_load"][i]) for c in car.data.wheels]
     found.add("front_share", sum(loads[:2]) / sum(loads), "", "fraction of the load on the front axle at that time")
-    found.add("slip_min", _slips(run, car.data.all_wheels), "", "smallest slip of a wheel; -1 is locked")
+    above = f"above {3.6 * SLOW:g} km/h"
+    found.add("slip_min", _slips(run, car.data.all_wheels), "", f"smallest slip of a wheel {above}; -1 is locked")
     found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {3.6 * v[-1]:.3g} km/h", bool(v[-1] < 0.2))]
     limits = (
-        "the brake torque is the largest at which no wheel locks"
+        f"the brake torque is the largest at which no wheel locks {above}"
         if torque < most or not any(name.startswith("abs") and on for name, on in vehicle.controllers.items())
         else "the slip is limited"
     )

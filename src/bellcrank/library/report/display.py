@@ -11,7 +11,9 @@ from bellcrank.unit_notation import typeset_unit
 DIGITS = 3
 LEAST = 0.005  # %, what is smaller is nothing
 WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
-SIZES = re.compile(r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|trail|length of")
+SIZES = re.compile(
+    r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|\btrail\b|length of"
+)
 COUNTS = ("", "-")  # units of whole numbers from 10 on that are shown as such
 TURN = re.compile(r"yaw rate over|yaw gain")
 PLAIN = (  # labels of channels as vehicle engineers read them

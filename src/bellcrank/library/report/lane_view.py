@@ -5,6 +5,7 @@ The animation is part of the drawing (SVG), so that the page needs no program.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -21,9 +22,15 @@ WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 60, 10, 10, 36
 ROWS = 2  # of the track
 ROOM = 0.6  # m around what is drawn
 BEFORE, BEHIND = 12.0, 6.0  # m of the track before the first cone and behind the last
-EVERY = 0.4  # s between outlines
+EVERY = 0.4  # s between outlines, or a multiple of it
 FRAMES = 90  # of the animation
 COLOUR = BLACK  # of outlines and traces
+
+
+def between_outlines(run: Run, outlines: Sequence[Outline]) -> float:
+    """Time (s) between outlines, after which the vehicle has moved on by about its length."""
+    x = np.concatenate([outline.corners(run)[0, :, 0] for outline in outlines])  # straight ahead, at the start
+    return EVERY * max(1, math.ceil(0.9 * float(np.ptp(x)) / (EVERY * max(float(run["speed"][0]), 1.0))))
 
 
 def lane_picture(run: Run, outlines: Sequence[Outline], cones: Array) -> str:
@@ -39,6 +46,7 @@ def lane_picture(run: Run, outlines: Sequence[Outline], cones: Array) -> str:
     scale = (WIDTH - LEFT - RIGHT) / long
     high = scale * (y1 - y0)
     tall = TOP + ROWS * (high + BOTTOM)
+    every = between_outlines(run, outlines)
     parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {tall:.0f}" role="img" aria-label="lane change from above">']
     for i in range(ROWS):
         begin, top = x0 + i * long, TOP + i * (high + BOTTOM)
@@ -47,7 +55,7 @@ def lane_picture(run: Run, outlines: Sequence[Outline], cones: Array) -> str:
         inner = [f'<circle cx="{window.px(x):.1f}" cy="{window.py(y):.1f}" r="2.5" fill="#e06010"/>' for x, y in cones]
         for k, path in enumerate(paths):
             inner += _traces(path[:, 2:] if k else path, window)
-            inner += _snapshots(run.time, path, window)
+            inner += _snapshots(run.time, path, every, window)
         inside = _between(run["x"], x0, x1)
         inner += [_moving(x, COLOURS[k % len(COLOURS)], run, inside, window) for k, x in enumerate(outlines)]
         size = f'width="{WIDTH - LEFT - RIGHT}" height="{high:.1f}"'
@@ -103,9 +111,9 @@ def _traces(path: Array, w: _Window) -> list[str]:
     return [f'<polyline points="{w.points(near[::step, k])}" {style}/>' for k in range(path.shape[1])]
 
 
-def _snapshots(time: Array, path: Array, w: _Window) -> list[str]:
+def _snapshots(time: Array, path: Array, every: float, w: _Window) -> list[str]:
     """Outlines of a unit at equal times."""
-    places = np.searchsorted(time, np.arange(time[0], time[-1], EVERY))
+    places = np.searchsorted(time, np.arange(time[0], time[-1], every))
     style = f'fill="{COLOUR}" fill-opacity="0.08" stroke="{COLOUR}" stroke-width="0.8"'
     seen = (path[i] for i in places if path[i, :, 0].max() > w.x0 and path[i, :, 0].min() < w.x1)
     return [f'<polygon points="{w.points(corners)}" {style}/>' for corners in seen]

@@ -22,7 +22,7 @@ from bellcrank.library.report.display import converted
 from bellcrank.library.report.elements import element_curves
 from bellcrank.library.report.handling import handling
 from bellcrank.library.report.key_figures import Targets, key_figures
-from bellcrank.library.report.lane_view import lane_picture
+from bellcrank.library.report.lane_view import between_outlines, lane_picture
 from bellcrank.library.report.picture import car_picture
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views
@@ -161,11 +161,12 @@ def _from_above(curve: Curve) -> bool:
 def _lanes(cars: Sequence[Driven], car: Driven, result: Result) -> Iterator[str]:
     """The vehicle between the cones, from above."""
     cones = next((k.fixed[0] for k in result.more if _from_above(k)), None)
-    if cones is None or not {"x", "y", "yaw"} <= set(result.run.channels):
+    if cones is None or not {"x", "y", "yaw", "speed"} <= set(result.run.channels):
         return
     units = outlines_of(car.car.data, car.car.stand, car.label)
     picture = lane_picture(result.run, units, cones_of(cones[1], cones[2]))
-    words = ": ".join([*whose(cars, car), "outlines every 0.4 s, traces of the corners, and the vehicle in real time"])
+    every = f"outlines every {between_outlines(result.run, units):g} s"
+    words = ": ".join([*whose(cars, car), f"{every}, traces of the corners, and the vehicle in real time"])
     yield f"<figure><figcaption>{shown(words)}</figcaption>\n{picture}</figure>"
 
 
