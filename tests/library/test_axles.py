@@ -242,6 +242,12 @@ def test_ratios_of_trucks_are_as_usual_as_those_of_cars(truck):
     assert odd == {"front.tyre.umax", "front.tyre.rolling_resistance", "axles.second.load_ratio"}
 
 
+@pytest.mark.parametrize(("aside", "words"), [(0.2, "200 mm below"), (-0.2, "200 mm above")])
+def test_axles_that_are_not_drawn_on_the_road_are_reported(truck, aside, words):
+    found = truck.changed(axles={"second": {"at": [-5.25, 0.92, 0.515 + aside]}}).check()
+    assert any(s.startswith(f"axles.second: at rest its wheels are {words} where they are drawn") for s in found)
+
+
 def test_castors_corner_as_their_centring_springs_hold_them(truck):
     """Slip angle of the wheels plus their steer angle: F/C + F (trail + pneumatic trail)/k. The latter is that of the
     locked axle; without a spring the axle carries no lateral force, and stiff springs lock it."""

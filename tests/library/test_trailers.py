@@ -1,6 +1,7 @@
 """Trailers in car files: statics, hitch forces, sway, off-tracking and rearward amplification, against laws by hand."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -183,6 +184,12 @@ def test_trailers_that_do_not_stand_and_inertias_of_no_body(car):
     said = r"do not hold the car: .* caravan weighs 1\d{4} N, .* x = -4\.\d+ m .* at -4.3 m and -1.6 m"
     with pytest.raises(ModelError, match=said):
         deep.stand  # noqa: B018
+    high = car.changed(trailers={"caravan": {"axles": {"axle": {"at": [-4.3, 1.0, 0.04]}}}}).check()
+    pitch = math.degrees(math.atan(0.2 / 4.3))  # against that of the caravan as it is, nose up
+    (told,) = (s for s in high if "(pitch_caravan)" in s)
+    assert float(re.search(r"is (-[\d.]+) deg", told)[1]) == pytest.approx(
+        car.metrics["pitch_caravan"] - pitch, abs=0.1
+    )
     odd = car.changed(trailers={"caravan": {"inertia": [6000, 2800, 3000]}}).check()
     assert "trailers.caravan.inertia = [6000.0, 2800.0, 3000.0] kg m2: one exceeds the sum of the others." in odd
 

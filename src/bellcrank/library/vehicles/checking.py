@@ -20,6 +20,7 @@ from bellcrank.library.vehicles.records import Aerodynamics
 from bellcrank.library.vehicles.rest import Stand, corner
 
 UP = np.array([0.0, 0.0, 1.0])
+ASTRAY = 0.05  # m, from where wheels of simple axles are drawn to where they rest
 HEAVY, LIGHT = 10.0, 0.5  # upper and lower ends of usual ranges of trucks over those of cars
 
 
@@ -63,7 +64,16 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     found += ride_remarks(car.sections.aerodynamics, at_rest)
     units = [at_rest.added, *at_rest.trailers]
     loads = {wheel: load for unit in units if unit is not None for wheel, load in unit.load.items()}
+    travels = {wheel: travel for unit in units if unit is not None for wheel, travel in unit.travel.items()}
     for simple in car.simple_axles:
+        where = f"trailers.{simple.unit}." if simple.unit else ""
+        travel = travels[simple.wheel("l")]
+        if abs(travel) > ASTRAY:
+            found.append(
+                f"{where}axles.{simple.name}: at rest its wheels are {1000 * abs(travel):.0f} mm "
+                f"{'above' if travel > 0 else 'below'} where they are drawn. Do the height of 'at', the radius of the "
+                "tyre and the height of the hitch agree?"
+            )
         low, high = simple.tyre.loads_at_rest
         load = loads[simple.wheel("l")] / len(simple.tyre_offsets)
         if not low <= load <= high:
@@ -71,7 +81,6 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
                 f"load of a wheel of {simple.full_name} at rest, {load:.0f} N, lies outside of its tyre's range "
                 f"{low:g} to {high:g} N."
             )
-        where = f"trailers.{simple.unit}." if simple.unit else ""
         found += [f"{where}axles.{simple.name}.tyre: {note}." for note in simple.tyre.notes]
     return found
 

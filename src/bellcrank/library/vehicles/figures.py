@@ -293,7 +293,7 @@ def _towed(car: CarData, at_rest: Stand) -> Named:
         words = f"hitch load over the weight of {name}"
         yield _figure(f"hitch_fraction_{name}", stands.hitch_load / weight, "", words, usual)
         yield _figure(
-            f"pitch_{name}", math.degrees(stands.pitch), "deg", f"pitch of {name} at rest, nose down", (-3, 3)
+            f"pitch_{name}", math.degrees(stands.pitch), "deg", f"pitch of {name} at rest, nose down", (-1.5, 1.5)
         )
         for axle in trailer.axles:
             load = sum(stands.load[axle.wheel(side)] for side in "lr")
