@@ -45,6 +45,22 @@ def test_number_of_times_is_told(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", ["rk4", "RK45"])
+def test_the_load_without_a_value_is_named_and_no_output_where_the_run_stopped(backend, method, recwarn):
+    s = pendulum()
+    s.add_moment("push", magnitude="1e-9*sqrt(0.5 - t)", direction="[rod3]", on="rod")
+    s.add_output("root", "sqrt(0.495 - t)")
+    s.set_run(t_end=1, step=0.01)
+    run = s.equations().compile(backend=backend).simulate(method=method)
+    assert "likely term: the moment 'push', whose magnitude was nan at t = 0.50" in run.ended.replace("0.5 s", "0.50 s")
+    assert 0.49 <= run.time[-1] <= 0.5 and not recwarn.list
+    late = pendulum()
+    late.add_output("root", "sqrt(0.495 - t)")
+    with pytest.warns(bc.ModelWarning, match="output 'root' is not finite at t = 0.5 s: nan"):
+        late.equations().compile(backend=backend).simulate(method=method, t_end=0.5, step=0.01)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("method", ["rk2", "rk4", "RK45"])
 def test_external_that_returns_no_number_is_named(backend, method):
     s = pendulum(

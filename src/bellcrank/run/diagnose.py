@@ -63,8 +63,8 @@ def without_length(at: Moment, analysis: Analysis) -> str:
     return ""
 
 
-def broken_term(at: Moment) -> str:
-    """The formula or user function that is not finite at a time, for the last good state; "" if there is none."""
+def broken_term(at: Moment, loads: Sequence[Load]) -> str:
+    """The formula, user function or load that is not finite at a time, for the last good state; "" if none is."""
     found = at.evaluated()
     if found is None:
         return ""
@@ -83,20 +83,23 @@ def broken_term(at: Moment) -> str:
             while len(longer := text(expanded := substitute(value, definition))) <= _LONGEST and longer != shown:
                 shown, value = longer, expanded
             return f"likely term: {shown}, which was {values[s.target]} at t = {t:.6g} s"
+    for load in loads:
+        size = _magnitude(load, at, values)
+        if size is not None and not math.isfinite(size):
+            return f"likely term: the {load.kind} '{load.name}', whose magnitude was {size} at t = {t:.6g} s"
     return ""
 
 
 def likely_term(at: Moment, loads: Sequence[Load]) -> str:
-    """The force or rate that is largest, or not finite, at the last good state; "" if nothing stands out."""
+    """The force or rate that is largest at the last good state; "" if nothing stands out."""
     evaluated = at.evaluated()
     if evaluated is None:
         return ""
     worst, message = 0.0, ""
     for load in loads:
         value = _magnitude(load, at, evaluated[1])
-        size = math.inf if value is None or not math.isfinite(value) else abs(value)
-        if value is not None and size > worst:
-            worst = size
+        if value is not None and abs(value) > worst:
+            worst = abs(value)
             message = f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before"
     if message:
         return message

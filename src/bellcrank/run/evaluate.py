@@ -53,7 +53,7 @@ def rates(
         context = loaded.context()
         here, names = state_at(context, t, q, u, parameters, inputs), (s.name for s in loaded.program.parameters)
         at = Moment(loaded.program, *here[:3], dict(zip(names, here[3], strict=True)), here[5], context.named_functions)
-        why = without_length(at, loaded.analysis) or broken_term(at)
+        why = without_length(at, loaded.analysis) or broken_term(at, loaded.analysis.loads)
         raise RunError(f"'{loaded.name}' has no finite time derivatives at this state{f': {why}' if why else ''}")
     return found[:n_q], found[n_q:]
 

@@ -83,15 +83,15 @@ def moment(e: Evaluation, t: float, y: np.ndarray) -> Moment:
 def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> str:
     """What broke in a step from the state y; `times`: before it, at its end, and where its steps became too small."""
     before, t, after = times
-    found = ""
+    found, analysis = "", e.context.loaded.analysis
     for time in (before, (before + t) / 2, t, after):  # what breaks may do so within the step
         try:
             at = moment(e, time, y)
         except RunError:
             break
-        if broken := without_length(at, e.context.loaded.analysis) or broken_term(at):
+        if broken := without_length(at, analysis) or broken_term(at, analysis.loads):
             return broken
-        found = found or likely_term(at, e.context.loaded.analysis.loads)
+        found = found or likely_term(at, analysis.loads)
     return found
 
 
@@ -105,6 +105,8 @@ def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
         if len(bad):
             together.setdefault(tuple(bad.tolist()), []).append(name)
     found = []
+    if not run.status.ok:  # where it stopped, for a reason that `run.ended` names
+        together.pop((len(rows) - 1,), None)
     for rows_of, names in together.items():
         first = rows_of[0]
         times = f"t = {run.time[first]:.6g} s" + (f" and {len(rows_of) - 1} more times" if len(rows_of) > 1 else "")
