@@ -377,6 +377,19 @@ def test_posts_below_all_axles_of_a_truck():
     f = np.hypot(np.sqrt(share) * car.metrics["ride_front"], np.sqrt(1 - share) * car.metrics["ride_rear"])
     assert rig["heave_frequency"] == pytest.approx(f, rel=0.08)
     assert rig["hop_second"] == pytest.approx(car.metrics["hop_rear"], rel=0.2)
+    slowly = bc.manoeuvres.run(car, "four-post", duration=40.0, to=12.0)  # its roll is hardly damped
+    for name in ("roll_frequency", "roll_gain", "heave_frequency", "heave_gain"):
+        assert rig[name] == pytest.approx(slowly[name], rel=0.05)
+    assert rig["roll_gain"] > 9
+
+
+@pytest.mark.campaign
+def test_wheel_hop_without_a_peak_is_none():
+    """Springs and dampers of the van's rear axle leave no peak of wheel loads; ripples of the spectrum are none."""
+    rig = bc.manoeuvres.run(bc.vehicles.Car.read("van"), "four-post")
+    assert np.isnan(rig["hop_rear"]) and rig["hop_front"] == pytest.approx(11.4, rel=0.03)
+    _, f, gain = next(c for c in rig.curves() if "load of rl over" in c.y).lines[0]  # rear wheel loads in heave
+    assert np.abs(np.diff(gain[f > 5], 2)).max() < 0.01 * gain[f > 5].mean()
 
 
 def test_four_posts(level):

@@ -6,13 +6,14 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.signal import find_peaks
 
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.measuring import peaks
+from bellcrank.library.manoeuvres.measuring import change
 from bellcrank.library.manoeuvres.ready import RELEASED, Ready
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.rides import AXLES, on_course
-from bellcrank.library.manoeuvres.steering import BEGINS, frequency_response
+from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.car import Car
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
@@ -24,7 +25,7 @@ FASTEST = 40.0  # Hz, that rows of a run can report
 FINE = 0.002  # s between points of the signal
 SOFT = 0.05  # fraction of the signal in which it grows, and fades
 REST = 3.0  # s after it
-BESIDE = 9  # lines of a spectrum that are one
+FLAT = 0.02  # height of a peak over its surroundings, as a fraction of the peak, below which it is none
 
 
 def post_signal(speed: float, f0: float, f1: float, duration: float) -> tuple[Any, float]:
@@ -33,11 +34,16 @@ def post_signal(speed: float, f0: float, f1: float, duration: float) -> tuple[An
     t = np.arange(0.0, duration + FINE / 2, FINE)
     rate = np.log(f1 / f0) / duration
     f, phase = f0 * np.exp(rate * t), 2 * np.pi * f0 * np.expm1(rate * t) / rate
-    edge = np.clip(np.minimum(t, duration - t) / (SOFT * duration), 0.0, 1.0)
-    z = speed / (2 * np.pi * f) * edge**2 * (3 - 2 * edge) * np.sin(phase)
+    z = speed / (2 * np.pi * f) * _grown(np.minimum(t, duration - t) / (SOFT * duration)) * np.sin(phase)
     v = np.gradient(z, FINE)
     end = BEGINS + duration
     return sampled([0.0, *(BEGINS + t), end + REST], [0.0, *v, 0.0]), end + REST
+
+
+def _grown(x: Array) -> Array:
+    """From 0 to 1 with x, smoothly."""
+    x = np.clip(x, 0.0, 1.0)
+    return x**2 * (3 - 2 * x)
 
 
 def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -62,7 +68,7 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
     }
     found, curves = Metrics(), []
     for mode, (channel, over, scale, words) in channels.items():
-        f, gain = _gain(runs[mode], channel, f0, f1, over)
+        f, gain = _gain(runs[mode], channel, over, settings)
         gain = gain / scale
         curves.append(Curve("frequency, Hz", f"{words}, -", ((mode, f, gain),)))
         slow = f < between
@@ -74,8 +80,8 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
     still = car.at_rest.wheel_loads
     for axle, corners in car.data.axle_wheels.items():
         names, post = tuple(f"{c}.tyre_load" for c in corners), f"{corners[0]}.post"
-        f, lifts = _gain(runs["heave"], names[0], f0, f1, post)
-        _, twists = _gain(runs["warp"], names[0], f0, f1, post)
+        f, lifts = _gain(runs["heave"], names[0], post, settings)
+        _, twists = _gain(runs["warp"], names[0], post, settings)
         speed = 2 * np.pi * f  # gains over the speed of the post, N s/m
         lines = (("heave", f, lifts / speed), ("warp", f, twists / speed))
         curves.append(Curve("frequency, Hz", f"load of {corners[0]} over the speed of its post, N s/m", lines))
@@ -117,17 +123,32 @@ def _between(car: Ready) -> float:
 
 def _hop(f: Array, gain: Array, between: float) -> float:
     """Frequency of the largest peak above the motion of the body; NaN if there is none."""
-    tops = [i for i in peaks(gain) if f[i] > between]
-    return float(f[max(tops, key=lambda i: gain[i])]) if tops else float("nan")
+    tops = find_peaks(gain, prominence=FLAT * gain)[0]
+    tops = tops[f[tops] > between]
+    return float(f[max(tops, key=gain.__getitem__)]) if len(tops) else math.nan
 
 
-def _gain(run: Run, name: str, f0: float, f1: float, over: str) -> tuple[Array, Array]:
-    """Size of a response between f0 and where the signal begins to fade; dampers that differ in both directions pump
-    the body down, which lines next to each other even out."""
-    f, found = frequency_response(run, (name,), f0, f1 * (f0 / f1) ** SOFT, over)
-    ones = np.ones(BESIDE)
-    mean = np.convolve(found[name], ones, "same") / np.convolve(np.ones(len(f)), ones, "same")
-    return f, np.abs(mean)
+def _gain(run: Run, name: str, over: str, settings: dict[str, Any]) -> tuple[Array, Array]:
+    """Size of a response between the first frequency and where the signal begins to fade.
+
+    Dampers that differ in both directions answer at twice the frequency, too, which the posts reach a fixed time later.
+    In the impulse response this comes as much too early: all of it before half that time is set to zero.
+    A. Farina, Simultaneous measurement of impulse response and distortion with a swept-sine technique, AES 108, 2000.
+    """
+    rows, dt = len(run.time), float(run.time[1] - run.time[0])
+    f, growth = np.fft.rfftfreq(rows, dt), math.log(settings["to"] / settings["from"])
+    early = min(settings["duration"] * math.log(2) / growth, rows * dt / 2)
+    with np.errstate(divide="ignore"):
+        along = np.log(f / settings["from"]) / growth  # 0 at the first, 1 at the last frequency
+    asked = _grown(1 + along / (2 * SOFT)) * _grown((1 - along) / SOFT)
+    there = asked > 0
+    ratio = np.zeros(len(f), complex)
+    ratio[there] = asked[there] * np.fft.rfft(change(run, name))[there] / np.fft.rfft(change(run, over))[there]
+    time = np.fft.fftfreq(rows, 1 / (rows * dt))
+    kept = _grown(1.5 + 2 * time / early) * _grown((rows * dt - 2 * time) / early)
+    response, rigid = (np.fft.rfft(np.fft.irfft(x, rows) * kept) for x in (ratio, asked))
+    inside = (along >= 0) & (along <= 1 - SOFT)
+    return f[inside], np.abs(response[inside] / rigid[inside])
 
 
 FOUR_POST = Manoeuvre(
