@@ -279,6 +279,19 @@ def test_lane_change(car):
     assert speed[between.run["x"] < 35] == pytest.approx(60, rel=0.01)
     stops = bc.manoeuvres.run(car, "iso3888-2", speed=15)  # coasts to rest; at walking pace side slip says nothing
     assert not stops.passed and stops["side_slip_max"] == 0.0
+    assert stops["exit_speed"] == pytest.approx(3.6, rel=1e-3)  # it ends there, and does not roll backwards
+
+
+@pytest.mark.campaign
+def test_the_sway_of_a_truck_does_not_make_its_driver_weave():
+    truck = bc.vehicles.Car.read("truck")
+    for name in ("iso3888-1", "iso3888-2"):
+        found = bc.manoeuvres.run(truck, name)
+        wheel, late = found.run["steering_wheel"], found.run.time > found.run.time[-1] - 2
+        assert np.ptp(wheel[late]) < 0.5 * found["steering_wheel_max"] and found["exit_speed"] > 3.5
+    near = bc.manoeuvres.run(truck, "iso3888-1", preview=0.5)
+    late = near.run.time > near.run.time[-1] - 2
+    assert np.ptp(near.run["steering_wheel"][late]) > near["steering_wheel_max"]
 
 
 @pytest.mark.parametrize("who", [

@@ -29,6 +29,8 @@ from bellcrank.run.result import Run
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
 RELEASE = 2.0  # m behind the first cone where the throttle is released, where it is
+WALK = 1.0  # m/s: a vehicle that is slower does not come through
+TRUCK_PREVIEW = 0.7  # s: looking nearer, the driver answers to the sway of a high mass centre
 FOLDED = 60.0  # deg of articulation: jack-knifed
 FREE = 2.0  # s behind the cones, in which sway of trailers must not grow
 SEARCHED = (30.0, 200.0)  # km/h
@@ -143,7 +145,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         lanes, trailers = lanes_of(widest(vehicle.data), settings["offset"]), vehicle.data.trailers
         kind, ahead = settings["driver"], settings["preview"]
         if ahead is None and kind == USUAL.kind:
-            ahead = USUAL.preview
+            ahead = TRUCK_PREVIEW if vehicle.data.sections.kind == "truck" else USUAL.preview
         driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0, lag=settings["lag"],
                          rate=settings["rate"])  # fmt: skip
         car = as_set(vehicle, settings, driver)
@@ -220,7 +222,7 @@ def _driven(car: Ready, lanes: list[Lane], path: Change, speed: float, engine: f
     start = car.taking_over(start, how)
     beyond = lanes[-1].end + max(own.length, _behind(car.data))
     ends = beyond + (FREE * v if towed else 0.0)
-    run = car.drive(ends / v * 1.5 + 2, start, inputs, how, until=f"x > {ends!r}")
+    run = car.drive(ends / v * 1.5 + 2, start, inputs, how, until=f"max(x - {ends!r}, {WALK} - ground_speed) > 0")
     room, at = clearance(run, lanes, own)
     follow = min((clearance(run, lanes, outline)[0] for outline in towed), default=math.inf)
     toppled = upset(run, [t.name for t in car.data.trailers], beyond)
@@ -298,7 +300,8 @@ def _settings(speed: float, truck: float, offset: float, words: str) -> dict[str
         "preview": Setting(
             None,
             "s",
-            f"preview time of the driver; {USUAL.preview:g} of macadam, else the usual one of its kind if not given",
+            f"preview time of the driver; {USUAL.preview:g} of macadam ({TRUCK_PREVIEW:g} in trucks), "
+            "else the usual one of its kind if not given",
         ),
         "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
         "lag": Setting(USUAL.lag, "s", "lag of the driver's arms, of first order"),
