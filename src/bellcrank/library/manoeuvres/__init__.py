@@ -160,7 +160,7 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be true or false")
         if isinstance(usual, str) and not isinstance(value, str):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a word; {manoeuvre.settings[key].label}")
-        if isinstance(usual, float | None) and not _positive([value]):
+        if isinstance(usual, float | None) and value is not usual and not _positive([value]):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
         if isinstance(usual, tuple) and not _positive(value):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(usual)}")

@@ -29,7 +29,7 @@ from bellcrank.run.result import Run
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
 RELEASE = 2.0  # m behind the first cone where the throttle is released, where it is
-WALK = 1.0  # m/s: a vehicle that is slower does not come through
+WALK = 1.0  # m/s: a vehicle that slows down to it does not come through
 TRUCK_PREVIEW = 0.7  # s: looking nearer, the driver answers to the sway of a high mass centre
 FOLDED = 60.0  # deg of articulation: jack-knifed
 FREE = 2.0  # s behind the cones, in which sway of trailers must not grow

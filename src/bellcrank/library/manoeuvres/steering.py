@@ -172,14 +172,12 @@ def _chirp(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any, float
     return sampled(times.tolist(), [0.0, *y.tolist(), 0.0, 0.0]), BEGINS + T + 4.0
 
 
-def frequency_response(
-    run: Run, names: tuple[str, ...], f0: float, f1: float, over: str = "steering_wheel"
-) -> tuple[Array, dict[str, Array]]:
-    """Responses to a channel, of a run that begins and ends at rest: ratios of whole transforms."""
+def frequency_response(run: Run, names: tuple[str, ...], f0: float, f1: float) -> tuple[Array, dict[str, Array]]:
+    """Responses to the steering wheel, of a run that begins and ends at rest: ratios of whole transforms."""
     dt = float(run.time[1] - run.time[0])
     f = np.fft.rfftfreq(len(run.time), dt)
     inside = (f >= f0) & (f <= f1)
-    X = np.fft.rfft(change(run, over))[inside]
+    X = np.fft.rfft(change(run, "steering_wheel"))[inside]
     return f[inside], {n: np.fft.rfft(change(run, n))[inside] / X for n in names}
 
 
