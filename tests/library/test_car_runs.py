@@ -277,10 +277,8 @@ def test_lane_change(car):
     speed = between.run["speed"] * 3.6
     assert between.passed and speed[0] == pytest.approx(60, rel=0.01) and between["exit_speed"] < 50
     assert speed[between.run["x"] < 35] == pytest.approx(60, rel=0.01)
-    stops = bc.manoeuvres.run(
-        car, "iso3888-2", speed=15, preview=None
-    )  # coasts to rest; at walking pace side slip says nothing
-    assert not stops.passed and stops["side_slip_max"] == 0.0
+    stops = bc.manoeuvres.run(car, "iso3888-2", speed=15, preview=None)  # coasts to rest
+    assert not stops.passed and stops["side_slip_max"] == 0.0  # at walking pace it says nothing
     assert stops["exit_speed"] == pytest.approx(3.6, rel=1e-3)  # it ends there, and does not roll backwards
 
 
