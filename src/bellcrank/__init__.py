@@ -16,8 +16,8 @@ def _listed():
     if not _homes:
         import ast
 
-        found = ast.parse(__loader__.get_data(__file__ + "i"))
-        lines = [node for node in found.body if isinstance(node, ast.ImportFrom)]
+        stub = ast.parse(__loader__.get_data(__file__ + "i"))
+        lines = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
         _homes.update({name.asname: node.module for node in lines for name in node.names if name.asname})
     return _homes
 

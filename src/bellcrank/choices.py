@@ -70,11 +70,11 @@ ManoeuvreName = Literal[
 
 def choices_of(choice: Any) -> tuple[str, ...]:
     """The choices of one of these types, in order."""
-    found: tuple[str, ...] = get_args(choice)
-    return found
+    choices: tuple[str, ...] = get_args(choice)
+    return choices
 
 
 def texts() -> list[str]:
     """The names of the types whose choices are text."""
-    found = {name: get_args(given) for name, given in globals().items() if get_origin(given) is Literal}
-    return [name for name, given in found.items() if isinstance(given[0], str)]
+    choices_by_name = {name: get_args(alias) for name, alias in globals().items() if get_origin(alias) is Literal}
+    return [name for name, alias in choices_by_name.items() if isinstance(alias[0], str)]

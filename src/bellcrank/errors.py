@@ -103,8 +103,8 @@ class ExpressionError(ModelError):
     """
 
     def __init__(self, message: str, text: str, position: int, model: str | None = None) -> None:
-        head, *rest = message.split("\n")
-        super().__init__("\n".join([head, _pointed(text, position), *rest]), model)
+        head, *details = message.split("\n")
+        super().__init__("\n".join([head, _pointed(text, position), *details]), model)
         self.args = (message, text, position, model)
         self.message = message
         self.text = text
@@ -217,19 +217,19 @@ def warn(text: str) -> None:
     warnings.warn(printable(text), ModelWarning, stacklevel=level)
 
 
-def mapping(given: Any, what: str) -> dict[Any, Any]:
+def mapping(value: Any, label: str) -> dict[Any, Any]:
     """A dictionary that was given, or an empty one for None."""
-    if given is None:
+    if value is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise ModelError(f"{what}={given!r} must be a dictionary {{name: value}}")
-    return dict(given)
+    if not isinstance(value, Mapping):
+        raise ModelError(f"{label}={value!r} must be a dictionary {{name: value}}")
+    return dict(value)
 
 
-def check_called(given: Any, what: str, arguments: str) -> None:
+def check_called(function: Any, label: str, arguments: str) -> None:
     """Rejects what was given in place of a function that is called as one continues, or of None."""
-    if given is not None and not callable(given):
-        raise ModelError(f"{what}={given!r} must be a function of {arguments}, or None")
+    if function is not None and not callable(function):
+        raise ModelError(f"{label}={function!r} must be a function of {arguments}, or None")
 
 
 def optional_package(name: str, extra: str) -> Any:
@@ -248,13 +248,13 @@ def counted(number: int, word: str, words: str = "") -> str:
 def near(name: str, candidates: Iterable[str]) -> list[str]:
     """Up to three of the candidates that resemble a name, best first; capitals do not matter."""
     spelled = {candidate.lower(): candidate for candidate in reversed(list(candidates))}  # the first of equals
-    return [spelled[found] for found in difflib.get_close_matches(str(name).lower(), spelled, n=3, cutoff=0.6)]
+    return [spelled[match] for match in difflib.get_close_matches(str(name).lower(), spelled, n=3, cutoff=0.6)]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" (note the space) for the candidate nearest to a name, or "" if none is near."""
-    found = near(name, candidates)
-    return f" Did you mean '{found[0]}'?" if found else ""
+    matches = near(name, candidates)
+    return f" Did you mean '{matches[0]}'?" if matches else ""
 
 
 def _numbered(number: int, problem: str) -> str:
@@ -269,9 +269,9 @@ def _pointed(text: str, position: int) -> str:
     end = text.find("\n", position)
     line = text[start : end if end >= 0 else len(text)]
     column = position - start
-    left = max(0, column - _SHOWN // 2) if len(line) > _SHOWN else 0
-    before, after = line[left:column], line[column : left + _SHOWN]
-    mark_left = "..." if left else ""
-    mark_right = "..." if left + _SHOWN < len(line) else ""
-    margin = "".join("\t" if character == "\t" else " " for character in mark_left + before)
-    return f"  {mark_left}{before}{after}{mark_right}\n  {margin}^"
+    first_column = max(0, column - _SHOWN // 2) if len(line) > _SHOWN else 0
+    text_before, text_after = line[first_column:column], line[column : first_column + _SHOWN]
+    mark_left = "..." if first_column else ""
+    mark_right = "..." if first_column + _SHOWN < len(line) else ""
+    margin = "".join("\t" if character == "\t" else " " for character in mark_left + text_before)
+    return f"  {mark_left}{text_before}{text_after}{mark_right}\n  {margin}^"

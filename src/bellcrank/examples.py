@@ -75,13 +75,13 @@ def path(name: str) -> Path:
     >>> bc.examples.path("four_bar").name
     'four_bar.py'
     """
-    found = example_path(name)
-    if found is None:
-        known = [*names(), *files()]
+    example_file = example_path(name)
+    if example_file is None:
+        choices = [*names(), *files()]
         raise ModelError(
-            f"no example is called '{name}'.{did_you_mean(str(name), known)} Models: {', '.join(names())}."
+            f"no example is called '{name}'.{did_you_mean(str(name), choices)} Models: {', '.join(names())}."
         )
-    return found
+    return example_file
 
 
 def copy(folder: str | Path, *given: str) -> list[Path]:

@@ -53,34 +53,34 @@ def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
     Most are looked at only where the function fails with an error of Python: what it says itself is the better message.
     """
     parameters = signature(function).parameters
-    tests = {name: found for name, p in parameters.items() if (found := _kinds(p))}
+    tests = {name: kind_tests for name, p in parameters.items() if (kind_tests := _kinds(p))}
     late = {name: tests[name] for name in USED_LATER if name in tests}
     order = [name for name in parameters if name != "self"]
     any_name = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 
-    def check(tests: Mapping[str, Kinds], given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        for name, value in (*zip(parameters, given, strict=False), *named.items()):
-            allowed = tests.get(name)
-            if allowed is not None and not any(test(value) for _, test in allowed):
-                *others, last = dict.fromkeys(words for words, _ in allowed)
-                kinds = f"{', '.join(others)} or {last}" if others else last
+    def check(tests: Mapping[str, Kinds], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        for name, value in (*zip(parameters, args, strict=False), *kwargs.items()):
+            kinds_allowed = tests.get(name)
+            if kinds_allowed is not None and not any(test(value) for _, test in kinds_allowed):
+                *other_kinds, last = dict.fromkeys(words for words, _ in kinds_allowed)
+                kinds = f"{', '.join(other_kinds)} or {last}" if other_kinds else last
                 raise ModelError(f"{function.__name__}: {name}={_shown(value)} must be {kinds}") from None
 
     @wraps(function)
-    def call(*given: Arguments.args, **named: Arguments.kwargs) -> Result:
-        for x in (*given, *named.values()) if named else given:  # a loop: calls for rates take microseconds
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        for x in (*args, *kwargs.values()) if kwargs else args:  # a loop: calls for rates take microseconds
             if type(x) is np.ndarray and x.ndim == 0:  # stands for its one value
-                return call(*map(_scalar, given), **{name: _scalar(x) for name, x in named.items()})
+                return call(*map(_scalar, args), **{name: _scalar(x) for name, x in kwargs.items()})
         if late:
-            check(late, given, named)
+            check(late, args, kwargs)
         try:
-            return function(*given, **named)
+            return function(*args, **kwargs)
         except (TypeError, ValueError, AttributeError):
-            for name in () if any_name else named:
+            for name in () if any_name else kwargs:
                 if name not in parameters:
-                    near = did_you_mean(name, order)
-                    raise TypeError(f"{function.__name__}() has no argument '{name}'.{near}") from None
-            check(tests, given, named)
+                    suggestion = did_you_mean(name, order)
+                    raise TypeError(f"{function.__name__}() has no argument '{name}'.{suggestion}") from None
+            check(tests, args, kwargs)
             raise
 
     return call

@@ -174,21 +174,21 @@ def load(
     """
     if not isinstance(path, str | Path):
         raise ModelError(f"load({path!r:.60}): give the path of a file")
-    place = Path(path)
-    if not place.exists():
-        found = _shipped(place)
-        if found is not None:
-            return found.read(place, options)
-        place = existing(place)
-    if place.is_dir():
-        raise ModelError(f"load: {place} is a folder; give the path of a file")
-    sample = Sample(place)
-    found = next((kind for kind in KINDS if kind.is_one(sample)), None)
-    if found is None:
-        shown = f" Its top-level keys are {', '.join(sample.keys)}." if sample.keys else ""
-        known = "\n".join(f"  {kind.name}: {kind.known_by}" for kind in KINDS)
-        raise ModelError(f"load: {place} is none of the files that are known.{shown} Looked for:\n{known}")
-    return found.read(place, options)
+    file_path = Path(path)
+    if not file_path.exists():
+        kind_found = _shipped(file_path)
+        if kind_found is not None:
+            return kind_found.read(file_path, options)
+        file_path = existing(file_path)
+    if file_path.is_dir():
+        raise ModelError(f"load: {file_path} is a folder; give the path of a file")
+    sample = Sample(file_path)
+    kind_found = next((kind for kind in KINDS if kind.is_one(sample)), None)
+    if kind_found is None:
+        keys_text = f" Its top-level keys are {', '.join(sample.keys)}." if sample.keys else ""
+        kind_list = "\n".join(f"  {kind.name}: {kind.known_by}" for kind in KINDS)
+        raise ModelError(f"load: {file_path} is none of the files that are known.{keys_text} Looked for:\n{kind_list}")
+    return kind_found.read(file_path, options)
 
 
 def _shipped(name: Path) -> Kind | None:
@@ -203,16 +203,16 @@ def _shipped(name: Path) -> Kind | None:
     if len(homes) == 1:
         return homes[0]
     if homes:
-        calls = {
+        readers = {
             "car": "bc.vehicles.Car.read", "motorcycle": "bc.vehicles.Motorcycle.read",
             "linkage": "bc.linkage.Linkage.read",
         }  # fmt: skip
-        found = " and ".join(f"a {kind.name}" for kind in homes)
-        raise ModelError(f"load: '{name}' is {found}; call {' or '.join(calls[kind.name] for kind in homes)}")
+        kinds_text = " and ".join(f"a {kind.name}" for kind in homes)
+        raise ModelError(f"load: '{name}' is {kinds_text}; call {' or '.join(readers[kind.name] for kind in homes)}")
     if example_path(name) is not None:
         return None
     names = [*(name for kind in listed.values() for name in kind), *examples.names()]
-    near = [p.name for p in name.parent.iterdir()] if name.parent.is_dir() else []
-    guess = did_you_mean(name.name, [*near, *names])
+    neighbours = [p.name for p in name.parent.iterdir()] if name.parent.is_dir() else []
+    guess = did_you_mean(name.name, [*neighbours, *names])
     listing = "" if name.suffix else f" Names of what comes with Bellcrank: {', '.join(dict.fromkeys(names))}."
     raise ModelError(f"load: no file {name}.{guess}{listing}")

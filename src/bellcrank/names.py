@@ -26,42 +26,42 @@ def key_of(name: Any) -> str:
     return "".join(text_of(name).split())
 
 
-def find_name(name: Any, known: Iterable[str], what: str = "name") -> str | None:
+def find_name(name: Any, candidates: Iterable[str], kind: str = "name") -> str | None:
     """The known name that is equal but for blanks, else the only one that is equal but for blanks and capitals; None if
     there is none. Several are an error."""
-    listed, key = list(known), key_of(name)
+    listed, key = list(candidates), key_of(name)
     exact = next((x for x in listed if key_of(x) == key), None)
     if exact is not None:
         return exact
     folded = key.lower()
-    return only([x for x in listed if key_of(x).lower() == folded], name, what)
+    return only([x for x in listed if key_of(x).lower() == folded], name, kind)
 
 
-def only(found: list[str], name: Any, what: str) -> str | None:
+def only(matches: list[str], name: Any, kind: str) -> str | None:
     """The one name that was found; several, which differ by capitals, are an error."""
-    if len(found) > 1:
-        listed = " and ".join(f"'{x}'" for x in found)
-        raise ModelError(f"{what} '{text_of(name)}' may be {listed}: names are case-sensitive, write one of them")
-    return found[0] if found else None
+    if len(matches) > 1:
+        listed = " and ".join(f"'{x}'" for x in matches)
+        raise ModelError(f"{kind} '{text_of(name)}' may be {listed}: names are case-sensitive, write one of them")
+    return matches[0] if matches else None
 
 
 def numbered(names: Sequence[str]) -> list[str]:
     """Names of which each occurs once: the second "a" is "a (2)"."""
-    before = [names[:i].count(name) for i, name in enumerate(names)]
-    return [f"{name} ({k + 1})" if k else name for name, k in zip(names, before, strict=True)]
+    earlier_counts = [names[:i].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({k + 1})" if k else name for name, k in zip(names, earlier_counts, strict=True)]
 
 
-def one_each(given: Mapping[Any, T], keys: Mapping[Any, str], what: str) -> dict[str, T]:
+def one_each(values: Mapping[Any, T], keys: Mapping[Any, str], label: str) -> dict[str, T]:
     """What is given by the key of each name; two names of one thing are an error."""
-    found: dict[str, T] = {}
+    values_by_key: dict[str, T] = {}
     names: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in values.items():
         key = keys[name]
-        if key in found:
-            both = f"'{text_of(names[key])}' and '{text_of(name)}'"
-            raise ModelError(f"{what}: {both} are the same ({key}); give one of them")
-        found[key], names[key] = value, name
-    return found
+        if key in values_by_key:
+            pair = f"'{text_of(names[key])}' and '{text_of(name)}'"
+            raise ModelError(f"{label}: {pair} are the same ({key}); give one of them")
+        values_by_key[key], names[key] = value, name
+    return values_by_key
 
 
 def routine_name(name: str) -> str:
@@ -71,5 +71,5 @@ def routine_name(name: str) -> str:
 
 def called(text: str) -> tuple[str, tuple[str, ...]] | None:
     """The word and the numbers, still text, of uniform(1, 2); None if it is not like that. Nothing is executed."""
-    found = _CALL.fullmatch(text)
-    return None if found is None else (found[1], tuple(x for x in found.groups()[1:] if x is not None))
+    match = _CALL.fullmatch(text)
+    return None if match is None else (match[1], tuple(x for x in match.groups()[1:] if x is not None))

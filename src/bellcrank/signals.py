@@ -78,23 +78,23 @@ class Kind:
         exec(compile(self.python, f"<{self.name}>", "exec"), space)
         return space[self.name], space[f"{self.name}_breaks"]
 
-    def signal(self, *given: Any) -> Signal:
+    def signal(self, *values: Any) -> Signal:
         """The signal with its numbers."""
-        found = []
-        for number, value in zip(self.numbers, given, strict=True):
+        checked_numbers = []
+        for number, value in zip(self.numbers, values, strict=True):
             x = real(value)
             if x is None:
                 raise RunError(f"{self.name}: {number.name}={displayed(value)} is not a number")
-            found.append(x)
-            if number.positive and not found[-1] > 0:
-                raise RunError(f"{self.name}: {number.name}={found[-1]!r} must be positive")
+            checked_numbers.append(x)
+            if number.positive and not checked_numbers[-1] > 0:
+                raise RunError(f"{self.name}: {number.name}={checked_numbers[-1]!r} must be positive")
         value, breaks = self.functions
-        orders = [_of_time(value, order, found) for order in range(len(self.orders))] + [None, None]
+        orders = [_of_time(value, order, checked_numbers) for order in range(len(self.orders))] + [None, None]
         assert orders[0] is not None
-        kinks = tuple(x for x in breaks(*found) if math.isfinite(x))
-        numbers = tuple(found)
-        made = (_of_kind, (self.name, numbers))
-        return Signal(self.name, orders[0], orders[1], kinks, numbers, second=orders[2], made=made)
+        kinks = tuple(x for x in breaks(*checked_numbers) if math.isfinite(x))
+        numbers = tuple(checked_numbers)
+        recipe = (_of_kind, (self.name, numbers))
+        return Signal(self.name, orders[0], orders[1], kinks, numbers, second=orders[2], made=recipe)
 
 
 def _of_kind(name: str, numbers: tuple[float, ...]) -> Signal:
@@ -249,10 +249,10 @@ def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signa
     >>> f(2), f(5)
     (2.0, 4.0)
     """
-    found = KINDS["ramp"].signal(start, slope, end)
-    if found.numbers[2] < found.numbers[0]:
+    signal = KINDS["ramp"].signal(start, slope, end)
+    if signal.numbers[2] < signal.numbers[0]:
         raise RunError(f"ramp: end={end!r} s is before start={start!r} s")
-    return found
+    return signal
 
 
 def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0) -> Signal:
@@ -416,21 +416,21 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
         i = min(max(int(np.searchsorted(x, t, side="right")) - 1, 0), len(x) - 2)
         return float((y[i + 1] - y[i]) / (x[i + 1] - x[i]))
 
-    pieces = np.zeros((len(x) - 1, 4))
-    pieces[:, 0], pieces[:, 1] = y[:-1], np.diff(y) / np.diff(x)
-    made = (sampled, (x, y, name))
-    return Signal("pieces", value, rate, kinks(x, pieces[:, 1]), (), x, pieces, covers, made=made)
+    coefficients = np.zeros((len(x) - 1, 4))
+    coefficients[:, 0], coefficients[:, 1] = y[:-1], np.diff(y) / np.diff(x)
+    recipe = (sampled, (x, y, name))
+    return Signal("pieces", value, rate, kinks(x, coefficients[:, 1]), (), x, coefficients, covers, made=recipe)
 
 
-def own_copy(given: Any) -> Any:
+def own_copy(value: Any) -> Any:
     """What a caller gives for an input, without arrays and lists that the caller may change afterwards."""
-    return copy.deepcopy(given) if isinstance(given, tuple | list | np.ndarray) else given
+    return copy.deepcopy(value) if isinstance(value, tuple | list | np.ndarray) else value
 
 
 def kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
     """Points between straight lines at which the slope changes."""
-    changes = np.abs(np.diff(slopes)) > INPUTS.kink * np.abs(slopes).max(initial=0.0)
-    return tuple(x[1:-1][changes].tolist())
+    is_kink = np.abs(np.diff(slopes)) > INPUTS.kink * np.abs(slopes).max(initial=0.0)
+    return tuple(x[1:-1][is_kink].tolist())
 
 
 def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:

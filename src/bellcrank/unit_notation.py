@@ -79,9 +79,11 @@ def _written(powers: _Powers, names: Mapping[str, str], product: str, raised: bo
 
     above = [word(name, e) for name, e in powers.items if e > 0]
     below = [word(name, -e) for name, e in powers.items if e < 0]
-    under = product.join(below)
-    over = product.join(above) or "1"
-    return over if not below else f"{over}/({under})" if len(below) > 1 else f"{over}/{under}"
+    denominator = product.join(below)
+    numerator = product.join(above) or "1"
+    return (
+        numerator if not below else f"{numerator}/({denominator})" if len(below) > 1 else f"{numerator}/{denominator}"
+    )
 
 
 @cache
@@ -99,13 +101,13 @@ def modelica_unit(text: str) -> str | None:
         "N.m/s2". A pure number is "1". A pound force is "lbf", the acceleration of free fall "g_n".
     """
     powers = _powers(text)
-    for known, name in _DERIVED.items():
-        if dict(powers.items) == dict(_powers(known).items):
+    for derived_unit, name in _DERIVED.items():
+        if dict(powers.items) == dict(_powers(derived_unit).items):
             return name
     if any(e.denominator != 1 for e in powers.exponents):
         return None
-    kept = _Powers(tuple((name, e) for name, e in powers.items if _MODELICA.get(name) != "1"))
-    return _written(kept, _MODELICA, ".", raised=False)
+    named_powers = _Powers(tuple((name, e) for name, e in powers.items if _MODELICA.get(name) != "1"))
+    return _written(named_powers, _MODELICA, ".", raised=False)
 
 
 @cache

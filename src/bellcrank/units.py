@@ -191,11 +191,11 @@ class UnitSystem:
 
     def _text(self, dimension: Dimension, angle: str) -> str:
         mass = None if self.mass == "lbm" else self.mass  # lbm is not consistent, so it stands only for itself
-        parts = _parts(dimension, mass, self.force, self.length, "s", angle)
+        factors = _parts(dimension, mass, self.force, self.length, "s", angle)
         if self.force == "lb":  # in-lb, but N-m
-            parts.sort(key=lambda part: part[0] == self.force)
-            parts.sort(key=lambda part: part[0] in ("s", angle))
-        return _written(parts, "-", "") or "-"
+            factors.sort(key=lambda part: part[0] == self.force)
+            factors.sort(key=lambda part: part[0] in ("s", angle))
+        return _written(factors, "-", "") or "-"
 
 
 UNIT_SYSTEMS = {
@@ -214,23 +214,25 @@ def unit_system(name: str | UnitSystem) -> UnitSystem:
     if isinstance(name, UnitSystem):
         return name
     key = str(name).strip().lower()
-    found = UNIT_SYSTEMS.get("mks" if key == "si" else key)
-    if found is None:
-        known = ", ".join(["SI", *UNIT_SYSTEMS])
-        raise ModelError(f"no unit system is named '{name}'.{did_you_mean(str(name), UNIT_SYSTEMS)} Systems: {known}.")
-    return found
+    system = UNIT_SYSTEMS.get("mks" if key == "si" else key)
+    if system is None:
+        system_names = ", ".join(["SI", *UNIT_SYSTEMS])
+        raise ModelError(
+            f"no unit system is named '{name}'.{did_you_mean(str(name), UNIT_SYSTEMS)} Systems: {system_names}."
+        )
+    return system
 
 
-def with_unit(given: Any) -> tuple[float, str] | None:
+def with_unit(text: Any) -> tuple[float, str] | None:
     """Number and unit of a text such as "90 deg"; None for anything else."""
-    found = WITH_UNIT.fullmatch(given) if isinstance(given, str) else None
-    if found is None:
+    match = WITH_UNIT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         return None
     try:
-        UNIT_SYSTEMS["mks"].parse_unit(found[2])
+        UNIT_SYSTEMS["mks"].parse_unit(match[2])
     except ModelError:
         return None
-    return float(found[1]), found[2]
+    return float(match[1]), match[2]
 
 
 def preferred_name(word: str, text: str, position: int) -> str:
@@ -241,8 +243,8 @@ def preferred_name(word: str, text: str, position: int) -> str:
             problem = f"the dimension word '{word}' stands among real units; write one kind or the other."
         else:
             problem = f"no unit is named '{word}'.{did_you_mean(word, _UNITS)}"
-        allowed = f"Units: {', '.join(names[0] for names, *_ in _ROWS)}; or dimensions: words over L F M T A and 1."
-        raise ExpressionError(f"{problem}\n{allowed}", text, position)
+        unit_list = f"Units: {', '.join(names[0] for names, *_ in _ROWS)}; or dimensions: words over L F M T A and 1."
+        raise ExpressionError(f"{problem}\n{unit_list}", text, position)
     return _UNITS[name][0]
 
 
@@ -251,8 +253,10 @@ def parse_dimension(text: str) -> Dimension:
 
     def find(word: str, text: str, position: int) -> tuple[Dimension, float]:
         if word.lower() not in _DIMENSION_WORDS:
-            allowed = "L (length), F (force), M (mass), T (time), A (angle) and 1"
-            raise ExpressionError(f"'{word}' is not a dimension. Dimensions are words over {allowed}.", text, position)
+            dimension_list = "L (length), F (force), M (mass), T (time), A (angle) and 1"
+            raise ExpressionError(
+                f"'{word}' is not a dimension. Dimensions are words over {dimension_list}.", text, position
+            )
         return _DIMENSION_WORDS[word.lower()], 1.0
 
     return read_unit(text, find, ONE)[0]
@@ -268,7 +272,7 @@ def _parts(
     return [(force, m), (length, l - m), (time, t + 2 * m), (angle, a)]
 
 
-def _written(parts: Iterable[tuple[str, Fraction]], product: str, power: str) -> str:
+def _written(factors: Iterable[tuple[str, Fraction]], product: str, power: str) -> str:
     """Words with exponents as text: "in-lb-s/deg", "F*L/A", "1/s"; "" for a pure number."""
 
     def word(name: str, exponent: Fraction) -> str:
@@ -276,9 +280,9 @@ def _written(parts: Iterable[tuple[str, Fraction]], product: str, power: str) ->
             return f"{name}{power or '^'}({exponent})"
         return name if exponent == 1 else f"{name}{power}{exponent}"
 
-    parts = list(parts)
-    above = product.join(word(name, exponent) for name, exponent in parts if exponent > 0)
-    below = "".join("/" + word(name, -exponent) for name, exponent in parts if exponent < 0)
+    factors = list(factors)
+    above = product.join(word(name, exponent) for name, exponent in factors if exponent > 0)
+    below = "".join("/" + word(name, -exponent) for name, exponent in factors if exponent < 0)
     return (above or "1") + below if above or below else ""
 
 
@@ -312,12 +316,12 @@ class Kind(Protocol):
 K = TypeVar("K", bound=Kind)
 
 
-def read_unit(text: str, find: Callable[[str, str, int], tuple[K, float]], one: K) -> tuple[K, float]:
-    """Read a product of powers of words; `find` knows the words and complains with their position; `one` is that of a
+def read_unit(text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K) -> tuple[K, float]:
+    """Read a product of powers of words; `lookup` knows the words and complains with their position; `one` is that of a
     pure number."""
     if _plain(text).strip() == "-":  # the usual mark of a pure number
         return one, 1.0
-    reader = _Reader(text, find, one)
+    reader = _Reader(text, lookup, one)
     try:
         dimension, factor = reader.quotient()
     except (OverflowError, ZeroDivisionError):
@@ -332,8 +336,8 @@ def read_unit(text: str, find: Callable[[str, str, int], tuple[K, float]], one: 
 class _Reader(Generic[K]):
     """Recursive descent over a unit text: quotient -> compound -> factor -> atom."""
 
-    def __init__(self, text: str, find: Callable[[str, str, int], tuple[K, float]], one: K) -> None:
-        self.text, self.plain, self.find, self.one = text, _plain(text).rstrip(), find, one
+    def __init__(self, text: str, lookup: Callable[[str, str, int], tuple[K, float]], one: K) -> None:
+        self.text, self.plain, self.find, self.one = text, _plain(text).rstrip(), lookup, one
         self.position = self.next_position = 0
         if not self.plain:
             raise ExpressionError('the units are empty; write "1" for a pure number', text, 0)
@@ -343,8 +347,8 @@ class _Reader(Generic[K]):
 
     def advance(self) -> None:
         """Step to the next token: its `kind` is "word", "number", "power", "end" or the operator itself."""
-        rest = self.plain[self.next_position :]
-        self.position = len(self.plain) - len(rest.lstrip())
+        tail = self.plain[self.next_position :]
+        self.position = len(self.plain) - len(tail.lstrip())
         self.kind = "end"
         if self.position < len(self.plain):
             match = _TOKEN.match(self.plain, self.position)

@@ -160,7 +160,7 @@ def test_where_there_is_one_library_alone(tiered, monkeypatch):
     """Code of users, flags of users, flags that a compiler does not know, and sources that are soon compiled."""
 
     def speeds(own=True):
-        found = tiers.builds_of(Sources(SOURCE, "", ""), find_compiler(), "auto", own=own, linked=False).now
+        found = tiers.builds_of(Sources(SOURCE, "", ""), find_compiler(), "auto", is_generated=own, linked=False).now
         assert found.now.loaded.answer() == 42
         found.took(1.0)
         return found.speeds[0], found.settled.wait(LONG)
@@ -202,7 +202,7 @@ def test_what_is_under_way_ends_with_the_process():
     def task(aside):
         began.set()
         try:
-            run_program([sys.executable, "-c", "import time; time.sleep(60)"], None, aside=aside)
+            run_program([sys.executable, "-c", "import time; time.sleep(60)"], None, background_process=aside)
         except Ended:
             ended.append("ended")
 

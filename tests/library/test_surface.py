@@ -99,7 +99,7 @@ def test_the_nearest_ground_in_c():
         parts += [near, turn]
         calls += [f"if (k == {i}) {{ {name}(x, y, z, reach, out); {turned}(x, y, z, reach, out + 6); }}"]
     parts += ["void around(int k, double x, double y, double z, double reach, double *out)", "{", *calls, "}", ""]
-    function, out = load_source("\n".join(parts), find_compiler(), own=True).around, np.empty(13)
+    function, out = load_source("\n".join(parts), find_compiler(), is_generated=True).around, np.empty(13)
     for i, ground in enumerate(grounds):
         for at in places(ground, 12):
             function(i, *map(ctypes.c_double, at), ctypes.c_void_p(out.ctypes.data))

@@ -125,7 +125,7 @@ def test_the_nearest_ground_in_c():
     parts += [grounds[0].lanes, "int width = N_LANES;"]
     parts += ["void side_by_side(int k, const double *given, double *out)", "{", "lanes x[3], near[4];"]
     parts += ["memcpy(x, given, sizeof x);", *beside, "memcpy(out, near, sizeof near);", "}"]
-    library, out = load_source("\n".join(parts), find_compiler(), own=True), np.empty(6)
+    library, out = load_source("\n".join(parts), find_compiler(), is_generated=True), np.empty(6)
     width, rng = ctypes.c_int.in_dll(library, "width").value, np.random.default_rng(3)
     for i, ground in enumerate(grounds):
         states, alone = np.array(states_around(ground)), []

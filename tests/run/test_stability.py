@@ -152,8 +152,8 @@ def test_slopes_to_one_side_of_the_states_that_rates_depend_on():
     idle = np.setdiff1d(np.arange(loaded.n_states), loaded.felt)
     assert 0 < len(idle) < loaded.n_states
     assert not whole[:, idle].any()
-    np.testing.assert_array_equal(difference_jacobian(rates, t, y, places=loaded.felt)[0], whole)
-    one = difference_jacobian(rates, t, y, places=loaded.felt, both=False)[0]
+    np.testing.assert_array_equal(difference_jacobian(rates, t, y, state_indices=loaded.felt)[0], whole)
+    one = difference_jacobian(rates, t, y, state_indices=loaded.felt, is_central=False)[0]
     np.testing.assert_allclose(one, whole, rtol=1e-3, atol=1e-5 * np.abs(whole).max())
 
 

@@ -39,11 +39,11 @@ class Aim:
 
     def at(self, x: np.ndarray, values: Groups, derivatives: Groups) -> tuple[float, np.ndarray]:
         """What is left to the value, and its derivatives by all columns."""
-        found = [channel_at(q, x, values, derivatives) for q in self.channels]
-        known = self._known(x, values)
-        (left, *by) = evaluate([self.left, *(partial(self.left, s) for s in self.symbols)], known)
-        rows = [b * row / q.unit.factor for b, q, (_, row) in zip(by, self.channels, found, strict=True)]
-        return left, np.sum(rows, axis=0)
+        gradients = [channel_at(q, x, values, derivatives) for q in self.channels]
+        channel_values = self._known(x, values)
+        (residual, *partials) = evaluate([self.left, *(partial(self.left, s) for s in self.symbols)], channel_values)
+        rows = [b * row / q.unit.factor for b, q, (_, row) in zip(partials, self.channels, gradients, strict=True)]
+        return residual, np.sum(rows, axis=0)
 
     def value_at(self, x: np.ndarray, values: Groups) -> float:
         """The formula's value, nan where it has none."""
@@ -77,48 +77,48 @@ def aims_of(plant: Plant, targets: Mapping[Any, float | str] | None) -> list[Aim
     return [_aim(plant, k, finite(v, f"the target {k}")) for k, v in (targets or {}).items()]
 
 
-def is_formula(given: Any) -> bool:
+def is_formula(value: Any) -> bool:
     """Is it text that computes something?"""
-    return isinstance(given, str) and any(c in given for c in "+-*/")
+    return isinstance(value, str) and any(c in value for c in "+-*/")
 
 
-def _aim(plant: Plant, given: Any, value: float) -> Aim:
-    text = str(getattr(given, "name", given))
-    quantity = plant.interface.get(given, CHANNELS)
-    if quantity is not None or not is_formula(given):
-        quantity = plant.find(given, CHANNELS, "target")
+def _aim(plant: Plant, target: Any, value: float) -> Aim:
+    text = str(getattr(target, "name", target))
+    quantity = plant.interface.get(target, CHANNELS)
+    if quantity is not None or not is_formula(target):
+        quantity = plant.find(target, CHANNELS, "target")
         plain = _symbol(quantity)
         return Aim(quantity.name, quantity.unit.text, value, (quantity,), plain, sub(plain, _number(value)))
-    used: dict[str, Quantity] = {}
+    channels: dict[str, Quantity] = {}
 
-    def meaning(node: Syntax, parts: list[Any]) -> Any:
-        shown = show(node) if node.op in ("name", "call") else ""
-        channel = plant.interface.get(shown, CHANNELS) if shown else None
+    def meaning(node: Syntax, operands: list[Any]) -> Any:
+        node_text = show(node) if node.op in ("name", "call") else ""
+        channel = plant.interface.get(node_text, CHANNELS) if node_text else None
         if channel is not None:
-            return _symbol(used.setdefault(channel.key, channel))
+            return _symbol(channels.setdefault(channel.key, channel))
         match node.op:
             case "number":
                 return _number(node.args[0])
             case "name":
-                return PI if shown == "pi" else node
-        unknown = next((p for p in parts if isinstance(p, Syntax)), None)
+                return PI if node_text == "pi" else node
+        unknown = next((p for p in operands if isinstance(p, Syntax)), None)
         if unknown is not None:
             plant.find(show(unknown), CHANNELS, f"target '{text}':")
         if node.op == "neg":
-            return neg(parts[0])
+            return neg(operands[0])
         if node.op in CREATORS:
-            return CREATORS[node.op](*parts)
-        return function(str(node.args[0]).lower() if node.op == "call" else OPERATORS[node.op].name, *parts)
+            return CREATORS[node.op](*operands)
+        return function(str(node.args[0]).lower() if node.op == "call" else OPERATORS[node.op].name, *operands)
 
     syntax = parse(text)
     top = evaluate_syntax(syntax, meaning)
-    if isinstance(top, Syntax) or not used:
+    if isinstance(top, Syntax) or not channels:
         plant.find(text, CHANNELS, "target")
-    left = sub(top, _number(value))
+    residual = sub(top, _number(value))
     if syntax.op == "/":  # a radius is infinite straight ahead; speed - radius*yaw rate is not
         above, below = (evaluate_syntax(c, meaning) for c in syntax.children)
-        left = sub(above, mul(_number(value), below))
-    return Aim(text, "", value, tuple(used.values()), top, left)
+        residual = sub(above, mul(_number(value), below))
+    return Aim(text, "", value, tuple(channels.values()), top, residual)
 
 
 def _number(value: float) -> Number:

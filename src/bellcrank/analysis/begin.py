@@ -35,7 +35,7 @@ class Begin:
 
 def begin_at(
     plant: Plant,
-    at: Any,
+    location: Any,
     states: Mapping[Quantity, float],
     aims: Sequence[Aim],
     parameters: Parameters,
@@ -43,30 +43,30 @@ def begin_at(
     t: float = 0.0,
 ) -> Begin:
     """A place with some states fixed (user units), its speeds brought to those that are fixed or aimed at."""
-    there = _base(plant, at, parameters, inputs, t)
-    ratio = _ratio(plant, there, onward(plant, there), states, aims)
-    point = _begin(plant, at, there, 1.0 if ratio is None else ratio, states, parameters, inputs, t)
-    return Begin(there, point.moved({q: v * q.unit.factor for q, v in states.items()}), ratio)
+    base_point = _base(plant, location, parameters, inputs, t)
+    ratio = _ratio(plant, base_point, onward(plant, base_point), states, aims)
+    point = _begin(plant, location, base_point, 1.0 if ratio is None else ratio, states, parameters, inputs, t)
+    return Begin(base_point, point.moved({q: v * q.unit.factor for q, v in states.items()}), ratio)
 
 
-def _base(plant: Plant, at: Any, parameters: Parameters, inputs: Inputs, t: float) -> Point:
+def _base(plant: Plant, location: Any, parameters: Parameters, inputs: Inputs, t: float) -> Point:
     """Where the search starts, as it is given."""
-    found = getattr(at, "point", None)
-    if not isinstance(found, Point) or not (parameters or inputs):
-        return place_at(plant, _named(plant, at), parameters, inputs, t).point
+    point = getattr(location, "point", None)
+    if not isinstance(point, Point) or not (parameters or inputs):
+        return place_at(plant, _named(plant, location), parameters, inputs, t).point
     p, signals = plant.loaded.parameter_values(parameters), plant.loaded.inputs(inputs)
-    return replace(found, p=tuple(p), w=tuple(float(i.function(found.t)) for i in signals))
+    return replace(point, p=tuple(p), w=tuple(float(i.function(point.t)) for i in signals))
 
 
-def _named(plant: Plant, at: Any) -> Any:
-    """`at`, with the start of the run in place of words: an equilibrium is searched from there too."""
-    return plant.interface.run.initial if at is None or word_of(at, plant.name) else at
+def _named(plant: Plant, location: Any) -> Any:
+    """`location`, with the start of the run in place of words: an equilibrium is searched from there too."""
+    return plant.interface.run.initial if location is None or word_of(location, plant.name) else location
 
 
 def _begin(
     plant: Plant,
-    at: Any,
-    there: Point,
+    location: Any,
+    base_point: Point,
     ratio: float,
     states: Mapping[Quantity, float],
     parameters: Parameters,
@@ -74,49 +74,51 @@ def _begin(
     t: float,
 ) -> Point:
     """The start with states that are fixed put in, and speeds in proportion to those that are."""
-    named = _named(plant, at)
-    if not isinstance(named, Mapping):
-        return in_proportion(plant, there, ratio)
+    initial_values = _named(plant, location)
+    if not isinstance(initial_values, Mapping):
+        return in_proportion(plant, base_point, ratio)
     speeds = {q.key for q in (*plant.interface.speeds, *plant.interface.removed)}
-    given = {k: ratio * v if state_key(plant.interface, k) in speeds else v for k, v in named.items()}
+    scaled_values = {k: ratio * v if state_key(plant.interface, k) in speeds else v for k, v in initial_values.items()}
     fixed = {q.key: v for q, v in states.items()}
-    kept = {k: v for k, v in given.items() if state_key(plant.interface, k) not in fixed}
-    return place_at(plant, {**kept, **{q.name: v for q, v in states.items()}}, parameters, inputs, t).point
+    free_values = {k: v for k, v in scaled_values.items() if state_key(plant.interface, k) not in fixed}
+    return place_at(plant, {**free_values, **{q.name: v for q, v in states.items()}}, parameters, inputs, t).point
 
 
 def _ratio(
-    plant: Plant, at: Point, cyclic: set[str], states: Mapping[Quantity, float], aims: Sequence[Aim]
+    plant: Plant, point: Point, cyclic: set[str], states: Mapping[Quantity, float], aims: Sequence[Aim]
 ) -> float | None:
     """By how much the start must be faster or slower for a speed that is fixed or aimed at; None: no speed is."""
     for q, value in states.items():
-        if q.kind == "speed" and abs(at.of(q)) > GOING and feeds(plant, at, cyclic, q):
-            return value * q.unit.factor / at.of(q)
+        if q.kind == "speed" and abs(point.of(q)) > GOING and feeds(plant, point, cyclic, q):
+            return value * q.unit.factor / point.of(q)
     for aim in aims:
-        now, doubled = (aimed(plant, x, aim) for x in (at, in_proportion(plant, at, 2.0)))
-        if abs(now) > GOING and abs(doubled - 2 * now) <= ALIKE * abs(now):
-            return aim.value / now
-    if going(plant, at, cyclic):
+        current, doubled = (aimed(plant, x, aim) for x in (point, in_proportion(plant, point, 2.0)))
+        if abs(current) > GOING and abs(doubled - 2 * current) <= ALIKE * abs(current):
+            return aim.value / current
+    if going(plant, point, cyclic):
         return None
-    feeding = [s for s in plant.interface.speeds if feeds(plant, at, cyclic, s)]
-    asked = any(_is_speed(plant, at, aim, s) for aim in aims for s in feeding)
-    return 1.0 if asked else None  # at rest there is nothing to be in proportion
+    feeding = [s for s in plant.interface.speeds if feeds(plant, point, cyclic, s)]
+    has_speed_target = any(_is_speed(plant, point, aim, s) for aim in aims for s in feeding)
+    return 1.0 if has_speed_target else None  # at rest there is nothing to be in proportion
 
 
-def _is_speed(plant: Plant, at: Point, aim: Aim, speed: Quantity) -> bool:
+def _is_speed(plant: Plant, point: Point, aim: Aim, speed: Quantity) -> bool:
     """Does an aim grow in proportion to a speed?"""
-    one, two = (aimed(plant, at.moved({speed: at.of(speed) + k}), aim) for k in (1.0, 2.0))
+    one, two = (aimed(plant, point.moved({speed: point.of(speed) + k}), aim) for k in (1.0, 2.0))
     return abs(one) > GOING and abs(two - 2 * one) <= ALIKE * abs(one)
 
 
-def aimed(plant: Plant, at: Point, aim: Aim) -> float:
+def aimed(plant: Plant, point: Point, aim: Aim) -> float:
     """What an aim has at a point, in user units."""
-    loaded, p = plant.loaded, list(at.p)
-    out = loaded.model.calls().outputs(at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w))
-    return aim.value_at(at.x, {"outputs": np.array(out)})
+    loaded, p = plant.loaded, list(point.p)
+    outputs = loaded.model.calls().outputs(
+        point.t, point.q.tolist(), point.u.tolist(), p, loaded.constants(p), list(point.w)
+    )
+    return aim.value_at(point.x, {"outputs": np.array(outputs)})
 
 
-def feeds(plant: Plant, at: Point, cyclic: set[str], speed: Quantity) -> bool:
+def feeds(plant: Plant, point: Point, cyclic: set[str], speed: Quantity) -> bool:
     """Does a speed move cyclic coordinates?"""
     rows = [q.place for q in plant.interface.coordinates if q.name in cyclic]
-    change = rates_at(plant, at.moved({speed: at.of(speed) + 1.0}))[rows] - rates_at(plant, at)[rows]
-    return bool(np.any(np.abs(change) > 0.5))
+    rate_change = rates_at(plant, point.moved({speed: point.of(speed) + 1.0}))[rows] - rates_at(plant, point)[rows]
+    return bool(np.any(np.abs(rate_change) > 0.5))

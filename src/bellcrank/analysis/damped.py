@@ -31,14 +31,14 @@ GROWTH = 0.5  # longest step, against the time constant of growth
 class DampedMotion:
     """The flow of a model at rest; what `held` names does not move."""
 
-    def __init__(self, plant: Plant, find: Find, start: Point, held: set[str]) -> None:
+    def __init__(self, plant: Plant, evaluation: Find, start: Point, held: set[str]) -> None:
         coordinates, speeds = plant.interface.coordinates, plant.interface.speeds
-        self.find, self.start = find, replace(start, u=np.zeros(len(start.u)))
+        self.find, self.start = evaluation, replace(start, u=np.zeros(len(start.u)))
         self.free = np.array([q.name not in held for q in coordinates])
-        place = {s: j for j, s in enumerate(find.columns)}
+        column_index = {s: j for j, s in enumerate(evaluation.columns)}
 
         def columns(symbols: list[Symbol | None]) -> list[int]:
-            return [place[s] for s in symbols if s is not None]
+            return [column_index[s] for s in symbols if s is not None]
 
         self.by_q, self.by_u = columns([q.symbol for q in coordinates]), columns([u.symbol for u in speeds])
 
@@ -58,9 +58,9 @@ class DampedMotion:
             g = values["positions"]
             if not len(g):
                 return q
-            change = np.linalg.lstsq(derivatives["positions"][:, self.by_q], g, rcond=1e-10)[0]
-            q = q - change
-            if np.abs(change).max() < 1e-11:
+            correction = np.linalg.lstsq(derivatives["positions"][:, self.by_q], g, rcond=1e-10)[0]
+            q = q - correction
+            if np.abs(correction).max() < 1e-11:
                 return q
         raise RunError("the position constraints cannot be satisfied")
 
@@ -68,8 +68,8 @@ class DampedMotion:
         f, J = flow
         return self._closed(q + np.linalg.solve(np.eye(len(q)) - s * J, s * f))
 
-    def path(self, ends: Callable[[Point], bool]) -> bool:
-        """Follows the motion until `ends` accepts a point near an equilibrium; False if it comes near none."""
+    def path(self, accept: Callable[[Point], bool]) -> bool:
+        """Follows the motion until `accept` accepts a point near an equilibrium; False if it comes near none."""
         try:
             values = self.find.values(self.start)
             if np.abs(values["speeds"]).max(initial=0.0) > 1e-9:
@@ -86,26 +86,26 @@ class DampedMotion:
             stable = growth <= 1e-9 * (1.0 + np.abs(J).max(initial=0.0))
             if not stable:
                 s = min(s, GROWTH / growth)
-            ahead = np.linalg.lstsq(J, -f, rcond=1e-12)[0] if stable else s * f
-            near = float(np.abs(ahead / size).max(initial=0.0))
-            if near < (NEAR if stable else STILL) and ends(replace(self.start, q=q)):
+            displacement = np.linalg.lstsq(J, -f, rcond=1e-12)[0] if stable else s * f
+            step_size = float(np.abs(displacement / size).max(initial=0.0))
+            if step_size < (NEAR if stable else STILL) and accept(replace(self.start, q=q)):
                 return True
-            if near < STILL:
+            if step_size < STILL:
                 return False  # it stays where no equilibrium was found: constraints or user-defined states move on
             s = min(s, LONGEST / (1e-9 + np.abs(J).max(initial=0.0)))
             try:
-                full, half = self._step(q, flow, s), self._step(q, flow, s / 2)
-                half = self._step(half, self._flow(half), s / 2)
-                error = float(np.abs((half - full) / size).max(initial=0.0)) / ACCURATE
-                found = self._closed(2 * half - full), error
-                following = self._flow(found[0]) if error <= 1 else flow
+                full_step, half_steps = self._step(q, flow, s), self._step(q, flow, s / 2)
+                half_steps = self._step(half_steps, self._flow(half_steps), s / 2)
+                error = float(np.abs((half_steps - full_step) / size).max(initial=0.0)) / ACCURATE
+                trial = self._closed(2 * half_steps - full_step), error
+                next_flow = self._flow(trial[0]) if error <= 1 else flow
             except (RunError, np.linalg.LinAlgError):
-                found, following = (q, np.inf), flow
-            if not np.isfinite(found[1]) or found[1] > 1 or not np.all(np.isfinite(found[0])):
-                s /= 4 if not np.isfinite(found[1]) else min(4.0, 1.1 * float(np.sqrt(found[1])))
+                trial, next_flow = (q, np.inf), flow
+            if not np.isfinite(trial[1]) or trial[1] > 1 or not np.all(np.isfinite(trial[0])):
+                s /= 4 if not np.isfinite(trial[1]) else min(4.0, 1.1 * float(np.sqrt(trial[1])))
                 if s < 1e-14:
                     return False
                 continue
-            q, flow = found[0], following
-            s *= min(4.0, 0.9 / float(np.sqrt(max(found[1], 1e-2))))
+            q, flow = trial[0], next_flow
+            s *= min(4.0, 0.9 / float(np.sqrt(max(trial[1], 1e-2))))
         return False

@@ -31,12 +31,12 @@ def _plane(axis: Any) -> None:
 
 
 def draw_modes(
-    name: str, states: Sequence[str], eigenvalues: Sequence[complex], shares: np.ndarray, path: Place = None
+    name: str, states: Sequence[str], eigenvalues: Sequence[complex], participation: np.ndarray, path: Place = None
 ) -> Any:
     """Eigenvalues (1/s, one of each pair) in the complex plane next to the fractions of the states (modes by
     states)."""
     figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
-    plane, beside = figure.subplots(1, 2, width_ratios=(1, 1.25))
+    plane, axis = figure.subplots(1, 2, width_ratios=(1, 1.25))
     labels = []
     for i, x in enumerate(eigenvalues, 1):
         points = [x, x.conjugate()] if x.imag else [x]
@@ -45,11 +45,11 @@ def draw_modes(
         labels.append(f"{i}\n{abs(x) / (2 * np.pi):.3g} Hz" if x.imag else f"{i}\n{x.real:.3g}/s")
     _plane(plane)
     if labels:
-        image = beside.imshow(shares.T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
-        beside.set_yticks(range(len(states)), states, fontsize=8)
-        beside.set_xticks(range(len(labels)), labels, fontsize=7)
-        beside.set_title("participation", fontsize=10)
-        figure.colorbar(image, ax=beside)
+        image = axis.imshow(participation.T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
+        axis.set_yticks(range(len(states)), states, fontsize=8)
+        axis.set_xticks(range(len(labels)), labels, fontsize=7)
+        axis.set_title("participation", fontsize=10)
+        figure.colorbar(image, ax=axis)
     return _titled(figure, f"{name}: modes", path)
 
 
@@ -77,8 +77,8 @@ def draw_spectra(
     figure = new_figure(8, 4.4)
     axis = figure.subplots()
     for label, f, values in spectra:
-        keep = (f > 0) & (values > 0)
-        axis.loglog(f[keep], values[keep], linewidth=1.3, label=label)
+        positive = (f > 0) & (values > 0)
+        axis.loglog(f[positive], values[positive], linewidth=1.3, label=label)
     axis.set_xlabel("frequency (Hz)")
     axis.set_ylabel(f"({unit})$^2$/Hz")
     _grid(axis, which="both")
@@ -86,14 +86,14 @@ def draw_spectra(
     return _titled(figure, f"{name}: power spectral density", path)
 
 
-def draw_locus(name: str, over: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
+def draw_locus(name: str, parameter: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
     """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
     figure = new_figure(10, 5.0)
     plane, side = figure.subplots(1, 2)
-    shown = plane.scatter(
+    scatter = plane.scatter(
         branches.real.ravel(), branches.imag.ravel(), c=np.repeat(values, branches.shape[1]), s=9, cmap="viridis"
     )
-    figure.colorbar(shown, ax=plane, label=over)
+    figure.colorbar(scatter, ax=plane, label=parameter)
     _plane(plane)
     for part, label, color, style, width in (
         (branches.real, "real part (1/s)", "tab:blue", "-", 1.2),
@@ -102,32 +102,32 @@ def draw_locus(name: str, over: str, values: np.ndarray, branches: np.ndarray, p
         side.plot(values, part, color=color, linewidth=width, linestyle=style)
         side.plot([], [], color=color, linestyle=style, label=label)
     side.axhline(0, color="black", linewidth=0.8)
-    side.set_xlabel(over)
+    side.set_xlabel(parameter)
     side.legend(fontsize=8)
     _grid(side)
-    return _titled(figure, f"{name}: eigenvalues over {over}", path)
+    return _titled(figure, f"{name}: eigenvalues over {parameter}", path)
 
 
 def draw_chart(
-    name: str, over: Sequence[str], values: tuple[np.ndarray, np.ndarray], growth: np.ndarray, path: Place = None
+    name: str, parameters: Sequence[str], values: tuple[np.ndarray, np.ndarray], growth: np.ndarray, path: Place = None
 ) -> Any:
-    """Largest real part over two parameters, with the stability limit; `over`: their names and units."""
+    """Largest real part over two parameters, with the stability limit; `parameters`: their names and units."""
     figure = new_figure(7.2, 5.2)
     axis = figure.subplots()
     (x, y) = values
     size = float(np.nanmax(np.abs(growth))) if np.any(np.isfinite(growth)) else 1.0
-    shown = axis.pcolormesh(x, y, growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
+    mesh = axis.pcolormesh(x, y, growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
     if np.nanmin(growth) < 0 < np.nanmax(growth):
         axis.contour(x, y, growth.T, levels=[0.0], colors="black", linewidths=1.4)
-    figure.colorbar(shown, ax=axis, label="largest real part (1/s); stable below 0")
-    axis.set_xlabel(over[0])
-    axis.set_ylabel(over[1])
+    figure.colorbar(mesh, ax=axis, label="largest real part (1/s); stable below 0")
+    axis.set_xlabel(parameters[0])
+    axis.set_ylabel(parameters[1])
     return _titled(figure, f"{name}: stability", path)
 
 
 def draw_panels(
     title: str,
-    over: str,
+    x_label: str,
     x: np.ndarray,
     panels: Sequence[tuple[str, Mapping[str, np.ndarray]]],
     path: Place = None,
@@ -143,7 +143,7 @@ def draw_panels(
         _grid(axis)
     if legend:
         axes[0].legend(fontsize=8, title=legend, title_fontsize=8)
-    axes[-1].set_xlabel(over)
+    axes[-1].set_xlabel(x_label)
     return _titled(figure, title, path)
 
 
@@ -154,14 +154,14 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Place =
         groups.setdefault(unit, []).append((label, value if abs(value) > 1e-13 else 0.0))
     figure = new_figure(7, 1.2 + 0.32 * len(rows) + 0.6 * len(groups))
     axes = figure.subplots(len(groups), 1, squeeze=False, height_ratios=[len(g) + 1 for g in groups.values()])[:, 0]
-    for axis, (unit, listed) in zip(axes, groups.items(), strict=True):
-        places = range(len(listed))
-        bars = axis.barh(places, [v for _, v in listed], color="tab:blue", height=0.6)
-        axis.bar_label(bars, [f"{v:.4g}" for _, v in listed], fontsize=8, padding=3)
-        axis.set_yticks(places, [n for n, _ in listed], fontsize=8)
+    for axis, (unit, entries) in zip(axes, groups.items(), strict=True):
+        positions = range(len(entries))
+        bars = axis.barh(positions, [v for _, v in entries], color="tab:blue", height=0.6)
+        axis.bar_label(bars, [f"{v:.4g}" for _, v in entries], fontsize=8, padding=3)
+        axis.set_yticks(positions, [n for n, _ in entries], fontsize=8)
         axis.invert_yaxis()
         axis.margins(x=0.2)
-        if not any(v for _, v in listed):
+        if not any(v for _, v in entries):
             axis.set_xlim(-1, 1)
         axis.axvline(0, color="black", linewidth=0.8)
         axis.set_xlabel(unit, fontsize=8)

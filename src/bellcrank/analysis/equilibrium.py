@@ -121,10 +121,10 @@ class Equilibrium(ResultTable):
     @property
     def distance(self) -> dict[str, float]:
         """The largest distance of a coordinate from the start of the search, by unit."""
-        found: dict[str, float] = {}
-        for name, by in self.moved.items():
-            found[self.units[name]] = max(found.get(self.units[name], 0.0), abs(by))
-        return found
+        distances: dict[str, float] = {}
+        for name, shift in self.moved.items():
+            distances[self.units[name]] = max(distances.get(self.units[name], 0.0), abs(shift))
+        return distances
 
     @property
     def stable(self) -> bool:
@@ -135,12 +135,14 @@ class Equilibrium(ResultTable):
         """Stability, distance from the start, what continues and what nothing determines."""
         remarks = [stability_line(self.stability, self.eigenvalues)] if self.stability else []
         if self.settles:
-            listed = ", ".join(f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in self.settles.items())
-            remarks.append(f"damped motion from the start leads to another equilibrium: {listed}")
-        far = sorted((n for n, by in self.moved.items() if abs(by) > 1e-9), key=lambda n: -abs(self.moved[n]))
-        more = f" and {len(far) - 4} more" if len(far) > 4 else ""
-        listed = ", ".join(f"{n} by {shown(self.moved[n], 6)} {self.units[n]}" for n in far[:4])
-        remarks += [f"distance from the start: {listed or 'none'}{more}"] if self.moved else []
+            text = ", ".join(f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in self.settles.items())
+            remarks.append(f"damped motion from the start leads to another equilibrium: {text}")
+        moved_names = sorted(
+            (n for n, shift in self.moved.items() if abs(shift) > 1e-9), key=lambda n: -abs(self.moved[n])
+        )
+        suffix = f" and {len(moved_names) - 4} more" if len(moved_names) > 4 else ""
+        text = ", ".join(f"{n} by {shown(self.moved[n], 6)} {self.units[n]}" for n in moved_names[:4])
+        remarks += [f"distance from the start: {text or 'none'}{suffix}"] if self.moved else []
         if self.steady:
             remarks.append(
                 "continues: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items())
@@ -153,8 +155,8 @@ class Equilibrium(ResultTable):
         return [*self.outputs, *self.values]
 
     def __getitem__(self, name: str) -> float:
-        listed = {**self.outputs, **self.values}
-        return listed[list(listed)[column_of(name, list(listed), "value")]]
+        values_by_name = {**self.outputs, **self.values}
+        return values_by_name[list(values_by_name)[column_of(name, list(values_by_name), "value")]]
 
     @property
     def initial(self) -> dict[str, float]:
@@ -192,7 +194,7 @@ class Equilibrium(ResultTable):
         return ["name", "value", "unit", "kind", "label"], self.rows()
 
     def _draw(self, path: str | Path | None) -> Any:
-        rows = [(n, v, u) for n, v, u, how, _ in self.rows() if how == "solved"]
+        rows = [(n, v, u) for n, v, u, status, _ in self.rows() if status == "solved"]
         return draw_values(self._kind, rows, path)
 
 
@@ -200,5 +202,5 @@ def neutral_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]:
     """The unknowns that take part in directions which nothing determines."""
     if not null_space.size:
         return []
-    share = np.abs(null_space) / np.linalg.norm(null_space, axis=0, keepdims=True)
-    return [n for n, row in zip(names, share, strict=True) if row.max() > 1e-6]
+    fractions = np.abs(null_space) / np.linalg.norm(null_space, axis=0, keepdims=True)
+    return [n for n, row in zip(names, fractions, strict=True) if row.max() > 1e-6]

@@ -30,53 +30,55 @@ class Evaluator:
         self.sizes = {g: len(results.rows(g)) for g in groups}
         self.columns, self.notes = tuple(columns), self.runner.jacobian.notes
 
-    def __call__(self, at: Point) -> tuple[Groups, Groups]:
-        values, matrix = self.runner(at, loose=rows_of("outputs", self.sizes))
+    def __call__(self, point: Point) -> tuple[Groups, Groups]:
+        values, matrix = self.runner(point, loose=rows_of("outputs", self.sizes))
         return grouped(values, self.sizes), grouped(matrix, self.sizes)
 
-    def values(self, at: Point) -> Groups:
+    def values(self, point: Point) -> Groups:
         if self.sizes.get("positions") or self.sizes.get("speeds"):
-            return grouped(self.runner(at, loose=rows_of("outputs", self.sizes), with_derivatives=False)[0], self.sizes)
-        loaded, p, empty = self.runner.loaded, list(at.p), np.zeros(0)
-        here = at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w)
-        calls = loaded.model.calls()
+            return grouped(
+                self.runner(point, loose=rows_of("outputs", self.sizes), with_derivatives=False)[0], self.sizes
+            )
+        loaded, p, empty = self.runner.loaded, list(point.p), np.zeros(0)
+        arguments = point.t, point.q.tolist(), point.u.tolist(), p, loaded.constants(p), list(point.w)
+        functions = loaded.model.calls()
         try:
-            rates = [x for part in calls.derivatives(*here) for x in part]
-            outputs = calls.outputs(*here) if "outputs" in self.sizes else ()
+            rates = [x for part in functions.derivatives(*arguments) for x in part]
+            outputs = functions.outputs(*arguments) if "outputs" in self.sizes else ()
         except NO_VALUE as error:
-            raise RunError(self.runner.singular(at, str(error))) from None
+            raise RunError(self.runner.singular(point, str(error))) from None
         return {"rates": np.array(rates), "outputs": np.array(outputs), "positions": empty, "speeds": empty}
 
 
 class Part:
     """Some columns of what finds more."""
 
-    def __init__(self, whole: Find, columns: Sequence[Symbol]) -> None:
-        self.whole, self.columns, self.notes = whole, tuple(columns), whole.notes
-        place = {s: j for j, s in enumerate(whole.columns)}
-        self._chosen = [place[s] for s in columns]
+    def __init__(self, evaluation: Find, columns: Sequence[Symbol]) -> None:
+        self.whole, self.columns, self.notes = evaluation, tuple(columns), evaluation.notes
+        column_index = {s: j for j, s in enumerate(evaluation.columns)}
+        self._chosen = [column_index[s] for s in columns]
 
-    def __call__(self, at: Point) -> tuple[Groups, Groups]:
-        values, derivatives = self.whole(at)
+    def __call__(self, point: Point) -> tuple[Groups, Groups]:
+        values, derivatives = self.whole(point)
         return values, {g: m[:, self._chosen] for g, m in derivatives.items()}
 
-    def values(self, at: Point) -> Groups:
-        return self.whole.values(at)
+    def values(self, point: Point) -> Groups:
+        return self.whole.values(point)
 
 
 def evaluator(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> Find:
     """The evaluator of values and derivatives, made once per model. Loops need no choice of independent speeds."""
     # with small variables the program itself counts: what is dropped depends on the way of derivation
-    whole = plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
-    made: type[LoopEvaluator] | type[Evaluator] = LoopEvaluator if whole else Evaluator
-    kept: dict[Any, Find] = plant.once("evaluators", dict)
-    for (g, c), larger in kept.copy().items():
+    has_loops = plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
+    evaluator_class: type[LoopEvaluator] | type[Evaluator] = LoopEvaluator if has_loops else Evaluator
+    evaluators: dict[Any, Find] = plant.once("evaluators", dict)
+    for (g, c), larger in evaluators.copy().items():
         if set(groups) <= set(g) and set(columns) <= set(c):
             return larger if c == tuple(columns) else Part(larger, columns)
     key = _at_once(plant, groups, columns)
-    found: Find = plant.once((made, *key), lambda: made(plant, *key))
-    kept.setdefault(key, found)
-    return found if found.columns == tuple(columns) else Part(found, columns)
+    evaluation: Find = plant.once((evaluator_class, *key), lambda: evaluator_class(plant, *key))
+    evaluators.setdefault(key, evaluation)
+    return evaluation if evaluation.columns == tuple(columns) else Part(evaluation, columns)
 
 
 def _at_once(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> tuple[tuple[str, ...], Columns]:

@@ -40,8 +40,8 @@ class ExternalDerivatives:
 
     def __call__(self, node: Func, index: int) -> Expr:
         try:  # tables and linkages know their own derivatives, these to the second order
-            known: Expr = node.function.partial(index, node.args)
-            return known
+            partial: Expr = node.function.partial(index, node.args)
+            return partial
         except ModelError:
             if isinstance(node.function, Table):
                 raise
@@ -49,8 +49,8 @@ class ExternalDerivatives:
         if base.memory:
             self._note(f"the user function '{base.name}' has a memory: its values are held constant")
             return ZERO
-        what = "derivatives of the user function" if base.rule is None else "higher derivatives of the routine"
-        self._note(f"{what} '{base.name}' are taken by differences")
+        subject = "derivatives of the user function" if base.rule is None else "higher derivatives of the routine"
+        self._note(f"{subject} '{base.name}' are taken by differences")
         key = (base, index)
         if key not in self._made:
             name = f"{base.name}_by_{index + 1}"
@@ -77,8 +77,8 @@ def difference(function: Callable[..., Any], argument: int) -> Callable[..., Any
         h = DIFFERENCES.step * max(1.0, abs(args[argument]))
 
         def at(shift: float) -> np.ndarray:
-            moved = [a + shift if i == argument else a for i, a in enumerate(args)]
-            return np.asarray(function(*moved), dtype=float)
+            shifted = [a + shift if i == argument else a for i, a in enumerate(args)]
+            return np.asarray(function(*shifted), dtype=float)
 
         value = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
         return float(value) if value.ndim == 0 else tuple(value.tolist())

@@ -97,29 +97,29 @@ class Asked:
         return Remembered(despun(evaluator(self.plant, groups, symbols), self.plant, self.start))
 
     def problem(self, freed: tuple[Quantity, ...] = (), start: Point | None = None) -> Problem:
-        plant, listed = self.plant, self.plant.interface.states
+        plant, states = self.plant, self.plant.interface.states
         extra = [q for q in self.free if q.kind not in STATES]
         aimed = {q for a in self.aims for q in a.channels}
         unknowns = [
             s
-            for s in listed
+            for s in states
             if s not in self.held and s != self.carried and (s.name not in self.cyclic or s in self.free or s in aimed)
         ]
-        wanted = _at_rest(plant, self.cyclic, self.along)
-        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), wanted, self.aims)
+        combinations = _at_rest(plant, self.cyclic, self.along)
+        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), combinations, self.aims)
 
 
 def _at_rest(plant: Plant, cyclic: set[str], along: np.ndarray) -> np.ndarray:
     """Combinations of rates that are zero in a steady motion: all but those of what continues, alone or together."""
     states = plant.interface.states
-    kept = np.array([s.name not in cyclic for s in states])
-    every = np.eye(len(states))[kept]
+    noncyclic = np.array([s.name not in cyclic for s in states])
+    every = np.eye(len(states))[noncyclic]
     if not len(along):
         return every
     support = np.flatnonzero(along.any(axis=0))
-    _, _, right = np.linalg.svd(along[:, support])
+    _, _, Vt = np.linalg.svd(along[:, support])
     across = np.zeros((len(support) - len(along), len(states)))
-    across[:, support] = right[len(along) :]
+    across[:, support] = Vt[len(along) :]
     return np.vstack([every[~every[:, support].any(axis=1)], across])
 
 
@@ -132,268 +132,286 @@ def find_equilibrium(
     parameters: Parameters = None,
     inputs: Inputs = None,
     t: float = 0.0,
-    by: str = "",
+    method: str = "",
 ) -> Equilibrium:
     """Solves for the state (and what is free) at which nothing accelerates. `at`: where the search starts.
 
-    `by`: the only way of searching that is tried: "newton", "damped motion"; all if it is not given.
+    `method`: the only way of searching that is tried: "newton", "damped motion"; all if it is not given.
     """
-    asked = _asked(plant, free, fixed, targets, at, parameters, inputs, t)
+    request = _asked(plant, free, fixed, targets, at, parameters, inputs, t)
     best: tuple[Problem, Root] | None = None
-    for problem, root, freed in _searches(asked, by):
+    for problem, root, freed in _searches(request, method):
         if root.found:
-            return _result(asked, problem, _within_a_turn(problem, root), freed)
+            return _result(request, problem, _within_a_turn(problem, root), freed)
         if best is None or np.linalg.norm(root.residuals) < np.linalg.norm(best[1].residuals):
             best = problem, root
     if best is None:
-        raise NoEquilibrium(f"the model '{plant.name}' has no equilibrium that could be found by {by}", {}, ())
-    raise _none(asked, *best)
+        raise NoEquilibrium(f"the model '{plant.name}' has no equilibrium that could be found by {method}", {}, ())
+    raise _none(request, *best)
 
 
 Search = tuple[Problem, Root, tuple[Quantity, ...]]
 
 
-def _searches(asked: Asked, by: str) -> Iterator[Search]:
+def _searches(request: Asked, method: str) -> Iterator[Search]:
     """Searches one after the other, each tried if those before found nothing."""
-    first = asked.problem()
-    near = first.nearest() if by != "damped motion" and asked.short <= 0 else None
-    if near is not None:
-        yield first, near, ()
-    if by != "newton" and asked.at_rest:
-        yield from _damped(asked)
-    if by == "newton" and asked.short > 0:
-        freed = _set_free(asked, first)
-        problem = asked.problem(freed)
-        near = problem.nearest()
-        if near is not None:
-            yield problem, near, freed
-    if by:
-        return
-    freed = _set_free(asked, first)
-    if freed:
-        problem = asked.problem(freed)
-        yield problem, problem.solve(FEW), freed
-    yield first, first.solve(FEW if asked.short > 0 else STEPS), ()
-    for start in _other_starts(asked):
-        freed = _set_free(asked, asked.problem(start=start))
-        problem = asked.problem(freed, start)
-        yield problem, problem.solve(FEW), freed
-
-
-def _damped(asked: Asked) -> Iterator[Search]:
-    """The equilibrium to which damped motion from rest leads, if it leads to one."""
-    found: list[tuple[Problem, Root]] = []
-
-    def ends(at: Point) -> bool:
-        problem = asked.problem(start=at)
+    first = request.problem()
+    root = first.nearest() if method != "damped motion" and request.short <= 0 else None
+    if root is not None:
+        yield first, root, ()
+    if method != "newton" and request.at_rest:
+        yield from _damped(request)
+    if method == "newton" and request.short > 0:
+        freed = _set_free(request, first)
+        problem = request.problem(freed)
         root = problem.nearest()
-        found.extend([] if root is None else [(problem, root)])
+        if root is not None:
+            yield problem, root, freed
+    if method:
+        return
+    freed = _set_free(request, first)
+    if freed:
+        problem = request.problem(freed)
+        yield problem, problem.solve(FEW), freed
+    yield first, first.solve(FEW if request.short > 0 else STEPS), ()
+    for start in _other_starts(request):
+        freed = _set_free(request, request.problem(start=start))
+        problem = request.problem(freed, start)
+        yield problem, problem.solve(FEW), freed
+
+
+def _damped(request: Asked) -> Iterator[Search]:
+    """The equilibrium to which damped motion from rest leads, if it leads to one."""
+    solutions: list[tuple[Problem, Root]] = []
+
+    def ends(point: Point) -> bool:
+        problem = request.problem(start=point)
+        root = problem.nearest()
+        solutions.extend([] if root is None else [(problem, root)])
         return root is not None
 
-    if DampedMotion(asked.plant, asked.find, asked.start, asked.cyclic).path(ends):
-        yield *found[-1], ()
+    if DampedMotion(request.plant, request.find, request.start, request.cyclic).path(ends):
+        yield *solutions[-1], ()
 
 
 def _within_a_turn(problem: Problem, root: Root) -> Root:
     """The same root with angles within a turn of the start, where whole turns change nothing."""
     angles = np.array([q.kind == "coordinate" and q.unit.dimension == ANGLE for q in problem.unknowns], dtype=bool)
-    turns = np.where(angles, np.trunc((root.x - problem.x) / (2 * math.pi)), 0.0)
-    for i in np.flatnonzero(turns):
+    rotations = np.where(angles, np.trunc((root.x - problem.x) / (2 * math.pi)), 0.0)
+    for i in np.flatnonzero(rotations):
         x = root.x.copy()
-        x[i] -= 2 * math.pi * turns[i]
-        there = replace(problem, start=problem.at(x)).nearest()
-        if there is not None and np.abs(there.x - x).max() < 1e-6:
-            root = there
+        x[i] -= 2 * math.pi * rotations[i]
+        reduced = replace(problem, start=problem.at(x)).nearest()
+        if reduced is not None and np.abs(reduced.x - x).max() < 1e-6:
+            root = reduced
     return root
 
 
-def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
+def _set_free(request: Asked, problem: Problem) -> tuple[Quantity, ...]:
     """The inputs to set free, so many as are missing: those that act most, of comparable ones the first declared. So
     a car is driven by its `drive`, not by the torque of one wheel.
 
     None if the caller has given one of the same kind that acts too: a brake is not balanced behind his back.
     """
-    if asked.short <= 0 or not asked.candidates:
+    if request.short <= 0 or not request.candidates:
         return ()
-    found = problem.acting(problem.x, asked.candidates)
-    strong = {q for q, effect in found if effect >= COMPARABLE * found[0][1]}
-    acting = [q for q in asked.candidates if q in strong] + [q for q, _ in found if q not in strong]
-    offered = [q for q in acting if q not in asked.given]
-    if any(q in asked.given and q.unit.dimension == offered[0].unit.dimension for q in acting if offered):
+    effects = problem.acting(problem.x, request.candidates)
+    dominant = {q for q, effect in effects if effect >= COMPARABLE * effects[0][1]}
+    acting = [q for q in request.candidates if q in dominant] + [q for q, _ in effects if q not in dominant]
+    available = [q for q in acting if q not in request.given]
+    if any(q in request.given and q.unit.dimension == available[0].unit.dimension for q in acting if available):
         return ()
-    return tuple(offered[: asked.short])
+    return tuple(available[: request.short])
 
 
-def _other_starts(asked: Asked) -> Iterator[Point]:
+def _other_starts(request: Asked) -> Iterator[Point]:
     """Where else a search may start: after a while of running, and faster and faster from rest."""
     for seconds in SETTLING:
-        settled = _settled(asked, seconds)
+        settled = _settled(request, seconds)
         if settled is not None:
             yield settled
-    speeds = [(q, v) for q, v in asked.held.items() if q.kind == "speed" and v and asked.start.of(q) == v]
+    speeds = [(q, v) for q, v in request.held.items() if q.kind == "speed" and v and request.start.of(q) == v]
     if len(speeds) != 1:
         return
     speed, value = speeds[0]
-    point = in_proportion(asked.plant, asked.start, 0.0)
-    before = 0.0
-    for share in (*SLOWLY, 1.0):
-        ratio = share / before if before else 1.0
-        point = in_proportion(asked.plant, point, ratio).moved({speed: share * value})
-        if share == 1.0:
+    point = in_proportion(request.plant, request.start, 0.0)
+    last_fraction = 0.0
+    for fraction in (*SLOWLY, 1.0):
+        ratio = fraction / last_fraction if last_fraction else 1.0
+        point = in_proportion(request.plant, point, ratio).moved({speed: fraction * value})
+        if fraction == 1.0:
             yield point
             return
-        problem = asked.problem(_set_free(asked, asked.problem(start=point)), point)
+        problem = request.problem(_set_free(request, request.problem(start=point)), point)
         root = problem.solve(FEW)
         if not root.found:
             return
-        point, before = problem.at(root.x), share
+        point, last_fraction = problem.at(root.x), fraction
 
 
-def _settled(asked: Asked, seconds: float) -> Point | None:
+def _settled(request: Asked, seconds: float) -> Point | None:
     """The state after a run from the start with constant inputs, speeds brought back to those asked for."""
-    plant, start = asked.plant, asked.start
+    plant, start = request.plant, request.start
     state = start.q.tolist(), start.u.tolist()
     values = {"parameters": plant.parameters_at(start), "inputs": plant.inputs_at(start)}
     try:
         run = plant.simulate(t_end=seconds, initial=state, **values)
         if run.status is not RunStatus.FINISHED:
             return None
-        found = place_at(plant, run).point
+        end_point = place_at(plant, run).point
     except (RunError, ModelError):
         return None
-    stay = [q for q in plant.interface.coordinates if q.name in asked.cyclic]
-    stay += [q for q in (*asked.held, asked.carried) if q is not None and q.kind in STATES]
-    gone = np.linalg.pinv(asked.along) @ (asked.along @ (found.q - start.q)) if len(asked.along) else 0.0
-    point = replace(start, q=found.q - gone, u=found.u)
-    speed = asked.carried or next((q for q in asked.held if q.kind == "speed"), None)
-    if not asked.moving:
+    unchanged = [q for q in plant.interface.coordinates if q.name in request.cyclic]
+    unchanged += [q for q in (*request.held, request.carried) if q is not None and q.kind in STATES]
+    drift = np.linalg.pinv(request.along) @ (request.along @ (end_point.q - start.q)) if len(request.along) else 0.0
+    point = replace(start, q=end_point.q - drift, u=end_point.u)
+    speed = request.carried or next((q for q in request.held if q.kind == "speed"), None)
+    if not request.moving:
         point = in_proportion(plant, point, 0.0)
     elif speed is not None and point.of(speed) and start.of(speed):
         point = in_proportion(plant, point, start.of(speed) / point.of(speed))
-    return point.moved({q: start.of(q) for q in stay})
+    return point.moved({q: start.of(q) for q in unchanged})
 
 
-def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameters: Any, inputs: Any, t: float) -> Asked:
+def _asked(
+    plant: Plant, free: Any, fixed: Any, targets: Any, location: Any, parameters: Any, inputs: Any, t: float
+) -> Asked:
     plant.refuse_kept()
     if isinstance(fixed, Mapping):
-        held = {plant.find(k, SETTABLE, "fixed"): v for k, v in fixed.items()}
+        fixed_values = {plant.find(k, SETTABLE, "fixed"): v for k, v in fixed.items()}
     else:
-        held = dict.fromkeys(plant.find_all(fixed, SETTABLE, "fixed"))
-    wanted_free = plant.find_all(free, SETTABLE, "free")
+        fixed_values = dict.fromkeys(plant.find_all(fixed, SETTABLE, "fixed"))
+    free_quantities = plant.find_all(free, SETTABLE, "free")
     aims = aims_of(plant, targets)
-    both = [q.name for q in wanted_free if q in held]
-    if both:
-        raise ModelError(f"{', '.join(both)} cannot be both free and fixed", plant.name)
-    numbers = {q: finite(v, f"the value of {q.name}") for q, v in held.items() if v is not None}
-    own = {**(parameters or {}), **{q.name: v for q, v in numbers.items() if q.kind in PARAMETERS}}
+    conflicts = [q.name for q in free_quantities if q in fixed_values]
+    if conflicts:
+        raise ModelError(f"{', '.join(conflicts)} cannot be both free and fixed", plant.name)
+    numbers = {q: finite(v, f"the value of {q.name}") for q, v in fixed_values.items() if v is not None}
+    parameter_values = {**(parameters or {}), **{q.name: v for q, v in numbers.items() if q.kind in PARAMETERS}}
     driven = {**(inputs or {}), **{q.name: v for q, v in numbers.items() if q.kind == "input" and not q.rate}}
     states = {q: v for q, v in numbers.items() if q.kind in STATES}
-    begin = begin_at(plant, at, states, aims, own, driven, t)
-    there = begin.there
-    cyclic, along, goes = ignorable(plant, there), together(plant, there), onward(plant, there)
-    speed = carrier(plant, there, goes)
-    fed = [q for q in held if q.kind == "speed" and feeds(plant, there, goes, q)]
-    told = begin.ratio is not None or bool(fed)
-    carried = None if speed is None or told or speed in wanted_free else speed
-    chosen = frozenset(plant.find(k, ("input",), "input") for k in driven)
-    start = begin.point.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
-    values = {q: start.of(q) for q in held}
-    moving = speed is not None or begin.ratio is not None or any(values[q] for q in fed)
-    return Asked(plant, start, cyclic, along, goes, values, tuple(wanted_free), tuple(aims), carried, chosen, moving)
+    guess = begin_at(plant, location, states, aims, parameter_values, driven, t)
+    base_point = guess.there
+    cyclic, along, continuing = ignorable(plant, base_point), together(plant, base_point), onward(plant, base_point)
+    speed = carrier(plant, base_point, continuing)
+    driving_speeds = [q for q in fixed_values if q.kind == "speed" and feeds(plant, base_point, continuing, q)]
+    has_speed = guess.ratio is not None or bool(driving_speeds)
+    carried_speed = None if speed is None or has_speed or speed in free_quantities else speed
+    chosen_inputs = frozenset(plant.find(k, ("input",), "input") for k in driven)
+    start = guess.point.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
+    values = {q: start.of(q) for q in fixed_values}
+    moving = speed is not None or guess.ratio is not None or any(values[q] for q in driving_speeds)
+    return Asked(
+        plant,
+        start,
+        cyclic,
+        along,
+        continuing,
+        values,
+        tuple(free_quantities),
+        tuple(aims),
+        carried_speed,
+        chosen_inputs,
+        moving,
+    )
 
 
-def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> Equilibrium:
-    plant, at = problem.plant, problem.at(root.x)
-    idle = [q for q in freed if abs(at.of(q) - asked.start.of(q)) <= IDLE * max(1.0, abs(at.of(q)))]
-    at, freed = at.moved({q: asked.start.of(q) for q in idle}), tuple(q for q in freed if q not in idle)
+def _result(request: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> Equilibrium:
+    plant, point = problem.plant, problem.at(root.x)
+    unneeded = [q for q in freed if abs(point.of(q) - request.start.of(q)) <= IDLE * max(1.0, abs(point.of(q)))]
+    point, freed = point.moved({q: request.start.of(q) for q in unneeded}), tuple(q for q in freed if q not in unneeded)
     states = plant.interface.states
-    shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in idle)]
-    values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
-    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.onward)}
-    loose = _neutral(asked, problem, root, freed)
-    units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.own_label for q in shown}
-    unknowns = tuple(q.name for q in problem.unknowns if q not in idle)
+    quantities = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in unneeded)]
+    values = {q.name: float(q.unit.from_equation(point.of(q))) for q in quantities}
+    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, point, request.onward)}
+    undetermined = _neutral(request, problem, root, freed)
+    units, labels = {q.name: q.unit.text for q in quantities}, {q.name: q.own_label for q in quantities}
+    unknowns = tuple(q.name for q in problem.unknowns if q not in unneeded)
     residual = float(np.abs(root.residuals).max(initial=0.0))
-    told = [q for q in (*asked.held, *asked.free, *freed) if q.kind != "coordinate"]
-    motion = motion_words(plant, at, asked.onward, told, [a.words() for a in asked.aims])
+    reported = [q for q in (*request.held, *request.free, *freed) if q.kind != "coordinate"]
+    motion = motion_words(plant, point, request.onward, reported, [a.words() for a in request.aims])
     if not steady:
-        motion += left_behind(plant, asked.start, asked.onward)
-    found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
+        motion += left_behind(plant, request.start, request.onward)
+    solution_fields = unknowns, residual, tuple(undetermined), steady, tuple(q.name for q in states)
     coordinates = [q for q in problem.unknowns if q.kind == "coordinate"]
-    moved = {q.name: float(q.unit.from_equation(at.of(q) - asked.start.of(q))) for q in coordinates}
-    outputs = _outputs(plant, at)
+    displacements = {q.name: float(q.unit.from_equation(point.of(q) - request.start.of(q))) for q in coordinates}
+    outputs = _outputs(plant, point)
     units |= {q.name: q.unit.text for q in plant.interface.outputs if q.name not in units}
-    return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps, outputs, moved)
+    return Equilibrium(
+        plant.name, values, units, labels, *solution_fields, motion, point, root.steps, outputs, displacements
+    )
 
 
-def _outputs(plant: Plant, at: Point) -> dict[str, float]:
+def _outputs(plant: Plant, point: Point) -> dict[str, float]:
     """Output channels at a point, in user units; not a number where they have no value."""
-    loaded, p = plant.loaded, list(at.p)
+    loaded, p = plant.loaded, list(point.p)
     try:
-        values = loaded.model.calls().outputs(at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w))
+        values = loaded.model.calls().outputs(
+            point.t, point.q.tolist(), point.u.tolist(), p, loaded.constants(p), list(point.w)
+        )
     except NO_VALUE:
         values = [np.nan] * len(plant.interface.outputs)
     return {x.name: float(x.unit.from_equation(v)) for x, v in zip(plant.interface.outputs, values, strict=True)}
 
 
-def _neutral(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> list[str]:
+def _neutral(request: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> list[str]:
     """Names of what nothing determines; the speed of the start is such where every speed would do."""
     names = [q.name for q in problem.unknowns]
-    if asked.carried is not None and not freed and not asked.free:
-        by = [*problem.unknowns, asked.carried]
-        _, J = problem.derivatives_at(root.x, by)
-        root = replace(root, x=np.append(root.x, problem.start.of(asked.carried)), derivatives=J)
-        names.append(asked.carried.name)
-    loose = neutral_names(root.null_space, names)
-    going_on = [s.name for s in asked.plant.interface.states if s.name in asked.cyclic and s.name not in names]
-    return list(dict.fromkeys([*loose, *going_on]))
+    if request.carried is not None and not freed and not request.free:
+        columns = [*problem.unknowns, request.carried]
+        _, J = problem.derivatives_at(root.x, columns)
+        root = replace(root, x=np.append(root.x, problem.start.of(request.carried)), derivatives=J)
+        names.append(request.carried.name)
+    undetermined = neutral_names(root.null_space, names)
+    continuing = [s.name for s in request.plant.interface.states if s.name in request.cyclic and s.name not in names]
+    return list(dict.fromkeys([*undetermined, *continuing]))
 
 
-def _none(asked: Asked, problem: Problem, root: Root) -> NoEquilibrium:
+def _none(request: Asked, problem: Problem, root: Root) -> NoEquilibrium:
     """What is left, and which variables diverge."""
     rows = problem.equations
-    left = {n: float(r) for n, r in zip(rows, root.residuals, strict=True)}
-    worst = sorted(left, key=lambda n: -abs(left[n]))[:4]
-    largest = abs(left[worst[0]]) if worst else 0.0
-    told = [f"{n} = {left[n]:.4g}" for n in worst if abs(left[n]) > 1e-3 * largest]
+    residuals = {n: float(r) for n, r in zip(rows, root.residuals, strict=True)}
+    worst = sorted(residuals, key=lambda n: -abs(residuals[n]))[:4]
+    largest = abs(residuals[worst[0]]) if worst else 0.0
+    residual_texts = [f"{n} = {residuals[n]:.4g}" for n in worst if abs(residuals[n]) > 1e-3 * largest]
     scale = np.maximum(np.abs(root.x - root.moved), 1.0)
-    far = [q.name for q, m, s in zip(problem.unknowns, root.moved, scale, strict=True) if m > 1e3 * s]
+    diverged = [q.name for q, m, s in zip(problem.unknowns, root.moved, scale, strict=True) if m > 1e3 * s]
     speeds = {f"{s.name}'": s.name for s in problem.plant.interface.states}
-    loose = [speeds[n] for n in worst if n in speeds and abs(left[n]) > 1e-3 * largest]
-    runaway = list(dict.fromkeys([*far, *loose]))
-    counts = f"{len(rows)} equations, {len(problem.unknowns)} unknowns"
-    more = len(rows) > len(problem.unknowns) and not far
-    held = [q for q in (*asked.held, *([asked.carried] if asked.carried else ())) if q.kind == "speed"]
-    speed_words = ", ".join(value_words(q, problem.start.of(q)) for q in held)
-    motion = f"steady motion at {speed_words}" if held else "equilibrium"
-    parts = [
+    unsettled = [speeds[n] for n in worst if n in speeds and abs(residuals[n]) > 1e-3 * largest]
+    runaway = list(dict.fromkeys([*diverged, *unsettled]))
+    size_text = f"{len(rows)} equations, {len(problem.unknowns)} unknowns"
+    is_overdetermined = len(rows) > len(problem.unknowns) and not diverged
+    fixed_speeds = [q for q in (*request.held, *([request.carried] if request.carried else ())) if q.kind == "speed"]
+    speed_words = ", ".join(value_words(q, problem.start.of(q)) for q in fixed_speeds)
+    motion = f"steady motion at {speed_words}" if fixed_speeds else "equilibrium"
+    messages = [
         f"the model '{problem.plant.name}' has no {motion} that could be found"
-        + (f" ({counts}: name more in free=, or fewer in fixed=)" if more else ""),
+        + (f" ({size_text}: name more in free=, or fewer in fixed=)" if is_overdetermined else ""),
         _reached(problem, root),
-        _advice(asked) if held else "",
-        left_behind(problem.plant, asked.start, asked.onward).strip(" ()") if held else "",
-        f"nearest point, in equation units: {', '.join(told)}",
+        _advice(request) if fixed_speeds else "",
+        left_behind(problem.plant, request.start, request.onward).strip(" ()") if fixed_speeds else "",
+        f"nearest point, in equation units: {', '.join(residual_texts)}",
         f"diverging variables: {', '.join(runaway)}" if runaway else "",
     ]
-    return NoEquilibrium("; ".join(p for p in parts if p), left, runaway)
+    return NoEquilibrium("; ".join(p for p in messages if p), residuals, runaway)
 
 
 def _reached(problem: Problem, root: Root) -> str:
     """How far targets were reached."""
-    at = problem.at(root.x)
-    found = [(a, aimed(problem.plant, at, a)) for a in problem.aims]
-    return ", ".join(f"{a.name} reached {v:.4g} instead of {a.value:.4g} {a.unit}".rstrip() for a, v in found)
+    point = problem.at(root.x)
+    target_values = [(a, aimed(problem.plant, point, a)) for a in problem.aims]
+    return ", ".join(f"{a.name} reached {v:.4g} instead of {a.value:.4g} {a.unit}".rstrip() for a, v in target_values)
 
 
-def _advice(asked: Asked) -> str:
+def _advice(request: Asked) -> str:
     """Why a motion at a speed is not steady, and what could be set free."""
-    start = asked.problem()
-    acting = [q.name for q, _ in start.acting(start.x, asked.candidates)]
-    speed = asked.carried or next(q for q in asked.held if q.kind == "speed")
-    after, words = _settled(asked, SETTLING[0]), []
-    if after is not None:
-        rate = float(speed.unit.from_equation(rates_at(asked.plant, after)[speed.column - 1]))
-        words.append(f"a run from there has {speed.name}' = {rate:.4g} {speed.unit.text}/s after {SETTLING[0]:g} s")
+    start = request.problem()
+    acting = [q.name for q, _ in start.acting(start.x, request.candidates)]
+    speed = request.carried or next(q for q in request.held if q.kind == "speed")
+    end_point, clauses = _settled(request, SETTLING[0]), []
+    if end_point is not None:
+        rate = float(speed.unit.from_equation(rates_at(request.plant, end_point)[speed.column - 1]))
+        clauses.append(f"a run from there has {speed.name}' = {rate:.4g} {speed.unit.text}/s after {SETTLING[0]:g} s")
     if acting:
-        words.append(f"inputs that act on it, to be set free: {', '.join(acting)}")
-    return "; ".join(words)
+        clauses.append(f"inputs that act on it, to be set free: {', '.join(acting)}")
+    return "; ".join(clauses)

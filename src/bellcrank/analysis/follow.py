@@ -26,57 +26,59 @@ Search = Callable[..., Equilibrium]  # value, where to start, by which method
 
 def follow(values: Sequence[float], search: Search, start: object) -> tuple[list[Equilibrium | None], tuple[Fold, ...]]:
     """The equilibrium at every value (None: there is none that could be found), and the folds between them."""
-    found: list[Equilibrium | None] = [search(values[0], start)]
+    branch: list[Equilibrium | None] = [search(values[0], start)]
     folds: list[Fold] = []
-    last = found[0]
-    for before, value in pairwise(values):
-        here = None
-        if found[-1] is not None:
-            here, fold = _followed(before, value, found[-1], search)
+    last = branch[0]
+    for previous, value in pairwise(values):
+        equilibrium = None
+        if branch[-1] is not None:
+            equilibrium, fold = _followed(previous, value, branch[-1], search)
             folds += [] if fold is None else [fold]
-        if here is None:
-            here = _elsewhere(search, value, last, start)
-            if here is not None and folds and folds[-1].to is None and found[-1] is not None:
-                folds[-1] = replace(folds[-1], to=here.values)
-        found.append(here)
-        last = here or last
-    return found, tuple(folds)
+        if equilibrium is None:
+            equilibrium = _elsewhere(search, value, last, start)
+            if equilibrium is not None and folds and folds[-1].to is None and branch[-1] is not None:
+                folds[-1] = replace(folds[-1], to=equilibrium.values)
+        branch.append(equilibrium)
+        last = equilibrium or last
+    return branch, tuple(folds)
 
 
-def _elsewhere(search: Search, value: float, *starts: object) -> Equilibrium | None:
+def _elsewhere(search: Search, value: float, *guesses: object) -> Equilibrium | None:
     """An equilibrium on another branch."""
-    for at in starts:
+    for guess in guesses:
         try:
-            return search(value, at)
+            return search(value, guess)
         except (NoEquilibrium, RunError):
             continue
     return None
 
 
-def _followed(at: float, value: float, here: Equilibrium, search: Search) -> tuple[Equilibrium | None, Fold | None]:
+def _followed(
+    current: float, value: float, equilibrium: Equilibrium, search: Search
+) -> tuple[Equilibrium | None, Fold | None]:
     """The equilibrium at a value on the branch that comes from another, or the fold between them."""
-    least = FINEST * abs(value - at)
-    step = value - at
-    while at != value:
-        ahead = value if abs(value - at) <= abs(step) else at + step
-        following = _near(search, ahead, here, "newton")
-        if following is None and abs(step) <= least:
-            following = _near(search, ahead, here, "")
-            if following is None:
-                return None, Fold(at, here.values)
-        if following is None:
-            step = math.copysign(max(abs(step) / 2, least), step)
+    min_step = FINEST * abs(value - current)
+    step = value - current
+    while current != value:
+        next_value = value if abs(value - current) <= abs(step) else current + step
+        successor = _near(search, next_value, equilibrium, "newton")
+        if successor is None and abs(step) <= min_step:
+            successor = _near(search, next_value, equilibrium, "")
+            if successor is None:
+                return None, Fold(current, equilibrium.values)
+        if successor is None:
+            step = math.copysign(max(abs(step) / 2, min_step), step)
         else:
-            at, here = ahead, following
+            current, equilibrium = next_value, successor
             step *= 2
-    return here, None
+    return equilibrium, None
 
 
-def _near(search: Search, value: float, here: Equilibrium, by: str) -> Equilibrium | None:
+def _near(search: Search, value: float, reference: Equilibrium, method: str) -> Equilibrium | None:
     """An equilibrium next to another one; None if there is none."""
     try:
-        found = search(value, here, by)
+        equilibrium = search(value, reference, method)
     except (NoEquilibrium, RunError):
         return None
-    change = np.abs(found.point.x - here.point.x) / np.maximum(np.abs(here.point.x), 1.0)
-    return found if by or float(change.max(initial=0.0)) < NEXT_TO else None
+    state_change = np.abs(equilibrium.point.x - reference.point.x) / np.maximum(np.abs(reference.point.x), 1.0)
+    return equilibrium if method or float(state_change.max(initial=0.0)) < NEXT_TO else None

@@ -59,8 +59,8 @@ class InverseDynamics(ResultTable):
     @property
     def array(self) -> np.ndarray:
         """All forces in equation units: one row, or one row per time."""
-        found = self.values * self.factors
-        return np.asarray(found[0] if self.single else found)
+        forces = self.values * self.factors
+        return np.asarray(forces[0] if self.single else forces)
 
     @property
     def _title(self) -> str:

@@ -48,42 +48,48 @@ class Inverse:
 def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
     """The inverse dynamics as a program; the laws of the named loads are replaced by unknown magnitudes."""
     a = plant.derived.analysis
-    unknown = {x.name: Symbol(f"force {x.name}", "variable") for x in a.loads if x.name in loads}
-    changed: Analysis = replace(a, loads=[replace(x, magnitude=unknown.get(x.name, x.magnitude)) for x in a.loads])
+    unknown_forces = {x.name: Symbol(f"force {x.name}", "variable") for x in a.loads if x.name in loads}
+    modified: Analysis = replace(
+        a, loads=[replace(x, magnitude=unknown_forces.get(x.name, x.magnitude)) for x in a.loads]
+    )
     base = plant.loaded.program
     state_speeds = list(base.speeds)
     speeds = list(a.mechanism.speeds)
     with small_threshold(a.mechanism.threshold):
-        system = user_system(changed)
+        system = user_system(modified)
         # with small variables what is dropped depends on the way of derivation: what counts is the program's own u'
-        own = dict(zip(state_speeds, (e for _, e in plant.derived.results.rates[len(base.coordinates) :]), strict=True))
-        small = bool(a.mechanism.orders)
+        model_rates = dict(
+            zip(state_speeds, (e for _, e in plant.derived.results.rates[len(base.coordinates) :]), strict=True)
+        )
+        has_small = bool(a.mechanism.orders)
         rate = {u: Symbol(f"rate of {u.name}", "variable") for u in state_speeds}
         index = system.index
         residuals: list[Expr] = []
-        given = user_system(a).f if small else {}
+        force_terms = user_system(a).f if has_small else {}
         for i in index:
-            moving = {j: sub(rate[speeds[j]], own[speeds[j]]) if small else rate[speeds[j]] for j in index}
+            moving = {j: sub(rate[speeds[j]], model_rates[speeds[j]]) if has_small else rate[speeds[j]] for j in index}
             terms = [mul(system.M.get((max(i, j), min(i, j)), ZERO), moving[j]) for j in index]
-            terms += [given[i]] if small else []
+            terms += [force_terms[i]] if has_small else []
             residuals.append(system.work.hold(sub(add(*terms), system.f[i])))
-        tied = _tied(changed, rate, system.work)
+        dependent_residuals = _tied(modified, rate, system.work)
     independent = tuple(speeds[i] for i in index)
-    forces = tuple(unknown[n] for n in loads)
+    forces = tuple(unknown_forces[n] for n in loads)
     derivatives = total_slopes(residuals, forces, external=ExternalDerivatives()) if forces else [{} for _ in residuals]
     entries = tuple((i, j) for i, row in enumerate(derivatives) for j in sorted(row))
-    roots = [*residuals, *tied.values(), *(derivatives[i][j] for i, j in entries)]
+    roots = [*residuals, *dependent_residuals.values(), *(derivatives[i][j] for i, j in entries)]
     with small_threshold(10**9):
         roots = drop_idle_parameters(roots)
-        names = [f"M u' - f, {u.name}" for u in independent] + [f"residual {u.name}'" for u in tied]
+        names = [f"M u' - f, {u.name}" for u in independent] + [f"residual {u.name}'" for u in dependent_residuals]
         names += [f"derivative {i + 1}, {j + 1}" for i, j in entries]
         inputs = [*(s for s in base.inputs if s.kind != "rate"), *rate.values(), *forces]
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
         title, outputs = f"{base.name}: inverse dynamics", list(zip(names, roots, strict=True))
         states = base.coordinates, base.speeds
-        parts = Parts(title, a.parameter_symbols, *states, zeros, outputs, inputs, outputs_matter=True)
-        program = build_program(parts)
-    return Inverse(program, independent, tuple(tied), tuple(rate[u] for u in state_speeds), forces, entries)
+        program_parts = Parts(title, a.parameter_symbols, *states, zeros, outputs, inputs, outputs_matter=True)
+        program = build_program(program_parts)
+    return Inverse(
+        program, independent, tuple(dependent_residuals), tuple(rate[u] for u in state_speeds), forces, entries
+    )
 
 
 def _tied(a: Analysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol, Expr]:
@@ -92,27 +98,27 @@ def _tied(a: Analysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol,
         return {}
     reduction = reduction_of(a, work)
     speeds = list(a.mechanism.speeds)
-    found: dict[Symbol, Expr] = {}
+    residuals: dict[Symbol, Expr] = {}
     for s, u in enumerate(speeds):
         if s not in reduction.free:
             terms = [neg(mul(x, rate[speeds[r]])) for r, x in reduction.partials_of(s).items()]
-            found[u] = work.hold(add(rate[u], neg(reduction.drift(s)), *terms))
-    return found
+            residuals[u] = work.hold(add(rate[u], neg(reduction.drift(s)), *terms))
+    return residuals
 
 
 def _program(plant: Plant, loads: Sequence[str]) -> tuple[Inverse, Model]:
     def make() -> tuple[Inverse, Model]:
-        loaded, found = plant.loaded, derive_inverse(plant, loads)
+        loaded, inverse = plant.loaded, derive_inverse(plant, loads)
         by_name = {r.name: f for r, f in zip(loaded.program.routines, loaded.functions, strict=True)}
-        routines = found.program.routines
+        routines = inverse.program.routines
         functions = [r.value if isinstance(r, Table) else by_name.get(r.name, r.python) for r in routines]
         only_c = [r.name for r, f in zip(routines, functions, strict=True) if f is None]
         if only_c:
             raise ModelError(f"external '{only_c[0]}' is given in C alone: give python= as well", plant.name)
-        return found, loaded.python.like(found.program, functions)
+        return inverse, loaded.python.like(inverse.program, functions)
 
-    made: tuple[Inverse, Model] = plant.once(("inverse", *loads), make)
-    return made
+    compiled: tuple[Inverse, Model] = plant.once(("inverse", *loads), make)
+    return compiled
 
 
 def inverse_dynamics(
@@ -128,111 +134,116 @@ def inverse_dynamics(
     """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
     plant.refuse_kept()
     loads = _loads(plant, forces)
-    inverse, found = _program(plant, loads)
+    inverse, compiled_model = _program(plant, loads)
     motion, times, single = _motion(plant.interface, q, u, udot, t)
     p = parameters_of(plant.loaded, inverse.program.parameters, parameters)
     signals = dict(zip(plant.loaded.program.inputs, plant.loaded.inputs(inputs), strict=True))
-    model = found.calls()
-    c, wanted = model.constants(p), inverse.program.inputs
+    model = compiled_model.calls()
+    c, input_symbols = model.constants(p), inverse.program.inputs
     rows = []
-    for k, at in enumerate(times):
-        given = {s: float(x) for s, x in zip(inverse.accelerations, motion[2][k], strict=True)}
-        w = [given[s] if s in given else signals[s].function(float(at)) if s in signals else 0.0 for s in wanted]
+    for k, time in enumerate(times):
+        accelerations = {s: float(x) for s, x in zip(inverse.accelerations, motion[2][k], strict=True)}
+        w = [
+            accelerations[s] if s in accelerations else signals[s].function(float(time)) if s in signals else 0.0
+            for s in input_symbols
+        ]
         try:
-            out = np.array(model.outputs(float(at), motion[0][k].tolist(), motion[1][k].tolist(), p, c, w))
+            outputs = np.array(model.outputs(float(time), motion[0][k].tolist(), motion[1][k].tolist(), p, c, w))
         except NO_VALUE as error:
             raise RunError(
-                f"inverse dynamics of '{plant.name}' fails at t = {at:g} s ({error}): a singular configuration?"
+                f"inverse dynamics of '{plant.name}' fails at t = {time:g} s ({error}): a singular configuration?"
             ) from None
-        rows.append(_forces(inverse, out, float(at), motion[2][k]))
+        rows.append(_forces(inverse, outputs, float(time), motion[2][k]))
     return _named(plant, inverse, np.array(rows), times, single, loads)
 
 
 def _loads(plant: Plant, forces: Iterable[Any] | str | None) -> list[str]:
     if forces is None:
         return []
-    known = list(dict.fromkeys(x.name for x in plant.derived.analysis.loads))
-    found = []
-    for given in [forces] if isinstance(forces, str) else forces:
-        name = str(getattr(given, "name", given))
-        chosen = find_name(name, known, "force")
-        if chosen is None:
+    load_names = list(dict.fromkeys(x.name for x in plant.derived.analysis.loads))
+    selected = []
+    for item in [forces] if isinstance(forces, str) else forces:
+        name = str(getattr(item, "name", item))
+        match = find_name(name, load_names, "force")
+        if match is None:
             raise ModelError(
-                f"forces: no force or moment is called '{name}'.{did_you_mean(name, known)} "
-                f"Forces: {', '.join(known) or 'none'}.",
+                f"forces: no force or moment is called '{name}'.{did_you_mean(name, load_names)} "
+                f"Forces: {', '.join(load_names) or 'none'}.",
                 plant.name,
             )
-        found.append(chosen)
-    return found
+        selected.append(match)
+    return selected
 
 
 def _motion(interface: Interface, q: Any, u: Any, udot: Any, t: Any) -> tuple[list[np.ndarray], np.ndarray, bool]:
     """Positions, speeds and accelerations as rows over time."""
     listed = (("q", q, interface.coordinates), ("u", u, interface.speeds), ("udot", udot, interface.speeds))
     arrays = []
-    for name, given, wanted in listed:
-        array = reals(given)
+    for name, values, states in listed:
+        array = reals(values)
         if array is None:
-            raise ModelError(f"{name}={displayed(given)} must be real numbers", interface.model)
-        if array.ndim not in (1, 2) or array.shape[-1] != len(wanted):
-            names = ", ".join(s.name for s in wanted)
+            raise ModelError(f"{name}={displayed(values)} must be real numbers", interface.model)
+        if array.ndim not in (1, 2) or array.shape[-1] != len(states):
+            names = ", ".join(s.name for s in states)
             raise ModelError(
-                f"{name} must have {len(wanted)} values ({names}), or rows of them; its shape is {array.shape}",
+                f"{name} must have {len(states)} values ({names}), or rows of them; its shape is {array.shape}",
                 interface.model,
             )
         arrays.append(array)
     single = all(a.ndim == 1 for a in arrays)
     rows = max(1 if a.ndim == 1 else len(a) for a in arrays)
-    spread = [np.broadcast_to(a, (rows, a.shape[-1])) if a.ndim == 1 or len(a) in (1, rows) else None for a in arrays]
-    if any(a is None for a in spread):
+    broadcast = [
+        np.broadcast_to(a, (rows, a.shape[-1])) if a.ndim == 1 or len(a) in (1, rows) else None for a in arrays
+    ]
+    if any(a is None for a in broadcast):
         raise ModelError("q, u and udot must have the same number of rows", interface.model)
     times = reals(t)
     if times is None or times.shape not in ((), (rows,)):
         raise ModelError(f"t={displayed(t)} must be one time, or one per row ({rows})", interface.model)
-    return [a for a in spread if a is not None], np.broadcast_to(times, (rows,)), single
+    return [a for a in broadcast if a is not None], np.broadcast_to(times, (rows,)), single
 
 
-def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:
+def _forces(inverse: Inverse, outputs: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:
     n, m = len(inverse.independent), len(inverse.dependent)
-    missing, tied = out[:n], out[n : n + m]
+    required_forces, constraint_residuals = outputs[:n], outputs[n : n + m]
     scale = float(np.abs(udot).max(initial=1.0))
-    if np.abs(tied).max(initial=0.0) > TOLERANCE * scale:
-        worst = int(np.argmax(np.abs(tied)))
+    if np.abs(constraint_residuals).max(initial=0.0) > TOLERANCE * scale:
+        worst = int(np.argmax(np.abs(constraint_residuals)))
         raise RunError(
             f"at t = {t:g} s the accelerations contradict the constraints: {inverse.dependent[worst].name}' differs "
-            f"by {tied[worst]:.3g} from what the loops ask for"
+            f"by {constraint_residuals[worst]:.3g} from what the loops ask for"
         )
     if not inverse.forces:
-        return missing
+        return required_forces
     derivatives = np.zeros((n, len(inverse.forces)))
-    for (i, j), x in zip(inverse.entries, out[n + m :], strict=True):
+    for (i, j), x in zip(inverse.entries, outputs[n + m :], strict=True):
         derivatives[i, j] = x
-    found = np.linalg.lstsq(derivatives, -missing, rcond=1e-12)[0]
-    left = missing + derivatives @ found
-    size = float(np.abs(missing).max(initial=0.0)) or 1.0
-    if np.abs(left).max(initial=0.0) > TOLERANCE * size:
-        worst = int(np.argmax(np.abs(left)))
+    forces = np.linalg.lstsq(derivatives, -required_forces, rcond=1e-12)[0]
+    residual = required_forces + derivatives @ forces
+    size = float(np.abs(required_forces).max(initial=0.0)) or 1.0
+    if np.abs(residual).max(initial=0.0) > TOLERANCE * size:
+        worst = int(np.argmax(np.abs(residual)))
         raise RunError(
             f"at t = {t:g} s the forces {', '.join(s.name[6:] for s in inverse.forces)} cannot produce the motion: "
-            f"along {inverse.independent[worst].name} {left[worst]:.3g} is left (equation units)"
+            f"along {inverse.independent[worst].name} {residual[worst]:.3g} is left (equation units)"
         )
-    return np.asarray(found)
+    return np.asarray(forces)
 
 
 def _named(
     plant: Plant, inverse: Inverse, values: np.ndarray, times: np.ndarray, single: bool, loads: Sequence[str]
 ) -> InverseDynamics:
     if loads:
-        chosen = {x.name: x for x in plant.derived.analysis.loads}
-        dimensions = [chosen[n].dimension for n in loads]
-        names, labels = list(loads), [chosen[n].label for n in loads]
+        loads_by_name = {x.name: x for x in plant.derived.analysis.loads}
+        dimensions = [loads_by_name[n].dimension for n in loads]
+        names, labels = list(loads), [loads_by_name[n].label for n in loads]
     else:
         speeds = [plant.interface.find(s, ("speed", "removed"), "speed") for s in inverse.independent]
-        own = [x.unit.dimension for x in speeds]
-        dimensions = [FORCE * LENGTH / TIME / (speed / ANGLE**speed.angle) for speed in own]
+        speed_dimensions = [x.unit.dimension for x in speeds]
+        dimensions = [FORCE * LENGTH / TIME / (speed / ANGLE**speed.angle) for speed in speed_dimensions]
         names = [f"force along {x.name}" for x in speeds]
         labels = [f"generalised force along {x.label}" for x in speeds]
     units = [unit_system(plant.interface.units).display(x) for x in dimensions]
     factors = np.array([x.factor for x in units])
-    words = tuple(names), tuple(x.text for x in units), tuple(labels)
-    return InverseDynamics(plant.name, np.array(times), *words, values / factors, factors, single)
+    descriptions = tuple(names), tuple(x.text for x in units), tuple(labels)
+    return InverseDynamics(plant.name, np.array(times), *descriptions, values / factors, factors, single)

@@ -89,9 +89,9 @@ class Jacobian:
     @property
     def count(self) -> Count:
         """Operations of one evaluation of all derivatives."""
-        found = Section(self.program.outputs.statements, self.program.outputs.results[len(self.rows) :])
-        wanted = needed(found, self.program.derivatives.statements)
-        return count_section(wanted.statements, wanted.results)
+        section = Section(self.program.outputs.statements, self.program.outputs.results[len(self.rows) :])
+        needed_section = needed(section, self.program.derivatives.statements)
+        return count_section(needed_section.statements, needed_section.results)
 
     def operation_count(self) -> dict[str, Any]:
         """Count the operations of one evaluation of all derivatives.
@@ -150,8 +150,8 @@ class Jacobian:
             If the file cannot be written.
         """
         if format not in WRITERS:
-            known = ", ".join(f"'{x}'" for x in WRITERS)
-            raise ModelError(f"export: format {format!r} is not known; it is one of {known}", self.program.name)
+            formats = ", ".join(f"'{x}'" for x in WRITERS)
+            raise ModelError(f"export: format {format!r} is not known; it is one of {formats}", self.program.name)
         name, text = WRITERS[format]
         path = Path(directory) / name
         try:
@@ -162,9 +162,9 @@ class Jacobian:
         return path
 
 
-def jacobian_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None, mode: str) -> Jacobian:
+def jacobian_of(derived: Derived, group_names: str | Sequence[str], wrt: Sequence[Any] | None, mode: str) -> Jacobian:
     """The whole matrix of a model as a program, or an error where that would be too large."""
-    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, wrt)
+    groups, columns = groups_of(group_names, derived.name), columns_of(derived.interface, wrt)
     size = written_out_size(derived.results, groups, columns)
     if size > WRITTEN_OUT:
         rows = len(derived.results.rows(*groups))
@@ -177,15 +177,15 @@ def jacobian_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | 
     return derive_jacobian(derived.program, derived.results, groups, columns, mode)
 
 
-def gradient_of(derived: Derived, of: str | Sequence[str], wrt: Sequence[Any] | None) -> Jacobian:
+def gradient_of(derived: Derived, group_names: str | Sequence[str], wrt: Sequence[Any] | None) -> Jacobian:
     """The gradient of a weighted sum of a model's results as a program."""
-    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, wrt)
+    groups, columns = groups_of(group_names, derived.name), columns_of(derived.interface, wrt)
     return derive_gradient(derived.program, derived.results, groups, columns)
 
 
-def groups_of(of: str | Sequence[str], model: str) -> list[str]:
+def groups_of(group_names: str | Sequence[str], model: str) -> list[str]:
     """Groups of results by name."""
-    groups = [of] if isinstance(of, str) else list(of)
+    groups = [group_names] if isinstance(group_names, str) else list(group_names)
     for name in groups:
         if name not in GROUPS:
             raise ModelError(f"of={name!r} is not known; it is one of {', '.join(GROUPS)}", model)
@@ -196,15 +196,15 @@ def columns_of(interface: Interface, wrt: Sequence[Any] | None) -> list[Symbol]:
     """The symbols of names: of all states, if none are given."""
     if wrt is None:
         return [x.symbol for x in interface.states if x.symbol is not None]
-    kinds, found = ("coordinate", "speed", "input", "parameter", "entered"), []
-    for given in [wrt] if isinstance(wrt, str) else wrt:
-        quantity = interface.get(given, kinds)
+    kinds, symbols = ("coordinate", "speed", "input", "parameter", "entered"), []
+    for item in [wrt] if isinstance(wrt, str) else wrt:
+        quantity = interface.get(item, kinds)
         if quantity is None or quantity.symbol is None:
-            name = str(given)
-            near = did_you_mean(name, [x.name for x in interface.all(kinds)])
-            raise ModelError(f"wrt={name!r}: no state, input or parameter has that name.{near}", interface.model)
-        found.append(quantity.symbol)
-    return found
+            name = str(item)
+            suggestion = did_you_mean(name, [x.name for x in interface.all(kinds)])
+            raise ModelError(f"wrt={name!r}: no state, input or parameter has that name.{suggestion}", interface.model)
+        symbols.append(quantity.symbol)
+    return symbols
 
 
 def written_out_size(results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> int:
@@ -234,21 +234,21 @@ def derive_jacobian(
         if written_out_size(results, groups, columns) > WRITTEN_OUT:
             seeds = [seed(s) for s in columns]
             along = tangent(values, dict(zip(columns, seeds, strict=True)), results.linear, external)
-            found = {(i, 0): e for i, e in enumerate(along) if e is not ZERO}
-            names = [f"rate of {rows[i][0]}" for i, _ in found]
+            entries = {(i, 0): e for i, e in enumerate(along) if e is not ZERO}
+            names = [f"rate of {rows[i][0]}" for i, _ in entries]
         else:
             # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
-            ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
-            tried = [total_slopes(values, columns, results.linear, way, external) for way in ways]
+            candidate_modes = ("forward", "cheapest") if mode == "cheapest" else (mode,)
+            tried = [total_slopes(values, columns, results.linear, way, external) for way in candidate_modes]
             best = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
-            found = {(i, j): row[j] for i, row in enumerate(best) for j in sorted(row)}
-            names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in found]
-        return _derivatives(model, results, rows, columns, found, names, seeds, external, inputs, extracted)
+            entries = {(i, j): row[j] for i, row in enumerate(best) for j in sorted(row)}
+            names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
+        return _derivatives(model, results, rows, columns, entries, names, seeds, external, inputs, extracted)
 
 
-def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
+def _cost(rows: Sequence[dict[int, Expr]], extracted: bool) -> int:
     """Operations of all derivatives, once common parts are taken out."""
-    roots = [e for row in found for e in row.values()]
+    roots = [e for row in rows for e in row.values()]
     total = count(roots).total
     if not extracted or total > EXTRACTED:
         return total
@@ -267,8 +267,8 @@ def derive_gradient(model: Program, results: Results, groups: Sequence[str], col
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
     derivatives = adjoint([e for _, e in rows], weights, columns, results.linear, external)
     names = [f"derivative by {s.name}" for s in columns]
-    found = {(0, j): e for j, e in enumerate(derivatives)}
-    return _derivatives(model, results, (), columns, found, names, weights, external)
+    entries = {(0, j): e for j, e in enumerate(derivatives)}
+    return _derivatives(model, results, (), columns, entries, names, weights, external)
 
 
 def _derivatives(
@@ -276,7 +276,7 @@ def _derivatives(
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     columns: Sequence[Symbol],
-    found: Mapping[tuple[int, int], Expr],
+    entries: Mapping[tuple[int, int], Expr],
     names: Sequence[str],
     seeds: Sequence[Symbol],
     external: ExternalDerivatives,
@@ -286,14 +286,14 @@ def _derivatives(
     """Jacobian with a program whose outputs are the values of rows and what was found, under their names."""
     rates = [e for _, e in results.rates]
     with small_threshold(EVERYTHING):
-        roots = drop_idle_parameters([*rates, *(e for _, e in rows), *found.values()])
+        roots = drop_idle_parameters([*rates, *(e for _, e in rows), *entries.values()])
         if extracted and count(roots).total <= EXTRACTED:
             roots = optimise(roots)
-        n, given = len(rates), [*results.inputs, *inputs, *seeds]
+        n, input_symbols = len(rates), [*results.inputs, *inputs, *seeds]
         outputs = list(zip([*(name for name, _ in rows), *names], roots[n:], strict=True))
         states = model.coordinates, model.speeds
         name = f"{model.name}: Jacobian"
-        parts = Parts(name, results.parameters, *states, roots[:n], outputs, given, outputs_matter=True)
-        program = build_program(parts)
-    listed = tuple(name for name, _ in rows), tuple(columns), tuple(found)
-    return Jacobian(program, *listed, tuple(seeds), tuple(external.notes))
+        program_parts = Parts(name, results.parameters, *states, roots[:n], outputs, input_symbols, outputs_matter=True)
+        program = build_program(program_parts)
+    structure = tuple(name for name, _ in rows), tuple(columns), tuple(entries)
+    return Jacobian(program, *structure, tuple(seeds), tuple(external.notes))

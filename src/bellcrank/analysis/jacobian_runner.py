@@ -29,9 +29,9 @@ class Find(Protocol):
     columns: tuple[Symbol, ...]
     notes: tuple[str, ...]
 
-    def __call__(self, at: Point) -> tuple[Groups, Groups]: ...
+    def __call__(self, point: Point) -> tuple[Groups, Groups]: ...
 
-    def values(self, at: Point) -> Groups:
+    def values(self, point: Point) -> Groups:
         """The values alone, which are found sooner."""
         ...
 
@@ -39,18 +39,18 @@ class Find(Protocol):
 class Remembered:
     """What finds values and derivatives, and gives those of the last point again without asking: for one search."""
 
-    def __init__(self, find: Find) -> None:
-        self.find, self.columns, self.notes = find, find.columns, find.notes
+    def __init__(self, evaluation: Find) -> None:
+        self.find, self.columns, self.notes = evaluation, evaluation.columns, evaluation.notes
         self._last: tuple[Any, tuple[Groups, Groups]] | None = None
 
-    def __call__(self, at: Point) -> tuple[Groups, Groups]:
-        key = at.t, at.x.tobytes(), at.p, at.w
+    def __call__(self, point: Point) -> tuple[Groups, Groups]:
+        key = point.t, point.x.tobytes(), point.p, point.w
         if self._last is None or self._last[0] != key:
-            self._last = key, self.find(at)
+            self._last = key, self.find(point)
         return self._last[1]
 
-    def values(self, at: Point) -> Groups:
-        return self.find.values(at)
+    def values(self, point: Point) -> Groups:
+        return self.find.values(point)
 
 
 class Runner:
@@ -63,10 +63,10 @@ class Runner:
         # along a direction a large program is evaluated once for each column
         compiled = often or bool(jacobian.rates)
         self.model = (loaded.model if compiled else loaded.python).like(program, functions, once=not often)
-        place = {s: i for i, s in enumerate(loaded.program.parameters)}
-        self._p = [place.get(s) for s in program.parameters]
-        others = [s for s in program.parameters if s not in place]
-        self._other = dict(zip(others, parameters_of(loaded, others), strict=True))
+        parameter_index = {s: i for i, s in enumerate(loaded.program.parameters)}
+        self._p = [parameter_index.get(s) for s in program.parameters]
+        other_parameters = [s for s in program.parameters if s not in parameter_index]
+        self._other = dict(zip(other_parameters, parameters_of(loaded, other_parameters), strict=True))
         self._constants = lru_cache(maxsize=8)(lambda p: self.model.calls().constants(list(p)))
 
     def _function(self, routine: Any) -> Any:
@@ -85,57 +85,57 @@ class Runner:
 
     def __call__(
         self,
-        at: Point,
-        given: Mapping[Symbol, float] | None = None,
+        point: Point,
+        extras: Mapping[Symbol, float] | None = None,
         loose: slice = NOWHERE,
         with_derivatives: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values of all rows and their derivatives by all columns; `given` are inputs besides those of the model.
+        """Values of all rows and their derivatives by all columns; `extras` are inputs besides those of the model.
 
         Rows in `loose` may have no finite values: an angle between directions has no derivative where they coincide.
         Derivatives that cost more than the values may be omitted (`with_derivatives`).
         """
         symbols = self.jacobian.program.parameters
-        p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
-        known = {**dict(zip(self.loaded.program.inputs, at.w, strict=True)), **(given or {})}
+        p = [point.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
+        input_values = {**dict(zip(self.loaded.program.inputs, point.w, strict=True)), **(extras or {})}
         try:
-            values, matrix = self._evaluated(at, p, known, with_derivatives)
+            values, matrix = self._evaluated(point, p, input_values, with_derivatives)
         except NO_VALUE as error:
-            raise RunError(self.singular(at, str(error))) from None
-        bad = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
-        bad[loose] = False
-        if np.any(bad):
-            names = [r for r, b in zip(self.jacobian.rows, bad, strict=True) if b]
-            more = " and others" if len(names) > 4 else ""
-            raise RunError(self.singular(at, f"{', '.join(names[:4])}{more} not finite"))
+            raise RunError(self.singular(point, str(error))) from None
+        nonfinite = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
+        nonfinite[loose] = False
+        if np.any(nonfinite):
+            names = [r for r, b in zip(self.jacobian.rows, nonfinite, strict=True) if b]
+            suffix = " and others" if len(names) > 4 else ""
+            raise RunError(self.singular(point, f"{', '.join(names[:4])}{suffix} not finite"))
         return values, matrix
 
     def _evaluated(
-        self, at: Point, p: list[float], known: Mapping[Symbol, float], with_derivatives: bool
+        self, point: Point, p: list[float], input_values: Mapping[Symbol, float], with_derivatives: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         model, c = self.model.calls(), self._constants(tuple(p))
-        q, u, inputs = at.q.tolist(), at.u.tolist(), self.jacobian.program.inputs
+        q, u, inputs = point.q.tolist(), point.u.tolist(), self.jacobian.program.inputs
 
-        def run(given: Mapping[Symbol, float]) -> tuple[np.ndarray, np.ndarray]:
-            w = [given.get(s, 0.0) for s in inputs]
-            return self.jacobian.dense(model.outputs(at.t, q, u, p, c, w))
+        def run(symbol_values: Mapping[Symbol, float]) -> tuple[np.ndarray, np.ndarray]:
+            w = [symbol_values.get(s, 0.0) for s in inputs]
+            return self.jacobian.dense(model.outputs(point.t, q, u, p, c, w))
 
         if not self.jacobian.rates or not with_derivatives:
-            return run(known)
+            return run(input_values)
         values = np.zeros(len(self.jacobian.rows))
         matrix = np.zeros((len(self.jacobian.rows), len(self.jacobian.columns)))
         for j, column in enumerate(self.jacobian.columns):
-            values, found = run({**known, seed(column): 1.0})
-            matrix[:, j] = found[:, 0]
+            values, derivatives = run({**input_values, seed(column): 1.0})
+            matrix[:, j] = derivatives[:, 0]
         return values, matrix
 
-    def singular(self, at: Point, why: str) -> str:
+    def singular(self, point: Point, reason: str) -> str:
         """What is said of a point without derivatives."""
         states = self.loaded.interface.coordinates
-        shown = ", ".join(f"{s.name} = {v:.4g}" for s, v in zip(states[:6], at.q, strict=False))
+        position_text = ", ".join(f"{s.name} = {v:.4g}" for s, v in zip(states[:6], point.q, strict=False))
         return (
-            f"the model '{self.loaded.name}' cannot be differentiated here ({why}): a singular configuration? "
-            f"At {shown}{' ...' if len(states) > 6 else ''} (rad and consistent units); move away from it"
+            f"the model '{self.loaded.name}' cannot be differentiated here ({reason}): a singular configuration? "
+            f"At {position_text}{' ...' if len(states) > 6 else ''} (rad and consistent units); move away from it"
         )
 
 
@@ -155,8 +155,8 @@ def groups_for(channels: Iterable[Quantity]) -> tuple[str, ...]:
 
 def grouped(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
     """Rows of an array by group."""
-    ends = accumulate(sizes.values())
-    return {g: array[end - n : end] for (g, n), end in zip(sizes.items(), ends, strict=True)}
+    offsets = accumulate(sizes.values())
+    return {g: array[end - n : end] for (g, n), end in zip(sizes.items(), offsets, strict=True)}
 
 
 def rows_of(group: str, sizes: Mapping[str, int], skip: int = 0) -> slice:

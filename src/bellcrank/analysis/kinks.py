@@ -26,8 +26,8 @@ KEPT = 0.1  # change of that difference with the distance: the difference of a s
 
 def may_have_kinks(plant: Plant) -> bool:
     """Does the model use a function that is not smooth, a table or a user function?"""
-    found: bool = plant.once("may have kinks", lambda: _not_smooth(plant))
-    return found
+    is_nonsmooth: bool = plant.once("may have kinks", lambda: _not_smooth(plant))
+    return is_nonsmooth
 
 
 def _not_smooth(plant: Plant) -> bool:
@@ -38,38 +38,40 @@ def _not_smooth(plant: Plant) -> bool:
     return any(isinstance(n, Func) and (n.function is not None or not FUNCTIONS[n.name].smooth) for n in nodes)
 
 
-def mean_of_sides(find: Find, at: Point, derivatives: Groups) -> tuple[Groups, list[str]]:
+def mean_of_sides(evaluation: Find, point: Point, derivatives: Groups) -> tuple[Groups, list[str]]:
     """The derivatives at a point, means where they jump, and the names of the columns in which they do."""
-    found, jumping = dict(derivatives), np.zeros(len(find.columns), dtype=bool)
+    averages, jumping = dict(derivatives), np.zeros(len(evaluation.columns), dtype=bool)
     try:
-        first = _sides(find, at, 0)
-        places = {g: _jumps(*first[g]) & np.isfinite(here) for g, here in derivatives.items()}
-        if not any(x.any() for x in places.values()):
-            return found, []
-        others = [_sides(find, at, i) for i in range(1, len(DISTANCES))]
+        first = _sides(evaluation, point, 0)
+        jump_masks = {g: _jumps(*first[g]) & np.isfinite(matrix) for g, matrix in derivatives.items()}
+        if not any(x.any() for x in jump_masks.values()):
+            return averages, []
+        other_sides = [_sides(evaluation, point, i) for i in range(1, len(DISTANCES))]
     except RunError:
         return derivatives, []
-    for group, here in derivatives.items():
+    for group, matrix in derivatives.items():
         a, b = first[group]
-        jumps = places[group]
-        for one, other in (x[group] for x in others):
+        jumps = jump_masks[group]
+        for plus, minus in (x[group] for x in other_sides):
             with np.errstate(invalid="ignore"):
-                jumps = jumps & (np.abs((one - other) - (a - b)) <= KEPT * np.abs(a - b))
-        found[group] = np.where(jumps, (a + b) / 2, here)
+                jumps = jumps & (np.abs((plus - minus) - (a - b)) <= KEPT * np.abs(a - b))
+        averages[group] = np.where(jumps, (a + b) / 2, matrix)
         jumping |= jumps.any(axis=0)
-    return found, [s.name for s, j in zip(find.columns, jumping, strict=True) if j]
+    return averages, [s.name for s, j in zip(evaluation.columns, jumping, strict=True) if j]
 
 
-def _sides(find: Find, at: Point, number: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _sides(evaluation: Find, point: Point, number: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Derivatives at two opposite points near a point, on the same sides whatever the `number` of the distance."""
     rng = np.random.default_rng(3)
-    away = [
+    offsets = [
         NEAR * np.maximum(np.abs(x), 1.0) * rng.uniform(0.5, 1.0, len(x)) * rng.choice((-1.0, 1.0), len(x))
-        for x in (at.q, at.u)
+        for x in (point.q, point.u)
     ]
     h = DISTANCES[number]
-    one, other = (find(replace(at, q=at.q + k * away[0], u=at.u + k * away[1]))[1] for k in (h, -h))
-    return {g: (one[g], other[g]) for g in one}
+    plus, minus = (
+        evaluation(replace(point, q=point.q + k * offsets[0], u=point.u + k * offsets[1]))[1] for k in (h, -h)
+    )
+    return {g: (plus[g], minus[g]) for g in plus}
 
 
 def _jumps(a: np.ndarray, b: np.ndarray) -> np.ndarray:

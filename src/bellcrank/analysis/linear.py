@@ -133,7 +133,10 @@ class LinearModel(Shown):
             return tuple(replace(s, unit="", factor=1.0, value=s.value * s.factor) for s in group)
 
         groups: dict[str, Any] = {name: plain(getattr(self, name)) for name in ("states", "inputs", "outputs")}
-        scaled = {x: M * _factors(up)[:, None] / _factors(across) for x, M, up, across in self._matrices}
+        scaled = {
+            x: M * _factors(row_variables)[:, None] / _factors(column_variables)
+            for x, M, row_variables, column_variables in self._matrices
+        }
         return replace(self, drift=self.drift * _factors(self.states), **scaled, **groups)
 
     @property
@@ -154,21 +157,25 @@ class LinearModel(Shown):
             self.A,
             np.where(np.isfinite(self.C), self.C, 1.0),
         )  # an output without derivatives may depend on anything
-        small, small_out = (1e-13 * (np.abs(M).max(initial=0.0) or 1.0) for M in (A, C))
-        kept = list(range(len(self.states)))
-        own = {s.name for s in self.states if s.coordinate}
-        told = [i for i, s in enumerate(self.outputs) if s.name not in own]  # a coordinate as an output goes with it
+        A_tolerance, C_tolerance = (1e-13 * (np.abs(M).max(initial=0.0) or 1.0) for M in (A, C))
+        columns = list(range(len(self.states)))
+        coordinate_names = {s.name for s in self.states if s.coordinate}
+        output_rows = [
+            i for i, s in enumerate(self.outputs) if s.name not in coordinate_names
+        ]  # a coordinate as an output goes with it
         while True:
-            alone = (np.abs(A[kept]) <= small).all(axis=0) & (np.abs(C[told]) <= small_out).all(axis=0)
-            idle = {j for j in kept if self.states[j].coordinate and alone[j]}
-            if not idle:
+            unused = (np.abs(A[columns]) <= A_tolerance).all(axis=0) & (np.abs(C[output_rows]) <= C_tolerance).all(
+                axis=0
+            )
+            removable = {j for j in columns if self.states[j].coordinate and unused[j]}
+            if not removable:
                 break
-            kept = [k for k in kept if k not in idle]
-        gone = {s.name for k, s in enumerate(self.states) if k not in kept}
-        rows = [i for i, s in enumerate(self.outputs) if s.name not in gone]
+            columns = [k for k in columns if k not in removable]
+        removed = {s.name for k, s in enumerate(self.states) if k not in columns}
+        rows = [i for i, s in enumerate(self.outputs) if s.name not in removed]
         return replace(
-            self, A=A[np.ix_(kept, kept)], B=self.B[kept], C=self.C[np.ix_(rows, kept)], D=self.D[rows],
-            drift=self.drift[kept], states=tuple(self.states[k] for k in kept),
+            self, A=A[np.ix_(columns, columns)], B=self.B[columns], C=self.C[np.ix_(rows, columns)], D=self.D[rows],
+            drift=self.drift[columns], states=tuple(self.states[k] for k in columns),
             outputs=tuple(self.outputs[i] for i in rows),
         )  # fmt: skip
 
@@ -193,15 +200,15 @@ class LinearModel(Shown):
     def stable(self) -> bool:
         return bool(np.all(self.eigenvalues.real < 0))
 
-    def _place(self, given: Any, listed: Sequence[Signal], what: str) -> int:
-        names = [s.name for s in listed]
-        place = place_of(given, names)
-        if place is None:
+    def _place(self, name: Any, variables: Sequence[Signal], kind: str) -> int:
+        names = [s.name for s in variables]
+        index = place_of(name, names)
+        if index is None:
             raise ModelError(
-                f"{what} '{given}' is not one of the linear model's.{did_you_mean(str(given), names)} "
-                f"{what.capitalize()}s: {', '.join(names) or 'none'}."
+                f"{kind} '{name}' is not one of the linear model's.{did_you_mean(str(name), names)} "
+                f"{kind.capitalize()}s: {', '.join(names) or 'none'}."
             )
-        return place
+        return index
 
     def transfer(self, input: Any, output: Any, s: Any) -> np.ndarray:
         """Evaluate a transfer function. Rates of the input act with it.
@@ -227,8 +234,8 @@ class LinearModel(Shown):
         name = self.inputs[self._place(input, self.inputs, "input")].name
         points = np.atleast_1d(np.asarray(s, dtype=complex))
         columns: list[tuple[int, int]] = []
-        while (place := place_of(name, self.input_names)) is not None:
-            columns.append((len(columns), place))
+        while (index := place_of(name, self.input_names)) is not None:
+            columns.append((len(columns), index))
             name = f"dxdt({name})"
         return self._through(row, columns, points)
 
@@ -239,9 +246,9 @@ class LinearModel(Shown):
         d = sum((points**p * self.D[row, j] for p, j in columns), np.zeros(len(points), complex))
         if not n:
             return d
-        left = points[:, None, None] * np.eye(n) - self.A
+        system_matrix = points[:, None, None] * np.eye(n) - self.A
         try:
-            return np.asarray(np.linalg.solve(left, b[:, :, None])[:, :, 0] @ self.C[row] + d)
+            return np.asarray(np.linalg.solve(system_matrix, b[:, :, None])[:, :, 0] @ self.C[row] + d)
         except np.linalg.LinAlgError:  # a pole among the points
             if len(points) == 1:
                 return np.array([np.inf + 0j])
@@ -326,34 +333,34 @@ class LinearModel(Shown):
     # ---- text and files
 
     def __str__(self) -> str:
-        counts = [f"{len(g)} {what}" for g, what in ((self.states, "states"), (self.inputs, "inputs"))]
-        lines = [f"{self.name}: linear model, {', '.join(counts)}, {len(self.outputs)} outputs"]
+        count_texts = [f"{len(g)} {kind}" for g, kind in ((self.states, "states"), (self.inputs, "inputs"))]
+        lines = [f"{self.name}: linear model, {', '.join(count_texts)}, {len(self.outputs)} outputs"]
         lines += [f"  {line}" for line in motion_line(self.motion)]
         lines += [f"  {stability_line(self.stability, self.essential().eigenvalues)}"] if self.equilibrium else []
         lines += [f"  note: {n}" for n in self.notes]
-        for letter, M, up, across in self._matrices:
+        for letter, M, row_variables, column_variables in self._matrices:
             if letter == "A" or ((letter == "C" or self.inputs) and (letter == "B" or self.outputs)):
-                head = [letter, *(s.name for s in across), "unit per column"]
+                head = [letter, *(s.name for s in column_variables), "unit per column"]
                 numbers = [[f"{x:.6g}" if x else "0" for x in line] for line in M]
-                told = [_row(letter, s) for s in up]
-                body = [[name, *line, unit] for (name, unit), line in zip(told, numbers, strict=True)]
-                lines.append(table(head, body, "<" + ">" * len(across) + "<"))
+                row_labels = [_row(letter, s) for s in row_variables]
+                body = [[name, *line, unit] for (name, unit), line in zip(row_labels, numbers, strict=True)]
+                lines.append(table(head, body, "<" + ">" * len(column_variables) + "<"))
         return "\n".join(lines)
 
     def _html(self) -> list[str]:
-        words = [
+        texts = [
             *([self.motion] if self.motion else []),
             *([f"stability: {self.stability}"] if self.equilibrium else []),
         ]
-        words += self.notes
-        parts: list[str] = [html.heading(f"{self.name}: linear model"), *map(html.paragraph, words)]
-        for letter, M, up, across in self._matrices:
+        texts += self.notes
+        blocks: list[str] = [html.heading(f"{self.name}: linear model"), *map(html.paragraph, texts)]
+        for letter, M, row_variables, column_variables in self._matrices:
             if M.size:
-                told = [_row(letter, s) for s in up]
-                rows = [(name, *line, unit) for (name, unit), line in zip(told, M.tolist(), strict=True)]
-                head = (letter, *(s.name for s in across), "unit per column")
-                parts.append(html.table(head, rows, right=range(1, len(across) + 1)))
-        return [*parts, html.verbatim(str(self.modes))] if len(self.A) else parts
+                row_labels = [_row(letter, s) for s in row_variables]
+                rows = [(name, *line, unit) for (name, unit), line in zip(row_labels, M.tolist(), strict=True)]
+                head = (letter, *(s.name for s in column_variables), "unit per column")
+                blocks.append(html.table(head, rows, right=range(1, len(column_variables) + 1)))
+        return [*blocks, html.verbatim(str(self.modes))] if len(self.A) else blocks
 
     def save(self, path: str | Path) -> Path:
         """Write a CSV file: one line for each entry that is not zero, with names and unit.
@@ -369,10 +376,12 @@ class LinearModel(Shown):
             The file.
         """
         rows = []
-        for letter, M, up, across in self._matrices:
+        for letter, M, row_variables, column_variables in self._matrices:
             for i, j in zip(*np.nonzero(M), strict=True):
-                name, unit = _row(letter, up[i])
-                rows.append([letter, name, across[j].name, float(M[i, j]), per(unit, across[j].unit)])
+                name, unit = _row(letter, row_variables[i])
+                rows.append(
+                    [letter, name, column_variables[j].name, float(M[i, j]), per(unit, column_variables[j].unit)]
+                )
         return write_csv(path, ["matrix", "row", "column", "value", "unit"], rows)
 
 

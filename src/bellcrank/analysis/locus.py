@@ -15,10 +15,10 @@ from bellcrank.analysis.tables import Cells, ResultTable, headed, motion_line, s
 
 def from_to(motions: tuple[str, ...]) -> str:
     """The first and the last of some motions."""
-    known = [m for m in motions if m]
-    if not known:
+    nonempty = [m for m in motions if m]
+    if not nonempty:
         return ""
-    return known[0] if known[0] == known[-1] else f"{known[0]} ... {known[-1]}"
+    return nonempty[0] if nonempty[0] == nonempty[-1] else f"{nonempty[0]} ... {nonempty[-1]}"
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class RootLocus(ResultTable):
     def _table(self) -> tuple[list[str], list[list[float]]]:
         branches = range(1, self.eigenvalues.shape[1] + 1)
         head = [*headed([self.over], [self.unit]), *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
-        parts = np.ascontiguousarray(self.eigenvalues).view(float)
-        return head, np.column_stack([self.values, parts]).tolist()
+        components = np.ascontiguousarray(self.eigenvalues).view(float)
+        return head, np.column_stack([self.values, components]).tolist()
 
     def _draw(self, path: str | Path | None) -> Any:
         return draw_locus(self.name, headed([self.over], [self.unit])[0], self.values, self.eigenvalues, path)
@@ -234,11 +234,13 @@ class Equilibria(ResultTable):
         """Folds, and values without an equilibrium."""
         remarks = []
         for fold in self.folds:
-            after = "the equilibria that follow belong to another branch" if fold.to else "none was found after it"
-            at = ", ".join(
+            continuation = (
+                "the equilibria that follow belong to another branch" if fold.to else "none was found after it"
+            )
+            state_text = ", ".join(
                 f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in list(fold.at.items())[:4] if n in self.units
             )
-            remarks.append(f"fold at {self.over} = {fold.value:.6g} {self.unit} ({at}): {after}")
+            remarks.append(f"fold at {self.over} = {fold.value:.6g} {self.unit} ({state_text}): {continuation}")
         return remarks
 
     def __getitem__(self, channel: str) -> np.ndarray:
@@ -257,9 +259,9 @@ class Equilibria(ResultTable):
 
     def _cells(self) -> Cells:
         head, rows = self._table()
-        words = self.stability or ("",) * len(rows)
-        listed = [[*(shown(x, 6) for x in row), word] for row, word in zip(rows, words, strict=True)]
-        return [*head, "stability"], listed, ">" * len(head) + "<"
+        labels = self.stability or ("",) * len(rows)
+        cells = [[*(shown(x, 6) for x in row), word] for row, word in zip(rows, labels, strict=True)]
+        return [*head, "stability"], cells, ">" * len(head) + "<"
 
     def _draw(self, path: str | Path | None) -> Any:
         changing = [n for n, c in self.channels.items() if np.nanmax(c) - np.nanmin(c) > 1e-12] or list(self.channels)

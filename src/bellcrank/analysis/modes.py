@@ -203,21 +203,21 @@ def modes_of(A: np.ndarray, states: Sequence[str], name: str = "", motion: str =
 
     if not len(A):
         return Modes(name, [], motion)
-    values, left, right = eig(A, left=True, right=True)
+    values, left_vectors, right_vectors = eig(A, left=True, right=True)
     values = cleaned(values)
     size = float(np.abs(values).max(initial=0.0))
-    found = []
+    modes = []
     for k, x in enumerate(values):
         real = abs(x.imag) <= REAL * size
         if not real and x.imag < 0:
             continue
         value = complex(x.real, 0.0 if real else x.imag)
-        share = np.abs(left[:, k].conj() * right[:, k])
-        total = float(share.sum())
-        shape = right[:, k] / right[np.argmax(np.abs(right[:, k])), k]
-        found.append(Mode(value, shape, share / total if total > 0 else share, tuple(states)))
-    found.sort(key=lambda m: (abs(m.eigenvalue), m.eigenvalue.real))
-    return Modes(name, found, motion)
+        participation = np.abs(left_vectors[:, k].conj() * right_vectors[:, k])
+        total = float(participation.sum())
+        shape = right_vectors[:, k] / right_vectors[np.argmax(np.abs(right_vectors[:, k])), k]
+        modes.append(Mode(value, shape, participation / total if total > 0 else participation, tuple(states)))
+    modes.sort(key=lambda m: (abs(m.eigenvalue), m.eigenvalue.real))
+    return Modes(name, modes, motion)
 
 
 def eigenvalue_text(x: complex, real: int, pair: int, space: str = "") -> str:
@@ -227,35 +227,35 @@ def eigenvalue_text(x: complex, real: int, pair: int, space: str = "") -> str:
 
 def cleaned(values: np.ndarray) -> np.ndarray:
     """Eigenvalues without what rounding left of zero real or imaginary parts."""
-    least = ZERO * float(np.abs(values).max(initial=0.0))
-    parts = [np.where(np.abs(x) > least, x, 0.0) for x in (values.real, values.imag)]
-    return np.asarray(parts[0] + 1j * parts[1])
+    threshold = ZERO * float(np.abs(values).max(initial=0.0))
+    components = [np.where(np.abs(x) > threshold, x, 0.0) for x in (values.real, values.imag)]
+    return np.asarray(components[0] + 1j * components[1])
 
 
 def stability_of(values: Iterable[complex]) -> str:
     """Stability to first order: "stable", "stable, undamped", "neutral" (something does not return) or "unstable"."""
-    found = np.array(list(values), dtype=complex)
-    least = NEUTRAL * float(np.abs(found).max(initial=0.0))
-    if np.any(found.real > least):
+    eigenvalues = np.array(list(values), dtype=complex)
+    threshold = NEUTRAL * float(np.abs(eigenvalues).max(initial=0.0))
+    if np.any(eigenvalues.real > threshold):
         return "unstable"
-    if np.any(np.abs(found) <= least):
+    if np.any(np.abs(eigenvalues) <= threshold):
         return "neutral"
-    return "stable, undamped" if np.any(found.real >= -least) else "stable"
+    return "stable, undamped" if np.any(eigenvalues.real >= -threshold) else "stable"
 
 
 def stability_line(word: str, values: Iterable[complex]) -> str:
     """unstable: eigenvalues 3.13, -3.13 1/s"""
-    listed = sorted({(-round(x.real, 12), abs(x.imag)): x for x in values}.items())
-    few = [eigenvalue_text(x, 5, 5) for _, x in listed[:4]]
-    if not few:
+    ordered = sorted({(-round(x.real, 12), abs(x.imag)): x for x in values}.items())
+    texts = [eigenvalue_text(x, 5, 5) for _, x in ordered[:4]]
+    if not texts:
         return f"stability: {word}"
-    return f"stability: {word}; eigenvalues {', '.join(few)}{' ...' if len(listed) > 4 else ''} 1/s"
+    return f"stability: {word}; eigenvalues {', '.join(texts)}{' ...' if len(ordered) > 4 else ''} 1/s"
 
 
-def matched(before: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """Eigenvalues `now` in the order that continues those `before`."""
+def matched(previous: np.ndarray, current: np.ndarray) -> np.ndarray:
+    """Eigenvalues `current` in the order that continues those `previous`."""
     from scipy.optimize import linear_sum_assignment
 
-    distance = np.abs(before[:, None] - now[None, :])
+    distance = np.abs(previous[:, None] - current[None, :])
     _, order = linear_sum_assignment(distance)
-    return now[order]
+    return current[order]

@@ -40,37 +40,37 @@ class Plant:
     def interface(self) -> Interface:
         return self.loaded.interface
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """A program of derivatives or of inverse dynamics, made when it is first asked for."""
         with self._making:
             if key not in self._made:
-                self._made[key] = make()
+                self._made[key] = compute()
             return self._made[key]
 
-    def find(self, given: Any, kinds: Sequence[str], what: str) -> Quantity:
+    def find(self, name: Any, kinds: Sequence[str], role: str) -> Quantity:
         """The quantity of that name; one that acts before a run begins cannot be analysed."""
-        found = self.interface.find(given, kinds, what)
+        quantity = self.interface.find(name, kinds, role)
         entry = self.loaded.program.entry.statements
-        if found.symbol in {s for k in entry for e in statement_expressions(k) for s in symbols(e)}:
-            why = f"{what} '{given}' acts through user functions that are called when parameters have been read"
-            raise ModelError(f"{why} (when='input'): this is not available for it", self.name)
-        return found
+        if quantity.symbol in {s for k in entry for e in statement_expressions(k) for s in symbols(e)}:
+            reason = f"{role} '{name}' acts through user functions that are called when parameters have been read"
+            raise ModelError(f"{reason} (when='input'): this is not available for it", self.name)
+        return quantity
 
-    def find_all(self, given: Any, kinds: Sequence[str], what: str) -> list[Quantity]:
+    def find_all(self, names: Any, kinds: Sequence[str], role: str) -> list[Quantity]:
         """The quantities of some names, each once; one name may stand alone, None is no name."""
-        listed = [given] if isinstance(given, str) or hasattr(given, "kind") else () if given is None else given
-        return list(dict.fromkeys(self.find(x, kinds, what) for x in listed))
+        items = [names] if isinstance(names, str) or hasattr(names, "kind") else () if names is None else names
+        return list(dict.fromkeys(self.find(x, kinds, role) for x in items))
 
-    def parameters_at(self, at: Point) -> dict[str, float]:
+    def parameters_at(self, point: Point) -> dict[str, float]:
         """The parameters of a point by name, in user units."""
-        return {q.name: float(q.unit.from_equation(at.of(q))) for q in self.interface.parameters}
+        return {q.name: float(q.unit.from_equation(point.of(q))) for q in self.interface.parameters}
 
-    def inputs_at(self, at: Point) -> dict[str, float]:
+    def inputs_at(self, point: Point) -> dict[str, float]:
         """The inputs of a point by name, in user units."""
-        return {q.name: float(q.unit.from_equation(at.of(q))) for q in self.interface.inputs if not q.rate}
+        return {q.name: float(q.unit.from_equation(point.of(q))) for q in self.interface.inputs if not q.rate}
 
     def refuse_kept(self) -> None:
         """An error for models with values that jump at the end of steps: they have no equations in continuous time."""
         if self.interface.kept:
-            why = "this is not available for models with user functions that are called once per step or run"
-            raise ModelError(f"{why}: {', '.join(x.name for x in self.interface.kept)}", self.name)
+            reason = "this is not available for models with user functions that are called once per step or run"
+            raise ModelError(f"{reason}: {', '.join(x.name for x in self.interface.kept)}", self.name)

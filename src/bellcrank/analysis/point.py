@@ -33,28 +33,32 @@ class Point:
         groups: dict[str, Any] = {"coordinate": self.q, "speed": self.u, "input": self.w}
         return float(groups.get(quantity.kind, self.p)[quantity.place])
 
-    def moved(self, changes: Mapping[Quantity, float]) -> Point:
+    def moved(self, new_values: Mapping[Quantity, float]) -> Point:
         """The point with some quantities replaced."""
         q, u, p, w = self.q.copy(), self.u.copy(), list(self.p), list(self.w)
         groups: dict[str, Any] = {"coordinate": q, "speed": u, "input": w}
-        for quantity, value in changes.items():
+        for quantity, value in new_values.items():
             groups.get(quantity.kind, p)[quantity.place] = float(value)
         return replace(self, q=q, u=u, p=tuple(p), w=tuple(w))
 
 
 def parameters_of(
-    loaded: Loaded, symbols: Sequence[Symbol], given: Mapping[str, float | str] | None = None
+    loaded: Loaded, symbols: Sequence[Symbol], parameters: Mapping[str, float | str] | None = None
 ) -> list[float]:
     """Values in equation units of parameters that need not occur in the equations of motion."""
-    own = loaded.program.parameters
-    needed = given is not None or not set(symbols).isdisjoint(own)  # others may have no default, and need none here
-    known = dict(zip(own, loaded.parameter_values(given), strict=True)) if needed else {}
-    override = loaded.interface.keyed(given, DECLARED, "parameters")
+    model_parameters = loaded.program.parameters
+    needs_values = parameters is not None or not set(symbols).isdisjoint(
+        model_parameters
+    )  # others may have no default, and need none here
+    symbol_values = (
+        dict(zip(model_parameters, loaded.parameter_values(parameters), strict=True)) if needs_values else {}
+    )
+    override = loaded.interface.keyed(parameters, DECLARED, "parameters")
     idle = {x.key: x for x in loaded.interface.idle}
     values = []
     for s in symbols:
-        if s in known:
-            values.append(known[s])
+        if s in symbol_values:
+            values.append(symbol_values[s])
             continue
         x = idle[s.name]
         value = override.get(x.key, x.default)

@@ -52,28 +52,34 @@ class Problem:
 
     def left(self, x: np.ndarray) -> np.ndarray:
         """What is left of all equations."""
-        here = self.at(x)
-        values = self._found(lambda: self.find.values(here))
-        aimed = [a.left_at(here.x, values) for a in self.aims]
+        point = self.at(x)
+        values = self._found(lambda: self.find.values(point))
+        aimed = [a.left_at(point.x, values) for a in self.aims]
         return np.concatenate([self.wanted @ values["rates"], values["positions"], values["speeds"], aimed])
 
-    def derivatives_at(self, x: np.ndarray, by: Sequence[Quantity] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def derivatives_at(
+        self, x: np.ndarray, quantities: Sequence[Quantity] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """What is left of all equations, and its derivatives by the unknowns or by others."""
-        here = self.at(x)
-        values, derivatives = self._found(lambda: self.find(here))
-        place = {s: j for j, s in enumerate(self.find.columns)}
-        columns = [place[q.symbol] for q in (self.unknowns if by is None else by) if q.symbol is not None]
+        point = self.at(x)
+        values, derivatives = self._found(lambda: self.find(point))
+        column_index = {s: j for j, s in enumerate(self.find.columns)}
+        columns = [
+            column_index[q.symbol]
+            for q in (self.unknowns if quantities is None else quantities)
+            if q.symbol is not None
+        ]
         r, J = ([self.wanted @ g["rates"], g["positions"], g["speeds"]] for g in (values, derivatives))
         for aim in self.aims:
-            now, row = aim.at(here.x, values, derivatives)
-            r.append(np.array([now]))
+            residual, row = aim.at(point.x, values, derivatives)
+            r.append(np.array([residual]))
             J.append(row[None, :])
         return np.concatenate(r), np.vstack(J)[:, columns]
 
     @staticmethod
-    def _found(make: Callable[[], T]) -> T:
+    def _found(compute: Callable[[], T]) -> T:
         try:
-            return make()
+            return compute()
         except RunError as error:
             raise NoValue(str(error)) from None
 
@@ -87,13 +93,13 @@ class Problem:
         """The root whose region of convergence (Newton's) the start is in, angles within half a turn."""
         return newton(self.derivatives_at, self.x, self._limits(math.pi))
 
-    def solve(self, most: int = STEPS) -> Root:
+    def solve(self, max_steps: int = STEPS) -> Root:
         """A root near the start; a RunError if the model cannot be evaluated there."""
-        found = self.nearest()
-        if found is not None:
-            return found
+        root = self.nearest()
+        if root is not None:
+            return root
         try:
-            return solve(self.derivatives_at, self.left, self.x, self._limits(LONGEST), most)
+            return solve(self.derivatives_at, self.left, self.x, self._limits(LONGEST), max_steps)
         except NoValue as error:
             raise RunError(str(error)) from None
 
@@ -104,16 +110,16 @@ class Problem:
         scale = np.maximum(np.abs(x), 1.0)
         rows = np.abs(J * scale).max(axis=1, initial=0.0)
         rows[rows == 0] = 1.0
-        left, s, _ = np.linalg.svd(J * scale / rows[:, None])
+        U, s, _ = np.linalg.svd(J * scale / rows[:, None])
         rank = int(np.sum(s > 1e-9 * s[0])) if s.size and s[0] > 0 else 0
-        free = left[:, rank:]
+        free = U[:, rank:]
         columns = B / rows[:, None]
-        shares = [
+        effects = [
             (q, float(np.linalg.norm(free.T @ b) / np.linalg.norm(b)) if np.any(b) else 0.0)
             for q, b in zip(candidates, columns.T, strict=True)
         ]
-        least = max(ACTING * max((share for _, share in shares), default=0.0), 1e-9)
-        return sorted((x for x in shares if x[1] > least), key=lambda x: -x[1])
+        threshold = max(ACTING * max((effect for _, effect in effects), default=0.0), 1e-9)
+        return sorted((x for x in effects if x[1] > threshold), key=lambda x: -x[1])
 
 
 class NoValue(ArithmeticError):

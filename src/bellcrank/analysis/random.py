@@ -71,14 +71,14 @@ def road_spectrum(road: RoadClass | float, speed: float, *, waviness: float = 2.
     return density
 
 
-def as_density(given: Any, name: str) -> Density:
+def as_density(spectrum: Any, name: str) -> Density:
     """A density for what a user gives: a function of f in Hz, a number, or (f, values)."""
-    if callable(given):
-        return lambda f: np.broadcast_to(np.asarray(given(f), dtype=float), np.shape(f))
-    if isinstance(given, int | float):
-        return lambda f: np.full(np.shape(f), float(given))
+    if callable(spectrum):
+        return lambda f: np.broadcast_to(np.asarray(spectrum(f), dtype=float), np.shape(f))
+    if isinstance(spectrum, int | float):
+        return lambda f: np.full(np.shape(f), float(spectrum))
     try:
-        x, y = (np.asarray(part, dtype=float) for part in given)
+        x, y = (np.asarray(part, dtype=float) for part in spectrum)
         if x.shape != y.shape or x.ndim != 1 or np.any(np.diff(x) <= 0):
             raise ValueError
     except (TypeError, ValueError):

@@ -50,9 +50,9 @@ class Reduction:
 def reduce_states(c: Constraints, prefer: Sequence[bool], expected: tuple[int, int]) -> Reduction:
     """Independent states at a point. `prefer` marks states (q, u) that should stay; `expected`: ranks of both rows."""
     n_q, n_u = c.V_q.shape[1], c.V_u.shape[1]
-    keep = np.asarray(prefer, dtype=bool)
-    D_q = _dependent(c.G, keep[:n_q], c.positions, expected[0])
-    D_u = _dependent(c.V_u, keep[n_q:], c.speeds, expected[1])
+    preferred = np.asarray(prefer, dtype=bool)
+    D_q = _dependent(c.G, preferred[:n_q], c.positions, expected[0])
+    D_u = _dependent(c.V_u, preferred[n_q:], c.speeds, expected[1])
     I_q, I_u = np.setdiff1d(np.arange(n_q), D_q), np.setdiff1d(np.arange(n_u), D_u)
     w = c.G_w.shape[1]
     N = np.zeros((n_q + n_u, len(I_q) + len(I_u)))
@@ -68,14 +68,14 @@ def reduce_states(c: Constraints, prefer: Sequence[bool], expected: tuple[int, i
     return Reduction(np.concatenate([I_q, n_q + I_u]), N, N_w)
 
 
-def _solve(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     """Redundant rows do no harm."""
-    if not right.size:
-        return np.zeros((left.shape[1], right.shape[1]))
-    return np.asarray(np.linalg.lstsq(left, right, rcond=None)[0])
+    if not rhs.size:
+        return np.zeros((matrix.shape[1], rhs.shape[1]))
+    return np.asarray(np.linalg.lstsq(matrix, rhs, rcond=None)[0])
 
 
-def _dependent(rows: np.ndarray, keep: np.ndarray, names: Sequence[str], expected: int) -> np.ndarray:
+def _dependent(rows: np.ndarray, preferred: np.ndarray, names: Sequence[str], expected: int) -> np.ndarray:
     """The columns that the rows determine: those that need not stay first, by pivoted elimination."""
     from scipy.linalg import qr
 
@@ -84,13 +84,13 @@ def _dependent(rows: np.ndarray, keep: np.ndarray, names: Sequence[str], expecte
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     largest = float(size.max()) or 1.0
     scaled = rows / np.maximum(size, ALIKE * largest)  # a row that vanishes stays small
-    weighted = scaled * np.where(keep, 1e-3, 1.0)
+    weighted = scaled * np.where(preferred, 1e-3, 1.0)
     _, _, order = qr(weighted, mode="economic", pivoting=True)
-    _, plain, _ = qr(scaled, mode="economic", pivoting=True)
-    rank = int(np.sum(np.abs(np.diag(plain)) > RANK * max(abs(plain[0, 0]), 1e-300))) if plain[0, 0] else 0
+    _, R, _ = qr(scaled, mode="economic", pivoting=True)
+    rank = int(np.sum(np.abs(np.diag(R)) > RANK * max(abs(R[0, 0]), 1e-300))) if R[0, 0] else 0
     if rank < expected:
-        _, small, order_rows = qr(scaled.T, mode="economic", pivoting=True)
-        share = np.abs(np.diag(small))
+        _, R_rows, order_rows = qr(scaled.T, mode="economic", pivoting=True)
+        pivots = np.abs(np.diag(R_rows))
         weak = order_rows[rank : rank + 1]
-        raise Singular([names[i] for i in weak], float(share[min(rank, len(share) - 1)]))
+        raise Singular([names[i] for i in weak], float(pivots[min(rank, len(pivots) - 1)]))
     return np.sort(order[:rank])

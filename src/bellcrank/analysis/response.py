@@ -87,8 +87,8 @@ class Response(ResultTable):
         return [*motion_line(self.motion), *([f"stability: {self.stability}"] if self.stability else [])]
 
     def _cells(self) -> Cells:
-        shown = range(len(self.f)) if len(self.f) <= 24 else np.linspace(0, len(self.f) - 1, 24).astype(int)
-        rows = [[f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"] for i in shown]
+        indices = range(len(self.f)) if len(self.f) <= 24 else np.linspace(0, len(self.f) - 1, 24).astype(int)
+        rows = [[f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"] for i in indices]
         return ["f (Hz)", f"magnitude ({self.unit})", "phase (deg)"], rows, ">>>"
 
     def _table(self) -> tuple[list[str], list[list[float]]]:
@@ -103,8 +103,8 @@ class Response(ResultTable):
 
 def check_frequencies(f: Any) -> np.ndarray:
     """Frequencies in Hz as an array."""
-    given = reals(f)
-    values = np.array([]) if given is None else np.atleast_1d(given)
+    array = reals(f)
+    values = np.array([]) if array is None else np.atleast_1d(array)
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)) or np.any(values < 0):
         raise ModelError("f must be frequencies in Hz: finite numbers that are not negative")
     return values

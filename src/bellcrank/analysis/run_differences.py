@@ -28,32 +28,33 @@ NOISE = 1e-12  # of a run, relative to the largest value of a channel
 
 def differences(
     plant: Plant,
-    chosen: Sequence[Quantity],
+    parameters: Sequence[Quantity],
     channels: Sequence[Quantity],
     values: Mapping[str, float | str] | None,
     settings: Mapping[str, Any],
 ) -> Sensitivity | None:
     """The derivatives of channels of a run by parameters; None where they cannot be found in this way."""
     p = plant.loaded.parameter_values(values)
-    at = [float(q.unit.from_equation(p[q.place])) for q in chosen]
+    base_values = [float(q.unit.from_equation(p[q.place])) for q in parameters]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # each run would warn of the same
         try:
-            whole = _finished(plant.simulate(parameters=values, **settings))
-            found = [
-                _derivatives(plant, q, x, channels, values, settings, whole) for q, x in zip(chosen, at, strict=True)
+            base_run = _finished(plant.simulate(parameters=values, **settings))
+            results = [
+                _derivatives(plant, q, x, channels, values, settings, base_run)
+                for q, x in zip(parameters, base_values, strict=True)
             ]
         except BellcrankError:  # of a parameter that may not have the other value, or a run that ended early
             return None
-    derivatives = [x for x in found if x is not None]
-    if len(derivatives) < len(chosen):
+    derivatives = [x for x in results if x is not None]
+    if len(derivatives) < len(parameters):
         return None
     (names, units), (outputs, output_units) = (
-        (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (chosen, channels)
+        (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (parameters, channels)
     )
-    histories = {q.name: np.asarray(whole[q.name]) for q in channels}
-    parts = names, units, tuple(at), outputs, output_units
-    return Sensitivity(plant.name, whole.time, *parts, np.stack(derivatives, axis=-1), histories)
+    histories = {q.name: np.asarray(base_run[q.name]) for q in channels}
+    fields = names, units, tuple(base_values), outputs, output_units
+    return Sensitivity(plant.name, base_run.time, *fields, np.stack(derivatives, axis=-1), histories)
 
 
 def _finished(run: Run) -> Run:
@@ -69,22 +70,22 @@ def _derivatives(
     channels: Sequence[Quantity],
     values: Mapping[str, float | str] | None,
     settings: Mapping[str, Any],
-    whole: Run,
+    base_run: Run,
 ) -> np.ndarray | None:
     """Times by channels; None where the two orders disagree."""
     d = APART * (abs(value) or 1.0)
     pairs = {}
     for k in SIXTH:
-        up, down = (
+        plus_run, minus_run = (
             _finished(plant.simulate(parameters={**(values or {}), q.name: value + s * k * d}, **settings))
             for s in (1, -1)
         )
-        if not len(up.time) == len(down.time) == len(whole.time):
+        if not len(plus_run.time) == len(minus_run.time) == len(base_run.time):
             return None
-        pairs[k] = np.array([up[c.name] - down[c.name] for c in channels]).T / d
+        pairs[k] = np.array([plus_run[c.name] - minus_run[c.name] for c in channels]).T / d
     sixth, fourth = (sum(w * pairs[k] for k, w in weights.items()) for weights in (SIXTH, FOURTH))
     size = np.abs(sixth).max(axis=0, initial=0.0)
-    noise = NOISE * np.array([np.abs(whole[c.name]).max() for c in channels]) / d
+    noise = NOISE * np.array([np.abs(base_run[c.name]).max() for c in channels]) / d
     if not np.all(np.abs(sixth - fourth).max(axis=0, initial=0.0) <= NEAR * size + noise):
         return None
     return np.asarray(sixth)

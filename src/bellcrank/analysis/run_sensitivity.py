@@ -47,8 +47,8 @@ class _Sensitive:
         self.loaded, self.outputs, self.p, self.signals = plant.loaded, outputs, tuple(p), signals
         columns = [q.symbol for q in (*plant.interface.states, *parameters) if q.symbol is not None]
         # the run takes its rates from the printed equations, so do their derivatives
-        found = plant.once(("printed", tuple(columns), often), lambda: Evaluator(plant, GROUPS, columns, often))
-        self.find = Remembered(found)
+        evaluator = plant.once(("printed", tuple(columns), often), lambda: Evaluator(plant, GROUPS, columns, often))
+        self.find = Remembered(evaluator)
         self.n_q, self.n = self.loaded.n_q, self.loaded.n_states
         self.closure = closure(self.loaded, p, signals)
         self.root = np.ones(self.n)  # roots of the weights that corrections of a run have
@@ -73,8 +73,8 @@ class _Sensitive:
         """State and derivatives brought onto the constraints, both by the least movement."""
         if self.closure is None:
             return x, S
-        found = self.closure.admit(t, x[: self.n_q], x[self.n_q :])
-        x = np.concatenate([found.q, found.u])
+        projected = self.closure.admit(t, x[: self.n_q], x[self.n_q :])
+        x = np.concatenate([projected.q, projected.u])
         return x, self.tangent(t, x, S)
 
     def tangent(self, t: float, x: np.ndarray, S: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
@@ -87,22 +87,22 @@ class _Sensitive:
             if not len(K):
                 continue
             columns = np.arange(self.n)[part][free[part]]
-            left = K @ S + K_p
+            residual = K @ S + K_p
             root = self.root[columns, None]
-            S[columns] -= root * np.linalg.lstsq(K[:, columns] * root.T, left, rcond=1e-12)[0]
+            S[columns] -= root * np.linalg.lstsq(K[:, columns] * root.T, residual, rcond=1e-12)[0]
         return S
 
     def is_determined(self, t: float, x: np.ndarray, free: np.ndarray) -> bool:
         """Do the constraints determine all states that are `free`?"""
         _, derivatives = self.find(self.at(t, x))
-        parts = ("positions", slice(0, self.n_q)), ("speeds", slice(self.n_q, self.n))
-        moved = [derivatives[group][:, np.arange(self.n)[part][free[part]]] for group, part in parts]
-        return all(np.linalg.matrix_rank(K, rtol=1e-10) == K.shape[1] for K in moved)
+        group_slices = ("positions", slice(0, self.n_q)), ("speeds", slice(self.n_q, self.n))
+        blocks = [derivatives[group][:, np.arange(self.n)[part][free[part]]] for group, part in group_slices]
+        return all(np.linalg.matrix_rank(K, rtol=1e-10) == K.shape[1] for K in blocks)
 
     def record(self, t: float, x: np.ndarray, S: np.ndarray) -> None:
         values, derivatives = self.find(self.at(t, x))
-        seen = [channel_at(q, x, values, derivatives) for q in self.outputs]
-        y, dy = [value for value, _ in seen], [row[: self.n] @ S + row[self.n :] for _, row in seen]
+        channels = [channel_at(q, x, values, derivatives) for q in self.outputs]
+        y, dy = [value for value, _ in channels], [row[: self.n] @ S + row[self.n :] for _, row in channels]
         self.rows.append((t, np.array(y), np.array(dy)))
 
 
@@ -123,8 +123,8 @@ def sensitivity(
     plant.refuse_kept()
     loaded, interface = plant.loaded, plant.interface
     values = mapping(parameters, "parameters")
-    chosen = plant.find_all(wrt, PARAMETERS, "parameter")
-    if not chosen:
+    wrt_parameters = plant.find_all(wrt, PARAMETERS, "parameter")
+    if not wrt_parameters:
         raise ModelError("sensitivity: name at least one parameter", plant.name)
     channels: Sequence[Quantity] = interface.outputs or interface.states
     if outputs is not None:
@@ -138,32 +138,32 @@ def sensitivity(
     }  # fmt: skip
     _refuse_actions(plant, values, settings)
     if loaded.program.loops is not None and not check:  # a step forward costs as much as hundreds in a compiled run
-        by_runs = differences(plant, chosen, channels, values, settings)
+        by_runs = differences(plant, wrt_parameters, channels, values, settings)
         if by_runs is not None:
             return by_runs
     p = loaded.parameter_values(values)
     signals = loaded.inputs(inputs, (0.0, spec.t_end))
-    given = interface.start_values(initial or {})
-    state, free = assembled(loaded, given, closure(loaded, p, signals), p, signals)
+    initial_values = interface.start_values(initial or {})
+    state, free = assembled(loaded, initial_values, closure(loaded, p, signals), p, signals)
     x = np.concatenate(state)
-    run = _Sensitive(plant, chosen, channels, p, signals, spec.steps * METHODS[spec.method].evaluations > OFTEN)
-    S = np.zeros((run.n, len(chosen)))
-    told = {state_key(interface, k) for k, value in given.items() if not isinstance(value, Guess)}
+    run = _Sensitive(plant, wrt_parameters, channels, p, signals, spec.steps * METHODS[spec.method].evaluations > OFTEN)
+    S = np.zeros((run.n, len(wrt_parameters)))
+    specified = {state_key(interface, k) for k, value in initial_values.items() if not isinstance(value, Guess)}
     if interface.removed:
-        S = _removed_speeds(loaded, chosen, told, run.at(0.0, x), S)
+        S = _removed_speeds(loaded, wrt_parameters, specified, run.at(0.0, x), S)
     if run.closure is not None:
         if not run.is_determined(0.0, x, free):  # the assembly chooses among many, and another with other parameters
-            S = _assembly_derivatives(loaded, given, chosen, p, signals)
+            S = _assembly_derivatives(loaded, initial_values, wrt_parameters, p, signals)
         S = run.tangent(0.0, x, S, free)
         run.start(x)
     try:
         integrate(run.rates, x, S, replace(spec, breaks=spec.breaks_of(signals)), run.n_q, run.admit, run.record)
     except FloatingPointError as error:
         raise RunError(f"sensitivity of '{plant.name}': {error}; try a smaller step") from None
-    result = _result(plant.name, run, chosen, channels)
+    result = _result(plant.name, run, wrt_parameters, channels)
     if not check:
         return result
-    return replace(result, checked=_checked(plant, result, chosen, values, settings))
+    return replace(result, checked=_checked(plant, result, wrt_parameters, values, settings))
 
 
 def _refuse_actions(plant: Plant, values: Parameters, settings: Mapping[str, Any]) -> None:
@@ -175,25 +175,29 @@ def _refuse_actions(plant: Plant, values: Parameters, settings: Mapping[str, Any
         run = plant.simulate(parameters=values, **settings)
     acted = [event for event in run.events if event.changes]
     if acted or run.status is RunStatus.STOPPED_BY_EVENT:
-        what = f"event '{acted[0].name}' acts at t = {acted[0].time:g} s" if acted else run.ended
+        reason = f"event '{acted[0].name}' acts at t = {acted[0].time:g} s" if acted else run.ended
         raise ModelError(
-            f"sensitivities through events are not available ({what}): derivatives jump there. Use a shorter t_end,"
+            f"sensitivities through events are not available ({reason}): derivatives jump there. Use a shorter t_end,"
             " or differences of runs",
             plant.name,
         )
 
 
-def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: Point, S: np.ndarray) -> np.ndarray:
+def _removed_speeds(
+    loaded: Loaded, parameters: list[Quantity], specified: set[str], point: Point, S: np.ndarray
+) -> np.ndarray:
     """Derivatives at the start where removed speeds are given: independent ones follow as parameters change."""
     speed, program = loaded.analysis.kinematics.speed, loaded.program
-    wanted = [x.symbol for x in loaded.interface.removed if x.key in told and x.symbol is not None]
-    free = [i for i, x in enumerate(loaded.interface.speeds) if x.key not in told]
-    if not wanted or not free:
+    removed_symbols = [x.symbol for x in loaded.interface.removed if x.key in specified and x.symbol is not None]
+    free = [i for i, x in enumerate(loaded.interface.speeds) if x.key not in specified]
+    if not removed_symbols or not free:
         return S
-    known = known_symbols(program, at.t, at.q, at.u, at.p, at.w)
-    relations = [speed[s] for s in wanted]
-    by_speed = [evaluate([partial(e, program.speeds[i]) for i in free], known) for e in relations]
-    by_parameter = [evaluate([partial(e, q.symbol) for q in chosen if q.symbol is not None], known) for e in relations]
+    values = known_symbols(program, point.t, point.q, point.u, point.p, point.w)
+    relations = [speed[s] for s in removed_symbols]
+    by_speed = [evaluate([partial(e, program.speeds[i]) for i in free], values) for e in relations]
+    by_parameter = [
+        evaluate([partial(e, q.symbol) for q in parameters if q.symbol is not None], values) for e in relations
+    ]
     S = S.copy()
     rows = len(program.coordinates) + np.array(free)
     S[rows] = -np.linalg.lstsq(np.array(by_speed), np.array(by_parameter), rcond=1e-10)[0]
@@ -201,21 +205,23 @@ def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: 
 
 
 def _assembly_derivatives(
-    loaded: Loaded, given: Mapping[Any, float | str], chosen: list[Quantity], p: list[float], signals: Any
+    loaded: Loaded, initial_values: Mapping[Any, float | str], parameters: list[Quantity], p: list[float], signals: Any
 ) -> np.ndarray:
     """Derivatives of an assembled state by parameters, by differences of fourth order."""
 
-    def state(place: int, change: float) -> np.ndarray:
-        moved = [x + change if i == place else x for i, x in enumerate(p)]
-        return np.concatenate(complete_state(loaded, given, closure(loaded, moved, signals), moved, signals))
+    def state(index: int, delta: float) -> np.ndarray:
+        shifted = [x + delta if i == index else x for i, x in enumerate(p)]
+        return np.concatenate(
+            complete_state(loaded, initial_values, closure(loaded, shifted, signals), shifted, signals)
+        )
 
     columns = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the assembly of the run itself has warned
-        for q in chosen:
+        for q in parameters:
             d = DIFFERENCE * (abs(p[q.place]) or 1.0)
-            near, far = (state(q.place, k * d) - state(q.place, -k * d) for k in (1, 2))
-            columns.append((8 * near - far) / (12 * d))
+            inner_difference, outer_difference = (state(q.place, k * d) - state(q.place, -k * d) for k in (1, 2))
+            columns.append((8 * inner_difference - outer_difference) / (12 * d))
     return np.array(columns).T
 
 
@@ -227,26 +233,26 @@ def _method(interface: Interface, method: str | None) -> str:
     return name if name in METHODS else DEFAULT
 
 
-def _result(name: str, run: _Sensitive, chosen: list[Quantity], channels: Sequence[Quantity]) -> Sensitivity:
+def _result(name: str, run: _Sensitive, parameters: list[Quantity], channels: Sequence[Quantity]) -> Sensitivity:
     f_y = np.array([q.unit.factor for q in channels])
-    f_p = np.array([q.unit.factor for q in chosen])
+    f_p = np.array([q.unit.factor for q in parameters])
     y = np.array([row[1] for row in run.rows]) / f_y
     derivatives = np.array([row[2] for row in run.rows]) / f_y[:, None] * f_p[None, :]
-    values = [float(q.unit.from_equation(run.p[q.place])) for q in chosen]
+    values = [float(q.unit.from_equation(run.p[q.place])) for q in parameters]
     times, histories = np.array([row[0] for row in run.rows]), {q.name: y[:, i] for i, q in enumerate(channels)}
     (names, units), (outputs, output_units) = (
-        (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (chosen, channels)
+        (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (parameters, channels)
     )
-    parts = names, units, tuple(values), outputs, output_units
-    return Sensitivity(name, times, *parts, derivatives, histories, notes=run.find.notes)
+    fields = names, units, tuple(values), outputs, output_units
+    return Sensitivity(name, times, *fields, derivatives, histories, notes=run.find.notes)
 
 
 def _checked(
-    plant: Plant, result: Sensitivity, chosen: list[Quantity], values: Parameters, settings: Mapping[str, Any]
+    plant: Plant, result: Sensitivity, parameters: list[Quantity], values: Parameters, settings: Mapping[str, Any]
 ) -> dict[tuple[str, str], float]:
     """Largest deviation from differences of fourth order of runs, against the largest derivative of the channel."""
-    found = {}
-    for q, value in zip(chosen, result.parameter_values, strict=True):
+    deviations = {}
+    for q, value in zip(parameters, result.parameter_values, strict=True):
         d = 1e-3 * (abs(value) or 1.0)
         runs = {
             k: plant.simulate(parameters={**(values or {}), q.name: value + k * d}, **settings) for k in (-2, -1, 1, 2)
@@ -255,5 +261,5 @@ def _checked(
             derivative = (8 * (runs[1][o] - runs[-1][o]) - (runs[2][o] - runs[-2][o])) / (12 * d)
             exact = result[o, q.name]
             size = float(np.abs(exact).max()) or 1.0
-            found[o, q.name] = float(np.abs(derivative[: len(exact)] - exact).max()) / size
-    return found
+            deviations[o, q.name] = float(np.abs(derivative[: len(exact)] - exact).max()) / size
+    return deviations

@@ -33,14 +33,14 @@ def integrate(
     step and after the last."""
     record(0.0, x, S)
     start, method = spec.begin(1), METHODS[spec.method]
-    old: Both | None = None  # rates at the start of the step before, if that was a whole one
+    previous_rates: Both | None = None  # rates at the start of the step before, if that was a whole one
     for i in range(1, spec.steps + 1):
         for part in spec.parts(i):
-            now = _both(rates, start, x, S)
+            current_rates = _both(rates, start, x, S)
             times = start, part.middle, part.before
-            x, S = _step(method, rates, times, x, S, now, old if part.whole else None, part.h, n_q)
+            x, S = _step(method, rates, times, x, S, current_rates, previous_rates if part.whole else None, part.h, n_q)
             x, S = admit(part.before, x, S)
-            start, old = part.after, now if part.whole else None
+            start, previous_rates = part.after, current_rates if part.whole else None
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
             raise FloatingPointError(f"the run is no longer finite at t = {spec.time(i):g} s")
         if i % spec.every == 0 or i == spec.steps:
@@ -53,11 +53,11 @@ def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> Both:
 
 
 def _step(
-    method: Method, rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, now: Both, old: Both | None, h: float,
+    method: Method, rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, current: Both, old: Both | None, h: float,
     n_q: int,
 ) -> Both:  # fmt: skip
-    """State and derivatives at the end of a step, from their rates `now` and those of a whole step before."""
-    k, K = now
+    """State and derivatives at the end of a step, from their rates `current` and those of a whole step before."""
+    k, K = current
     if method.two_step is not None and old is not None:
         return x + method.two_step.of(h, (k, old[0])), S + method.two_step.of(h, (K, old[1]))
     if method.semi_implicit:  # speeds first, then coordinates with the new speeds
@@ -128,8 +128,8 @@ class Sensitivity(ResultTable):
     def _places(self, output: Any, parameter: Any) -> tuple[int, int]:
         return column_of(output, self.outputs, "channel"), column_of(parameter, self.parameters, "parameter")
 
-    def __getitem__(self, which: tuple[Any, Any]) -> np.ndarray:
-        i, j = self._places(*which)
+    def __getitem__(self, key: tuple[Any, Any]) -> np.ndarray:
+        i, j = self._places(*key)
         return np.asarray(self.derivatives[:, i, j])
 
     def unit(self, output: Any, parameter: Any) -> str:
@@ -171,9 +171,9 @@ class Sensitivity(ResultTable):
         return head, np.column_stack([self.time, *(self[pair] for pair in pairs)]).tolist()
 
     def _draw(self, path: str | Path | None) -> Any:
-        given = list(zip(self.parameters, self.parameter_values, strict=True))
+        parameter_pairs = list(zip(self.parameters, self.parameter_values, strict=True))
         panels = [
-            (f"{o}\n({unit})", {p: self[o, p] * 0.01 * value for p, value in given})
+            (f"{o}\n({unit})", {p: self[o, p] * 0.01 * value for p, value in parameter_pairs})
             for o, unit in zip(self.outputs, self.output_units, strict=True)
         ]
         return draw_panels(self._title, "time (s)", self.time, panels, path, "+1 % of")

@@ -55,29 +55,29 @@ def newton(function: Function, start: np.ndarray, limit: np.ndarray) -> Root | N
 
     Such a root is unique within twice the first step; None if there is none, or further away than the limit.
     """
-    x, before, steps = np.array(start, dtype=float), np.inf, 0
+    x, last_length, steps = np.array(start, dtype=float), np.inf, 0
     size = np.maximum(np.abs(x), 1.0)
     while True:
-        found = _with_derivatives(function, x)
-        if found is None:
+        evaluation = _with_derivatives(function, x)
+        if evaluation is None:
             return None
-        r, J = found
+        r, J = evaluation
         rows = np.abs(J * size).max(axis=1, initial=0.0)
         step = _Step(x, J, 1.0 / np.where(rows > 0, rows, 1.0))
         dx = step(r, 0.0)
         length = float(np.abs(dx / size).max(initial=0.0))
-        root, far = _is_root(x, r, J), bool(np.any(np.abs(x + dx - start) > limit))
-        ended = _is_root(x, r, J, 1e-5) or length <= 1e-15
-        if steps and length > CONTRACTS * before and root and not ended:
+        root, exceeds_limit = _is_root(x, r, J), bool(np.any(np.abs(x + dx - start) > limit))
+        finished = _is_root(x, r, J, 1e-5) or length <= 1e-15
+        if steps and length > CONTRACTS * last_length and root and not finished:
             # rounding, or a soft direction next to stiff ones, in which little that is left is a long way
-            nearer = None if far else _with_derivatives(function, x + dx)
-            more = np.inf if nearer is None else float(np.abs(step(nearer[0], 0.0) / size).max(initial=0.0))
-            ended = more > CONTRACTS * length or steps >= STEPS
-        elif length > CONTRACTS * before or far:
-            ended, root = True, root and ended
-        if ended:
+            nearer = None if exceeds_limit else _with_derivatives(function, x + dx)
+            next_length = np.inf if nearer is None else float(np.abs(step(nearer[0], 0.0) / size).max(initial=0.0))
+            finished = next_length > CONTRACTS * length or steps >= STEPS
+        elif length > CONTRACTS * last_length or exceeds_limit:
+            finished, root = True, root and finished
+        if finished:
             return Root(x, r, J, True, steps, np.abs(x - start)) if root else None
-        x, before, steps = x + dx, length, steps + 1
+        x, last_length, steps = x + dx, length, steps + 1
 
 
 def solve(function: Function, values: Values, start: np.ndarray, limit: np.ndarray, most: int = STEPS) -> Root:
@@ -89,7 +89,7 @@ def solve(function: Function, values: Values, start: np.ndarray, limit: np.ndarr
     r, J = function(x)
     rows = np.abs(J * np.maximum(np.abs(x), 1.0)).max(axis=1, initial=0.0)
     weight = 1.0 / np.where(rows > 0, rows, 1.0)  # fixed, so that steps can be compared
-    damping, steps, old = 0.0, 0, False
+    damping, steps, stale = 0.0, 0, False
     step = _Step(x, J, weight)
     sizes = [float(np.linalg.norm(r * weight))]
     while steps < most and not _is_root(x, r, J, 1e-5):
@@ -102,8 +102,8 @@ def solve(function: Function, values: Values, start: np.ndarray, limit: np.ndarr
             if better is not None and np.linalg.norm(better * weight) < sizes[-1]:
                 break
             better = None
-            if old:
-                (r, J), old = function(x), False
+            if stale:
+                (r, J), stale = function(x), False
                 step = _Step(x, J, weight)
                 continue
             damping = max(10 * damping, 1e-6)
@@ -112,18 +112,18 @@ def solve(function: Function, values: Values, start: np.ndarray, limit: np.ndarr
         if better is None:
             break  # no direction leads on
         small = np.all(np.abs(dx) <= 1e-15 * np.maximum(np.abs(x), 1.0))
-        x, r, old = x + dx, better, True
+        x, r, stale = x + dx, better, True
         damping = damping / 30 if damping > 1e-8 else 0.0
         sizes.append(float(np.linalg.norm(r * weight)))
         if sizes[-1] > QUICK * sizes[-2]:
-            found = _with_derivatives(function, x)
-            if found is None:
+            evaluation = _with_derivatives(function, x)
+            if evaluation is None:
                 break
-            (r, J), old = found, False
+            (r, J), stale = evaluation, False
             step = _Step(x, J, weight)
         if small or (steps > STALLED[0] and sizes[-1] > STALLED[1] * sizes[-1 - STALLED[0]]):
             break
-    if old:
+    if stale:
         r, J = _with_derivatives(function, x) or (r, J)
     return Root(x, r, J, _is_root(x, r, J), steps, np.abs(x - start))
 
@@ -137,8 +137,8 @@ class _Step:
         self.keep = self.s > NEGLIGIBLE * (self.s[0] if self.s.size else 0.0)
 
     def __call__(self, r: np.ndarray, damping: float) -> np.ndarray:
-        s, keep = self.s, self.keep
-        factor = np.where(keep, s / np.where(keep, s * s + damping * s[:1] ** 2, 1.0), 0.0)
+        s, significant = self.s, self.keep
+        factor = np.where(significant, s / np.where(significant, s * s + damping * s[:1] ** 2, 1.0), 0.0)
         return np.asarray(-self.scale * (self.right.T @ (factor * (self.left.T @ (r * self.weight)))))
 
 
@@ -159,5 +159,5 @@ def _with_derivatives(function: Function, x: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _is_root(x: np.ndarray, r: np.ndarray, J: np.ndarray, strict: float = 1.0) -> bool:
-    allowed = TOLERANCE * (1e-3 + np.abs(J * np.maximum(np.abs(x), 1.0)).max(axis=1, initial=0.0))
-    return bool(np.all(np.abs(r) <= strict * allowed))
+    tolerance = TOLERANCE * (1e-3 + np.abs(J * np.maximum(np.abs(x), 1.0)).max(axis=1, initial=0.0))
+    return bool(np.all(np.abs(r) <= strict * tolerance))

@@ -30,8 +30,8 @@ def power_spectrum(
     output: Any,
     spectra: Mapping[str, Any],
     f: Any,
-    by: str,
-    at: Any,
+    method: str,
+    location: Any,
     parameters: Parameters,
     seed: int,
     periods: int,
@@ -43,17 +43,17 @@ def power_spectrum(
     if not inputs:
         raise ModelError("spectra: give the density of at least one input", plant.name)
     channel = plant.find(output, CHANNELS, "output")
-    if by == "linear":
-        model = linear_model(plant, at, list(inputs), [channel.name], parameters).essential()
+    if method == "linear":
+        model = linear_model(plant, location, list(inputs), [channel.name], parameters).essential()
         total = np.zeros(len(frequencies))
         for name, density in inputs.items():
             gain = np.abs(model.transfer(name, channel.name, 2j * np.pi * frequencies)) ** 2
             total += gain * density(frequencies)
-        found = frequencies, total, "linear model", model.notes, model.motion
-        return Spectrum(plant.name, channel.name, channel.unit.text, *found)
-    if by != "simulation":
-        raise ModelError(f"by={by!r} is not known; it is 'linear' or 'simulation'", plant.name)
-    return _simulated(plant, channel, inputs, frequencies, at, parameters, seed, periods)
+        fields = frequencies, total, "linear model", model.notes, model.motion
+        return Spectrum(plant.name, channel.name, channel.unit.text, *fields)
+    if method != "simulation":
+        raise ModelError(f"by={method!r} is not known; it is 'linear' or 'simulation'", plant.name)
+    return _simulated(plant, channel, inputs, frequencies, location, parameters, seed, periods)
 
 
 def _simulated(
@@ -61,7 +61,7 @@ def _simulated(
     channel: Quantity,
     inputs: Mapping[str, Any],
     frequencies: np.ndarray,
-    at: Any,
+    location: Any,
     parameters: Parameters,
     seed: int,
     periods: int,
@@ -69,27 +69,27 @@ def _simulated(
     """Periodic random inputs; one period, after what came before has died out; averaged over several runs."""
     if len(frequencies) < 2 or np.any(np.diff(frequencies) <= 0):
         raise ModelError("by simulation, f must be at least two increasing frequencies", plant.name)
-    apart = float(np.diff(frequencies).min())
-    period = 1.0 / apart
-    first = max(1, math.ceil(frequencies[0] / apart - 1e-9))
-    index = np.arange(first, math.floor(frequencies[-1] / apart + 1e-9) + 1)
-    lines = index * apart
+    spacing = float(np.diff(frequencies).min())
+    period = 1.0 / spacing
+    first = max(1, math.ceil(frequencies[0] / spacing - 1e-9))
+    index = np.arange(first, math.floor(frequencies[-1] / spacing + 1e-9) + 1)
+    lines = index * spacing
     samples = 2 ** math.ceil(math.log2(SAMPLES * frequencies[-1] * period))
     h = period / samples
-    if word_of(at, plant.name) == "equilibrium":
-        at = find_equilibrium(plant, parameters=parameters, inputs=dict.fromkeys(inputs, 0.0))
-    if hasattr(at, "point"):
+    if word_of(location, plant.name) == "equilibrium":
+        location = find_equilibrium(plant, parameters=parameters, inputs=dict.fromkeys(inputs, 0.0))
+    if hasattr(location, "point"):
         parameters = None
-    place = place_at(plant, at, parameters)
-    if hasattr(at, "point"):
-        parameters = plant.parameters_at(place.point)
-    held = {k: v for k, v in plant.inputs_at(place.point).items() if k not in inputs}
-    initial = place.point.q.tolist(), place.point.u.tolist()
-    settle = _settling(plant, at, None if hasattr(at, "point") else parameters, period)
+    operating_state = place_at(plant, location, parameters)
+    if hasattr(location, "point"):
+        parameters = plant.parameters_at(operating_state.point)
+    constant_inputs = {k: v for k, v in plant.inputs_at(operating_state.point).items() if k not in inputs}
+    initial = operating_state.point.q.tolist(), operating_state.point.u.tolist()
+    settle = _settling(plant, location, None if hasattr(location, "point") else parameters, period)
     rng = np.random.default_rng(seed)
     total = np.zeros(len(index))
     for _ in range(max(1, periods)):
-        signals: dict[str, Any] = dict(held)
+        signals: dict[str, Any] = dict(constant_inputs)
         for name, density in inputs.items():
             wave = realisation(density, lines, period, samples, rng)
             repeated = np.tile(wave, settle + 1)
@@ -101,14 +101,14 @@ def _simulated(
             raise RunError(f"the run for the spectrum of '{channel.name}' ended early: {run.ended}")
         total += line_density(run[channel.name][settle * samples : (settle + 1) * samples], index, period)
     averaged = total / max(1, periods)
-    motion = place.motion or place.words
+    motion = operating_state.motion or operating_state.words
     return Spectrum(plant.name, channel.name, channel.unit.text, lines, averaged, "simulation", motion=motion)
 
 
 def _settling(plant: Plant, start: Any, parameters: Parameters, period: float) -> int:
     """Periods until the slowest mode has died out."""
-    found = linear_model(plant, start, (), (), parameters).essential().eigenvalues
-    decays = -found.real[np.abs(found) > 1e-9 * (np.abs(found).max(initial=0.0) or 1.0)]
+    eigenvalues = linear_model(plant, start, (), (), parameters).essential().eigenvalues
+    decays = -eigenvalues.real[np.abs(eigenvalues) > 1e-9 * (np.abs(eigenvalues).max(initial=0.0) or 1.0)]
     slowest = float(decays.min(initial=np.inf))
     if slowest <= 0:
         return LONGEST

@@ -29,60 +29,66 @@ class Spin:
     G: np.ndarray
 
 
-def spins(plant: Plant, at: Point) -> tuple[Spin, ...]:
+def spins(plant: Plant, point: Point) -> tuple[Spin, ...]:
     """Spins about axes of symmetry of a model with these parameters and inputs."""
-    found: tuple[Spin, ...] = plant.once(("spins", at.p, at.w), lambda: tuple(_found(plant, at)))
-    return found
+    symmetric_spins: tuple[Spin, ...] = plant.once(("spins", point.p, point.w), lambda: tuple(_found(plant, point)))
+    return symmetric_spins
 
 
-def _found(plant: Plant, at: Point) -> list[Spin]:
+def _found(plant: Plant, point: Point) -> list[Spin]:
     if plant.loaded.program.loops is not None:
         return []
-    return [s for s in _candidates(plant) if _symmetric(plant, at, s)]
+    return [s for s in _candidates(plant) if _symmetric(plant, point, s)]
 
 
 def _candidates(plant: Plant) -> list[Spin]:
     """The last of three angles of every body whose speeds are all states."""
-    places = {q.name: q.place for q in plant.interface.coordinates}
+    positions = {q.name: q.place for q in plant.interface.coordinates}
     speeds = {u.name: u.place for u in plant.interface.speeds}
     names = {s.name for s in plant.derived.analysis.mechanism.coordinates}
-    found = []
+    candidates = []
     for body in plant.derived.analysis.mechanism.bodies:
-        turn = body.joint.last_turn
-        if turn is None:
+        rotation = body.joint.last_turn
+        if rotation is None:
             continue
-        angle, k, groups = turn
-        last = angle.name
-        if last not in names or last not in places or any(u.name not in speeds for g in groups for u in g):
+        angle, k, groups = rotation
+        angle_name = angle.name
+        if (
+            angle_name not in names
+            or angle_name not in positions
+            or any(u.name not in speeds for g in groups for u in g)
+        ):
             continue
         G = np.zeros((len(speeds), len(speeds)))
         for group in groups:
             i, j = (speeds[group[(k + n) % 3].name] for n in (1, 2))
             G[i, j], G[j, i] = 1.0, -1.0
-        found.append(Spin(places[last], G))
-    return found
+        candidates.append(Spin(positions[angle_name], G))
+    return candidates
 
 
-def _symmetric(plant: Plant, at: Point, spin: Spin) -> bool:
+def _symmetric(plant: Plant, point: Point, spin: Spin) -> bool:
     """Do rates turn with the speeds when the angle is advanced? Tried at states near a point."""
     from scipy.linalg import expm
 
-    turn, rng, n = expm(SHIFT * spin.G), np.random.default_rng(3), len(at.q)
+    rotation, rng, n = expm(SHIFT * spin.G), np.random.default_rng(3), len(point.q)
     for _ in range(PROBES):
-        q, u = at.q + NEAR * rng.uniform(-1, 1, n), at.u + rng.uniform(-1, 1, len(at.u))
-        moved = q.copy()
-        moved[spin.coordinate] += SHIFT
-        here, there = _rates(plant, at, q, u), _rates(plant, at, moved, turn @ u)
-        expected = np.concatenate([here[:n], turn @ here[n:]])
-        if not np.all(np.abs(there - expected) <= SAME * np.abs(here).max(initial=1.0)):
+        q, u = point.q + NEAR * rng.uniform(-1, 1, n), point.u + rng.uniform(-1, 1, len(point.u))
+        shifted = q.copy()
+        shifted[spin.coordinate] += SHIFT
+        rates, shifted_rates = _rates(plant, point, q, u), _rates(plant, point, shifted, rotation @ u)
+        expected = np.concatenate([rates[:n], rotation @ rates[n:]])
+        if not np.all(np.abs(shifted_rates - expected) <= SAME * np.abs(rates).max(initial=1.0)):
             return False
     return True
 
 
-def _rates(plant: Plant, at: Point, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    loaded, p = plant.loaded, list(at.p)
+def _rates(plant: Plant, point: Point, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    loaded, p = plant.loaded, list(point.p)
     try:
-        qdot, udot = loaded.model.calls().derivatives(at.t, q.tolist(), u.tolist(), p, loaded.constants(p), list(at.w))
+        qdot, udot = loaded.model.calls().derivatives(
+            point.t, q.tolist(), u.tolist(), p, loaded.constants(p), list(point.w)
+        )
     except NO_VALUE:
         return np.full(len(q) + len(u), np.nan)
     return np.array([*qdot, *udot])
@@ -91,33 +97,33 @@ def _rates(plant: Plant, at: Point, q: np.ndarray, u: np.ndarray) -> np.ndarray:
 class Despun:
     """Values and Jacobians of a model seen from frames that do not spin with its bodies."""
 
-    def __init__(self, find: Find, plant: Plant, listed: Sequence[Spin]) -> None:
-        self.find, self.spins, self.columns, self.notes = find, listed, find.columns, find.notes
-        place = {s: j for j, s in enumerate(find.columns)}
+    def __init__(self, evaluation: Find, plant: Plant, body_spins: Sequence[Spin]) -> None:
+        self.find, self.spins, self.columns, self.notes = evaluation, body_spins, evaluation.columns, evaluation.notes
+        column_index = {s: j for j, s in enumerate(evaluation.columns)}
         self.by_q, self.by_u = (
-            [place[x.symbol] for x in group if x.symbol is not None]
+            [column_index[x.symbol] for x in group if x.symbol is not None]
             for group in (plant.interface.coordinates, plant.interface.speeds)
         )
 
-    def __call__(self, at: Point) -> tuple[Groups, Groups]:
-        values, derivatives = self.find(at)
-        rates, S, n = values["rates"].copy(), derivatives["rates"].copy(), len(at.q)
+    def __call__(self, point: Point) -> tuple[Groups, Groups]:
+        values, derivatives = self.find(point)
+        rates, S, n = values["rates"].copy(), derivatives["rates"].copy(), len(point.q)
         for s in self.spins:
-            S[n:] -= np.outer(s.G @ at.u, S[s.coordinate])
+            S[n:] -= np.outer(s.G @ point.u, S[s.coordinate])
             S[n:, self.by_u] -= rates[s.coordinate] * s.G
-            rates[n:] -= rates[s.coordinate] * (s.G @ at.u)
+            rates[n:] -= rates[s.coordinate] * (s.G @ point.u)
         S[:, [self.by_q[s.coordinate] for s in self.spins]] = 0.0
         return {**values, "rates": rates}, {**derivatives, "rates": S}
 
-    def values(self, at: Point) -> Groups:
-        values = self.find.values(at)
-        rates, n = values["rates"].copy(), len(at.q)
+    def values(self, point: Point) -> Groups:
+        values = self.find.values(point)
+        rates, n = values["rates"].copy(), len(point.q)
         for s in self.spins:
-            rates[n:] -= rates[s.coordinate] * (s.G @ at.u)
+            rates[n:] -= rates[s.coordinate] * (s.G @ point.u)
         return {**values, "rates": rates}
 
 
-def despun(find: Find, plant: Plant, at: Point) -> Find:
+def despun(evaluation: Find, plant: Plant, point: Point) -> Find:
     """What finds values and Jacobians, without the spins of symmetric bodies."""
-    listed = spins(plant, at)
-    return Despun(find, plant, listed) if listed else find
+    body_spins = spins(plant, point)
+    return Despun(evaluation, plant, body_spins) if body_spins else evaluation

@@ -17,25 +17,25 @@ from bellcrank.errors import ModelError, RunError
 SAME = 1e-6  # difference of two equilibria, in equation units, that counts as none
 
 
-def assessed(plant: Plant, found: Equilibrium) -> Equilibrium:
+def assessed(plant: Plant, solution: Equilibrium) -> Equilibrium:
     """The equilibrium with its eigenvalues and stability to first order."""
     try:
-        values = linear_model(plant, found, (), ()).essential().eigenvalues
+        values = linear_model(plant, solution, (), ()).essential().eigenvalues
     except (RunError, ModelError) as error:
-        return replace(found, stability=f"not determined ({error})")
-    return replace(found, stability=stability_of(values), eigenvalues=tuple(complex(x) for x in values))
+        return replace(solution, stability=f"not determined ({error})")
+    return replace(solution, stability=stability_of(values), eigenvalues=tuple(complex(x) for x in values))
 
 
-def equilibrium(plant: Plant, at: Any, guess: Mapping[Any, float | str] | None, **asked: Any) -> Equilibrium:
+def equilibrium(plant: Plant, at: Any, guess: Mapping[Any, float | str] | None, **options: Any) -> Equilibrium:
     """`find_equilibrium` with stability, and where damped motion leads instead if it is unstable."""
-    asked["at"] = with_guesses(plant, at, guess)
-    found = assessed(plant, find_equilibrium(plant, **asked))
-    if found.stability != "unstable":
-        return found
+    options["at"] = with_guesses(plant, at, guess)
+    solution = assessed(plant, find_equilibrium(plant, **options))
+    if solution.stability != "unstable":
+        return solution
     try:
-        other = find_equilibrium(plant, **asked, by="damped motion")
+        damped_solution = find_equilibrium(plant, **options, method="damped motion")
     except NoEquilibrium:
-        return found
-    if not any(abs(x - y) > SAME for x, y in zip(other.point.q, found.point.q, strict=True)):
-        return found
-    return replace(found, settles={n: other.values[n] for n in other.moved})
+        return solution
+    if not any(abs(x - y) > SAME for x, y in zip(damped_solution.point.q, solution.point.q, strict=True)):
+        return solution
+    return replace(solution, settles={n: damped_solution.values[n] for n in damped_solution.moved})

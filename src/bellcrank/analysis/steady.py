@@ -18,47 +18,47 @@ from bellcrank.units import ANGLE
 GOING = 1e-5  # rate of a coordinate (equation units) above which it continues
 
 
-def rates_at(plant: Plant, at: Point) -> np.ndarray:
+def rates_at(plant: Plant, point: Point) -> np.ndarray:
     """Rates of all states by the program of the model."""
-    loaded, p = plant.loaded, list(at.p)
-    here = at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w)
-    calls = loaded.model.calls()
-    near = rates_near_singular(calls, here)
-    if near is not None:
-        return np.array(near)
-    qdot, udot = calls.derivatives(*here)
+    loaded, p = plant.loaded, list(point.p)
+    arguments = point.t, point.q.tolist(), point.u.tolist(), p, loaded.constants(p), list(point.w)
+    functions = loaded.model.calls()
+    singular_rates = rates_near_singular(functions, arguments)
+    if singular_rates is not None:
+        return np.array(singular_rates)
+    qdot, udot = functions.derivatives(*arguments)
     return np.array([*qdot, *udot])
 
 
-def going(plant: Plant, at: Point, cyclic: set[str]) -> list[tuple[Quantity, float]]:
+def going(plant: Plant, point: Point, cyclic: set[str]) -> list[tuple[Quantity, float]]:
     """Cyclic coordinates that continue, with their rates in equation units."""
-    listed = plant.interface.coordinates
-    rates = rates_at(plant, at)[: len(listed)]
-    return [(q, float(r)) for q, r in zip(listed, rates, strict=True) if q.name in cyclic and abs(r) > GOING]
+    coordinates = plant.interface.coordinates
+    rates = rates_at(plant, point)[: len(coordinates)]
+    return [(q, float(r)) for q, r in zip(coordinates, rates, strict=True) if q.name in cyclic and abs(r) > GOING]
 
 
-def carrier(plant: Plant, at: Point, cyclic: set[str]) -> Quantity | None:
+def carrier(plant: Plant, point: Point, cyclic: set[str]) -> Quantity | None:
     """The speed that carries a motion: the first without which a cyclic coordinate that continues would go otherwise.
 
     None where something continues without any speed, or by a constraint: then a parameter or an input says how fast.
     """
-    moving = [q.place for q, _ in going(plant, at, cyclic)]
-    if not moving or is_driven(plant, at) or going(plant, in_proportion(plant, at, 0.0), cyclic):
+    moving = [q.place for q, _ in going(plant, point, cyclic)]
+    if not moving or is_driven(plant, point) or going(plant, in_proportion(plant, point, 0.0), cyclic):
         return None
-    before = rates_at(plant, at)[moving]
+    base_rates = rates_at(plant, point)[moving]
     for speed in plant.interface.speeds:
-        if abs(at.of(speed)) <= GOING:
+        if abs(point.of(speed)) <= GOING:
             continue
-        without = rates_at(plant, at.moved({speed: 0.0}))[moving]
-        if np.any(np.abs(without - before) > 0.5 * np.abs(before)):
+        without = rates_at(plant, point.moved({speed: 0.0}))[moving]
+        if np.any(np.abs(without - base_rates) > 0.5 * np.abs(base_rates)):
             return speed
     return None
 
 
-def in_proportion(plant: Plant, at: Point, ratio: float, held: Iterable[Quantity] = ()) -> Point:
+def in_proportion(plant: Plant, point: Point, ratio: float, fixed: Iterable[Quantity] = ()) -> Point:
     """The point with all its speeds but the held ones in proportion: what rolls continues rolling."""
-    kept = set(held)
-    return at.moved({s: ratio * at.of(s) for s in plant.interface.speeds if s not in kept})
+    fixed_speeds = set(fixed)
+    return point.moved({s: ratio * point.of(s) for s in plant.interface.speeds if s not in fixed_speeds})
 
 
 def value_words(q: Quantity, value: float) -> str:
@@ -71,33 +71,37 @@ def _shown(value: float) -> str:
 
 
 def motion_words(
-    plant: Plant, at: Point, cyclic: set[str], shown: Iterable[Quantity] = (), aims: Iterable[str] = ()
+    plant: Plant, point: Point, cyclic: set[str], reported: Iterable[Quantity] = (), aims: Iterable[str] = ()
 ) -> str:
     """A steady motion or rest in words, with the values that report it from others."""
-    moving = going(plant, at, cyclic)
-    speed = carrier(plant, at, cyclic)
-    inputs = [q for q in plant.interface.inputs if not q.rate and abs(at.of(q)) > 1e-12]
-    found = [q for q in dict.fromkeys([*([speed] if speed else []), *shown]) if moving or q.kind not in STATES]
-    listed = [*aims, *(value_words(q, at.of(q)) for q in found if q.kind in STATES)]
+    moving = going(plant, point, cyclic)
+    speed = carrier(plant, point, cyclic)
+    inputs = [q for q in plant.interface.inputs if not q.rate and abs(point.of(q)) > 1e-12]
+    quantities = [q for q in dict.fromkeys([*([speed] if speed else []), *reported]) if moving or q.kind not in STATES]
+    phrases = [*aims, *(value_words(q, point.of(q)) for q in quantities if q.kind in STATES)]
     if moving and speed is None:
-        listed += [_rate_words(q, r) for q, r in moving[:1]]
+        phrases += [_rate_words(q, r) for q, r in moving[:1]]
     body = speed.body if speed else moving[0][0].body if moving else ""
-    own = [(q, r) for q, r in moving if q.body == body and q.unit.dimension == ANGLE]
-    listed += [_rate_words(q, r) for q, r in own[:1]]
-    listed += [value_words(q, at.of(q)) for q in dict.fromkeys([*inputs, *found]) if q.kind not in STATES]
+    body_rates = [(q, r) for q, r in moving if q.body == body and q.unit.dimension == ANGLE]
+    phrases += [_rate_words(q, r) for q, r in body_rates[:1]]
+    phrases += [value_words(q, point.of(q)) for q in dict.fromkeys([*inputs, *quantities]) if q.kind not in STATES]
     head = "steady motion" if moving else "at rest"
-    if not listed:
+    if not phrases:
         return head
-    return f"{head} {'at' if moving else 'with'} {', '.join(dict.fromkeys(listed))}"
+    return f"{head} {'at' if moving else 'with'} {', '.join(dict.fromkeys(phrases))}"
 
 
 def left_behind(plant: Plant, start: Point, cyclic: set[str]) -> str:
     """What moves at a start and cannot continue steadily, because rates or constraints depend on it."""
-    listed = plant.interface.coordinates
-    rates = rates_at(plant, start)[: len(listed)]
+    coordinates = plant.interface.coordinates
+    rates = rates_at(plant, start)[: len(coordinates)]
     largest = float(np.abs(rates).max(initial=0.0))
-    least = max(GOING, 1e-2 * largest)
-    moving = [(q, r) for q, r in zip(listed, rates, strict=True) if q.body and q.name not in cyclic and abs(r) > least]
+    threshold = max(GOING, 1e-2 * largest)
+    moving = [
+        (q, r)
+        for q, r in zip(coordinates, rates, strict=True)
+        if q.body and q.name not in cyclic and abs(r) > threshold
+    ]
     if not moving:
         return ""
     return f" (the start moves, {_rate_words(*moving[0])}, and state derivatives depend on it: not steady)"

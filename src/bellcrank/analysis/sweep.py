@@ -42,19 +42,19 @@ class Over:
     aimed: bool = False
 
 
-def over_of(plant: Plant, given: Any, build: Build) -> Over:
+def over_of(plant: Plant, target: Any, build: Build) -> Over:
     """What a name means: a state, input, parameter or output of the model; else an argument, where one is built."""
-    settable = plant.interface.get(given, SETTABLE)
+    settable = plant.interface.get(target, SETTABLE)
     if settable is not None:
-        found = plant.find(given, SETTABLE, "over")
-        return Over(found.name, found.unit.text, found)
-    output = plant.interface.get(given, ("output",))
-    if build is not None and isinstance(given, str) and output is None:
-        return Over(given)
-    if output is not None or is_formula(given):
-        name, unit = (str(given), "") if output is None else (output.name, output.unit.text)
+        quantity = plant.find(target, SETTABLE, "over")
+        return Over(quantity.name, quantity.unit.text, quantity)
+    output = plant.interface.get(target, ("output",))
+    if build is not None and isinstance(target, str) and output is None:
+        return Over(target)
+    if output is not None or is_formula(target):
+        name, unit = (str(target), "") if output is None else (output.name, output.unit.text)
         return Over(name, unit, None, True)
-    plant.find(given, (*SETTABLE, "output"), "over")
+    plant.find(target, (*SETTABLE, "output"), "over")
     raise AssertionError("not reached")
 
 
@@ -70,72 +70,74 @@ class Sweep:
     build: Build
     before: Equilibrium | None = None
 
-    def model(self, chosen: Sequence[tuple[Over, float]]) -> LinearModel:
+    def model(self, assignments: Sequence[tuple[Over, float]]) -> LinearModel:
         """The linear model with some quantities set (user units)."""
         plant = self.plant
-        arguments = {o.name: v for o, v in chosen if o.quantity is None and not o.aimed}
+        arguments = {o.name: v for o, v in assignments if o.quantity is None and not o.aimed}
         if arguments:
             plant, self.before = self._built(arguments), None
-        at = self.at(*(v for _, v in chosen)) if callable(self.at) else self.at
-        if isinstance(at, Equilibrium):
-            return linear_model(plant, at, wrt=(), outputs=())
-        if word_of(at, plant.name) == "equilibrium":
-            self.before = self._steady(plant, chosen)
+        location = self.at(*(v for _, v in assignments)) if callable(self.at) else self.at
+        if isinstance(location, Equilibrium):
+            return linear_model(plant, location, wrt=(), outputs=())
+        if word_of(location, plant.name) == "equilibrium":
+            self.before = self._steady(plant, assignments)
             return linear_model(plant, self.before, wrt=(), outputs=())
-        return self._started(plant, at, chosen)
+        return self._started(plant, location, assignments)
 
     def _built(self, arguments: Mapping[str, float]) -> Plant:
         """The model made with other arguments."""
         assert self.build is not None
         try:
-            made: Plant = self.build(**arguments).equations().compile(backend=self.plant.loaded.model.name).plant
+            plant: Plant = self.build(**arguments).equations().compile(backend=self.plant.loaded.model.name).plant
         except (ModelError, TypeError) as error:
             names = ", ".join(f"'{n}'" for n in arguments)
-            what = "no state, input, parameter or output, and the model cannot be made with it"
-            raise ModelError(f"over {names}: {what} ({error})", self.plant.name) from None
-        return made
+            reason = "no state, input, parameter or output, and the model cannot be made with it"
+            raise ModelError(f"over {names}: {reason} ({error})", self.plant.name) from None
+        return plant
 
-    def _values(self, chosen: Sequence[tuple[Over, float]]) -> tuple[dict[str, float | str], dict[str, Any]]:
+    def _values(self, assignments: Sequence[tuple[Over, float]]) -> tuple[dict[str, float | str], dict[str, Any]]:
         """Parameters and inputs."""
-        listed = [(o.quantity, v) for o, v in chosen if o.quantity is not None]
-        own = {**(self.parameters or {}), **{q.name: v for q, v in listed if q.kind in PARAMETERS}}
-        return own, {**(self.inputs or {}), **{q.name: v for q, v in listed if q.kind == "input"}}
+        quantities = [(o.quantity, v) for o, v in assignments if o.quantity is not None]
+        parameters = {**(self.parameters or {}), **{q.name: v for q, v in quantities if q.kind in PARAMETERS}}
+        return parameters, {**(self.inputs or {}), **{q.name: v for q, v in quantities if q.kind == "input"}}
 
-    def _steady(self, plant: Plant, chosen: Sequence[tuple[Over, float]]) -> Equilibrium:
-        own, driven = self._values(chosen)
-        fixed = {o.quantity.name: v for o, v in chosen if o.quantity is not None and o.quantity.kind in STATES}
-        aims = {**(self.options.get("targets") or {}), **{o.name: v for o, v in chosen if o.aimed}}
-        held = {**held_of(self.options.get("fixed")), **fixed}
-        sought: dict[str, Any] = {"free": self.options.get("free"), "fixed": held, "targets": aims}
+    def _steady(self, plant: Plant, assignments: Sequence[tuple[Over, float]]) -> Equilibrium:
+        parameters, driven = self._values(assignments)
+        fixed = {o.quantity.name: v for o, v in assignments if o.quantity is not None and o.quantity.kind in STATES}
+        aims = {**(self.options.get("targets") or {}), **{o.name: v for o, v in assignments if o.aimed}}
+        all_fixed = {**held_of(self.options.get("fixed")), **fixed}
+        search_options: dict[str, Any] = {"free": self.options.get("free"), "fixed": all_fixed, "targets": aims}
         if self.before is not None:
             try:
-                return find_equilibrium(plant, **sought, at=self.before, parameters=own, inputs=driven)
+                return find_equilibrium(plant, **search_options, at=self.before, parameters=parameters, inputs=driven)
             except RunError:
                 pass  # too far from the one before: from the start of the run
-        return operating_point(plant, **sought, parameters=own, inputs=driven)
+        return operating_point(plant, **search_options, parameters=parameters, inputs=driven)
 
-    def _started(self, plant: Plant, at: Any, chosen: Sequence[tuple[Over, float]]) -> LinearModel:
+    def _started(self, plant: Plant, location: Any, assignments: Sequence[tuple[Over, float]]) -> LinearModel:
         """At the start of the run or another place, with what was chosen put in and speeds in proportion."""
-        own, driven = self._values(chosen)
-        aimed = [o.name for o, _ in chosen if o.aimed]
+        parameters, driven = self._values(assignments)
+        aimed = [o.name for o, _ in assignments if o.aimed]
         if aimed:
-            why = "an output has its value in a steady motion"
-            raise ModelError(f"over '{aimed[0]}': {why}; leave at= or give at='equilibrium'", plant.name)
-        states = {o.quantity: v for o, v in chosen if o.quantity is not None and o.quantity.kind in STATES}
+            reason = "an output has its value in a steady motion"
+            raise ModelError(f"over '{aimed[0]}': {reason}; leave at= or give at='equilibrium'", plant.name)
+        states = {o.quantity: v for o, v in assignments if o.quantity is not None and o.quantity.kind in STATES}
         if not states:
-            return linear_model(plant, at, wrt=(), outputs=(), parameters=own, inputs=driven)
-        point = begin_at(plant, at, states, (), own, driven).point
-        found = linear_model(plant, (point.q, point.u), wrt=(), outputs=(), parameters=own, inputs=driven)
-        where = "start of the run" if at is None or isinstance(at, str) else "place given"
-        return replace(found, motion=found.motion.replace("state given", f"{where}, its speeds in proportion", 1))
+            return linear_model(plant, location, wrt=(), outputs=(), parameters=parameters, inputs=driven)
+        point = begin_at(plant, location, states, (), parameters, driven).point
+        model = linear_model(plant, (point.q, point.u), wrt=(), outputs=(), parameters=parameters, inputs=driven)
+        origin = "start of the run" if location is None or isinstance(location, str) else "place given"
+        return replace(model, motion=model.motion.replace("state given", f"{origin}, its speeds in proportion", 1))
 
 
-def checked(options: Mapping[str, Any], *more: str) -> Mapping[str, Any]:
+def checked(options: Mapping[str, Any], *extra: str) -> Mapping[str, Any]:
     """Options of a search, whose names are known."""
-    known = ("free", "fixed", "targets", *more)
+    option_names = ("free", "fixed", "targets", *extra)
     for name in options:
-        if name not in known:
-            raise ModelError(f"option '{name}' is not known.{did_you_mean(name, known)} Options: {', '.join(known)}")
+        if name not in option_names:
+            raise ModelError(
+                f"option '{name}' is not known.{did_you_mean(name, option_names)} Options: {', '.join(option_names)}"
+            )
     return options
 
 
@@ -146,10 +148,10 @@ def held_of(fixed: Any) -> dict[Any, float | None]:
     return dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys([fixed] if isinstance(fixed, str) else fixed)
 
 
-def _numbers(given: Iterable[float], what: str) -> np.ndarray:
-    values = reals(list(given))
+def _numbers(raw_values: Iterable[float], label: str) -> np.ndarray:
+    values = reals(list(raw_values))
     if values is None or values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
-        raise ModelError(f"the values of {what} must be finite numbers, at least one")
+        raise ModelError(f"the values of {label} must be finite numbers, at least one")
     return values
 
 
@@ -175,8 +177,8 @@ def root_locus(
         model = sweep.model([(varied, float(v))]).essential()
         notes.update(dict.fromkeys(model.notes))
         motions.append(model.motion)
-        now = model.eigenvalues
-        rows.append(matched(rows[-1], now) if rows and len(rows[-1]) == len(now) else now)
+        eigenvalues = model.eigenvalues
+        rows.append(matched(rows[-1], eigenvalues) if rows and len(rows[-1]) == len(eigenvalues) else eigenvalues)
     table = np.full((len(rows), max(map(len, rows))), np.nan + 0j)
     for i, r in enumerate(rows):
         table[i, : len(r)] = r
@@ -195,23 +197,23 @@ def stability_chart(
 ) -> StabilityChart:
     """Largest real part of all eigenvalues over two quantities; those of neutral motions (zero) are not counted."""
     plant.refuse_kept()
-    chosen = [over_of(plant, name, build) for name, _ in (first, second)]
-    grid = [_numbers(v, o.name) for (_, v), o in zip((first, second), chosen, strict=True)]
+    variables = [over_of(plant, name, build) for name, _ in (first, second)]
+    grid = [_numbers(v, o.name) for (_, v), o in zip((first, second), variables, strict=True)]
     growth = np.full((len(grid[0]), len(grid[1])), np.nan)
     motions: list[str] = []
     for i, a in enumerate(grid[0]):
         sweep = Sweep(plant, at, parameters, inputs, checked(options), build)
         for j, b in enumerate(grid[1]):
             try:
-                model = sweep.model(list(zip(chosen, (float(a), float(b)), strict=True)))
+                model = sweep.model(list(zip(variables, (float(a), float(b)), strict=True)))
             except (NoEquilibrium, RunError):
                 motions.append("")
                 continue
             motions.append(model.motion)
-            found = model.essential().eigenvalues
-            alive = found[np.abs(found) > 1e-7 * (np.abs(found).max(initial=0.0) or 1.0)]
-            growth[i, j] = alive.real.max(initial=-np.inf) if alive.size else 0.0
-    names, units = (chosen[0].name, chosen[1].name), (chosen[0].unit, chosen[1].unit)
+            eigenvalues = model.essential().eigenvalues
+            nonzero = eigenvalues[np.abs(eigenvalues) > 1e-7 * (np.abs(eigenvalues).max(initial=0.0) or 1.0)]
+            growth[i, j] = nonzero.real.max(initial=-np.inf) if nonzero.size else 0.0
+    names, units = (variables[0].name, variables[1].name), (variables[0].unit, variables[1].unit)
     return StabilityChart(plant.name, names, units, (grid[0], grid[1]), growth, tuple(motions))
 
 
@@ -225,17 +227,19 @@ def equilibria(
     start = checked(options, "at").get("at")
     fixed = held_of(options.get("fixed"))
 
-    def search(value: float, at: Any, by: str = "") -> Equilibrium:
+    def search(value: float, guess: Any, method: str = "") -> Equilibrium:
         aims = {**(options.get("targets") or {}), **({varied.name: value} if varied.aimed else {})}
-        held = fixed if varied.aimed else {**fixed, varied.name: value}
-        return find_equilibrium(plant, options.get("free"), held, aims, at, parameters, inputs, by=by)
+        fixed_values = fixed if varied.aimed else {**fixed, varied.name: value}
+        return find_equilibrium(
+            plant, options.get("free"), fixed_values, aims, guess, parameters, inputs, method=method
+        )
 
     branch, folds = follow(numbers.tolist(), search, start)
-    found = [None if x is None else assessed(plant, x) for x in branch]
-    rows = [{} if x is None else x.values | x.outputs for x in found]
-    units = {n: unit for x in found if x is not None for n, unit in x.units.items()}
+    solutions = [None if x is None else assessed(plant, x) for x in branch]
+    rows = [{} if x is None else x.values | x.outputs for x in solutions]
+    units = {n: unit for x in solutions if x is not None for n, unit in x.units.items()}
     names = [n for n in dict.fromkeys(n for row in rows for n in row) if n != varied.name]
     arrays = {n: np.array([row.get(n, np.nan) for row in rows]) for n in names}
-    motions = tuple("" if x is None else x.motion for x in found)
-    stability = tuple("none" if x is None else x.stability for x in found)
+    motions = tuple("" if x is None else x.motion for x in solutions)
+    stability = tuple("none" if x is None else x.stability for x in solutions)
     return Equilibria(plant.name, varied.name, varied.unit, numbers, arrays, units, motions, stability, folds)

@@ -47,19 +47,19 @@ def motion_line(motion: str) -> list[str]:
     return [f"motion: {motion}"] if motion else []
 
 
-def column_of(name: Any, listed: Sequence[str], what: str) -> int:
+def column_of(name: Any, names: Sequence[str], kind: str) -> int:
     """Where a name stands in a list, however it is spelled."""
-    place = place_of(name, listed)
-    if place is None:
-        raise KeyError(f"no {what} '{name}'. {what.capitalize()}s: {', '.join(listed)}")
-    return place
+    index = place_of(name, names)
+    if index is None:
+        raise KeyError(f"no {kind} '{name}'. {kind.capitalize()}s: {', '.join(names)}")
+    return index
 
 
-def per(unit: str, other: str) -> str:
+def per(unit: str, divisor: str) -> str:
     """The unit of a derivative."""
-    if other in ("", "1", "-"):
+    if divisor in ("", "1", "-"):
         return unit
-    below = f"({other})" if any(c in other for c in "*/- ") else other
+    below = f"({divisor})" if any(c in divisor for c in "*/- ") else divisor
     return f"{unit or '1'}/{below}"
 
 
@@ -82,14 +82,14 @@ class Tabulated(Plotted):
         return []
 
     def __str__(self) -> str:
-        before, after = ([f"  {line}" for line in lines] for lines in (self._before(), self._remarks()))
-        return "\n".join([self._title, *before, table(*self._cells()), *after])
+        intro, remarks = ([f"  {line}" for line in lines] for lines in (self._before(), self._remarks()))
+        return "\n".join([self._title, *intro, table(*self._cells()), *remarks])
 
     def _html(self) -> list[str]:
         head, rows, align = self._cells()
         cells = html.table(head, rows, [i for i, side in enumerate(align) if side == ">"])
-        before, after = (map(html.paragraph, lines) for lines in (self._before(), self._remarks()))
-        return [html.heading(self._title), *before, cells, *after]
+        intro, remarks = (map(html.paragraph, lines) for lines in (self._before(), self._remarks()))
+        return [html.heading(self._title), *intro, cells, *remarks]
 
 
 class ResultTable(Tabulated):

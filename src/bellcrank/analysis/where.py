@@ -36,14 +36,14 @@ class Place:
     motion: str = ""
 
 
-def word_of(at: Any, model: str) -> str:
-    """The word that `at` is, or "" if it is none."""
-    if not isinstance(at, str):
+def word_of(location: Any, model: str) -> str:
+    """The word that `location` is, or "" if it is none."""
+    if not isinstance(location, str):
         return ""
-    found = at.strip().lower()
-    if found not in WORDS:
-        raise ModelError(f"at={at!r} is not known.{did_you_mean(at, WORDS)} It is {ALLOWED}.", model)
-    return found
+    word = location.strip().lower()
+    if word not in WORDS:
+        raise ModelError(f"at={location!r} is not known.{did_you_mean(location, WORDS)} It is {ALLOWED}.", model)
+    return word
 
 
 def with_guesses(plant: Plant, at: Any, guess: Mapping[Any, float | str] | None) -> Any:
@@ -58,34 +58,34 @@ def with_guesses(plant: Plant, at: Any, guess: Mapping[Any, float | str] | None)
 
 
 def place_at(
-    plant: Plant, at: Any = None, parameters: Parameters = None, inputs: Inputs = None, t: float = 0.0
+    plant: Plant, location: Any = None, parameters: Parameters = None, inputs: Inputs = None, t: float = 0.0
 ) -> Place:
     """The point a user means; None and "start" are the start of the run."""
     loaded, interface = plant.loaded, plant.interface
-    found = getattr(at, "point", None)
-    if isinstance(found, Point):
+    point = getattr(location, "point", None)
+    if isinstance(point, Point):
         if parameters or inputs:
-            why = "parameters= and inputs= are those of the equilibrium given as at=; find it with the others first"
-            raise ModelError(why, loaded.name)
-        return Place(found, "state of another analysis", at.motion)
-    if isinstance(at, int | float | np.number) and not isinstance(at, bool):
-        return _in_run(plant, _run_until(plant, at, parameters, inputs), at, parameters, inputs, "the run")
-    run, time = at if isinstance(at, tuple) and len(at) == 2 else (at, None)
+            reason = "parameters= and inputs= are those of the equilibrium given as at=; find it with the others first"
+            raise ModelError(reason, loaded.name)
+        return Place(point, "state of another analysis", location.motion)
+    if isinstance(location, int | float | np.number) and not isinstance(location, bool):
+        return _in_run(plant, _run_until(plant, location, parameters, inputs), location, parameters, inputs, "the run")
+    run, time = location if isinstance(location, tuple) and len(location) == 2 else (location, None)
     if isinstance(run, Run):
         return _in_run(plant, run, run.time[-1] if time is None else time, parameters, inputs, "the run given")
     p = loaded.parameter_values(parameters)
     signals = loaded.inputs(inputs)
     w = tuple(float(i.function(t)) for i in signals)
-    if isinstance(at, tuple | list) and len(at) == 2 and not isinstance(at[0], str):
-        q, u = state_lists(interface, *at)
+    if isinstance(location, tuple | list) and len(location) == 2 and not isinstance(location[0], str):
+        q, u = state_lists(interface, *location)
         return Place(Point(t, np.array(q), np.array(u), tuple(p), w), "state given")
-    started = at is None or word_of(at, loaded.name) == "start"
-    if not started and not isinstance(at, Mapping):
-        raise ModelError(f"at={at!r} is not known. It is {ALLOWED}.", loaded.name)
-    initial = interface.run.initial if started else at
+    is_start = location is None or word_of(location, loaded.name) == "start"
+    if not is_start and not isinstance(location, Mapping):
+        raise ModelError(f"at={location!r} is not known. It is {ALLOWED}.", loaded.name)
+    initial = interface.run.initial if is_start else location
     q0, u0 = complete_state(loaded, initial, closure(loaded, p, signals), p, signals)
-    words = "start of the run" if started else "state given"
-    return Place(Point(t, np.asarray(q0), np.asarray(u0), tuple(p), w), words)
+    label = "start of the run" if is_start else "state given"
+    return Place(Point(t, np.asarray(q0), np.asarray(u0), tuple(p), w), label)
 
 
 def _run_until(plant: Plant, time: Any, parameters: Parameters, inputs: Inputs) -> Run:
@@ -99,7 +99,7 @@ def _run_until(plant: Plant, time: Any, parameters: Parameters, inputs: Inputs) 
     return run
 
 
-def _in_run(plant: Plant, run: Run, time: Any, parameters: Parameters, inputs: Inputs, which: str) -> Place:
+def _in_run(plant: Plant, run: Run, time: Any, parameters: Parameters, inputs: Inputs, run_label: str) -> Place:
     """The recorded state nearest to a time of a run, with the inputs recorded there."""
     t = finite(time, "the time of at=")
     first, last = float(run.time[0]), float(run.time[-1])
@@ -112,16 +112,16 @@ def _in_run(plant: Plant, run: Run, time: Any, parameters: Parameters, inputs: I
     if missing:
         raise ModelError(f"at: the run lacks the states {', '.join(missing)} of this model", plant.name)
 
-    def values(listed: Sequence[Any]) -> np.ndarray:
-        return np.array([float(x.unit.to_equation(by_key[x.key][row])) for x in listed])
+    def values(quantities: Sequence[Any]) -> np.ndarray:
+        return np.array([float(x.unit.to_equation(by_key[x.key][row])) for x in quantities])
 
     t = float(run.time[row])
-    given = plant.interface.keyed(inputs, ("input",), "inputs")
+    input_values = plant.interface.keyed(inputs, ("input",), "inputs")
     signals = zip(plant.interface.inputs, plant.loaded.inputs(inputs), strict=True)
     w = tuple(
-        float(values([x])[0]) if x.key in by_key and x.base not in given and not x.rate else float(i.function(t))
+        float(values([x])[0]) if x.key in by_key and x.base not in input_values and not x.rate else float(i.function(t))
         for x, i in signals
     )
     p = tuple(plant.loaded.parameter_values(parameters))
     q, u = values(plant.interface.coordinates), values(plant.interface.speeds)
-    return Place(Point(t, q, u, p, w), f"t = {t:g} s of {which}")
+    return Place(Point(t, q, u, p, w), f"t = {t:g} s of {run_label}")

@@ -101,8 +101,8 @@ class Analyses(Checked):
         """
         from bellcrank.analysis.stability import equilibrium
 
-        asked = {"free": free, "fixed": fixed, "targets": targets, "parameters": parameters, "inputs": inputs}
-        return equilibrium(self.plant, at, guess, **asked, t=t)
+        settings = {"free": free, "fixed": fixed, "targets": targets, "parameters": parameters, "inputs": inputs}
+        return equilibrium(self.plant, at, guess, **settings, t=t)
 
     def equilibria(
         self,
@@ -210,10 +210,10 @@ class Analyses(Checked):
         """
         return self._linear(at, wrt, outputs, parameters, inputs, t, states, guess)
 
-    def _linear(self, *asked: Any, **options: Any) -> LinearModel:
+    def _linear(self, *arguments: Any, **options: Any) -> LinearModel:
         from bellcrank.analysis.linearise import linear_model
 
-        return linear_model(self.plant, *asked, **options)
+        return linear_model(self.plant, *arguments, **options)
 
     def frequency_response(
         self, input: Any, output: Any, f: Any, *, at: Any = "equilibrium", parameters: Parameters = None,

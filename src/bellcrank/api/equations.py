@@ -85,8 +85,8 @@ class Equations(Checked):
     def __reduce__(self) -> Any:
         """Another process derives the equations again, from the description as it was."""
         if self._recipe is None:
-            why = "equations that were derived step by step cannot be pickled; derive them in the other process"
-            raise ModelError(why, self.name)
+            reason = "equations that were derived step by step cannot be pickled; derive them in the other process"
+            raise ModelError(reason, self.name)
         return equations_of, self._recipe
 
     def __deepcopy__(self, _: Any) -> Equations:
@@ -263,9 +263,9 @@ class Equations(Checked):
         >>> s.equations().operation_count()["total"]
         3
         """
-        counted = self.program.count.as_dict(self.program.per_step)
+        counts = self.program.count.as_dict(self.program.per_step)
         inside = routine_operations(self.program)
-        return {**counted, "routines": inside} if inside else counted
+        return {**counts, "routines": inside} if inside else counts
 
     def summary(self) -> str:
         """Summarize the equations in a few lines: degrees of freedom, operations, method and time of derivation.
@@ -546,18 +546,18 @@ def equations_of(
     optimise: str,
     without: Collection[str],
     constraints: str,
-    keeps: bool = False,
+    is_kept: bool = False,
 ) -> Equations:
-    """Derives the equations of a description, which `System.equations` gives with its options; if `keeps`, they are
+    """Derives the equations of a description, which `System.equations` gives with its options; if `is_kept`, they are
     kept on disk for other processes."""
     frozen = description.snapshot()
-    asked = solve, small, optimise, tuple(without), ConstraintForm(constraints)
+    choices = solve, small, optimise, tuple(without), ConstraintForm(constraints)
 
     def make() -> Derived:
         from bellcrank.derive.pipeline import derive
         from bellcrank.run.loop_place import LoopPlace
 
-        return derive(frozen, LoopPlace.of, *asked)
+        return derive(frozen, LoopPlace.of, *choices)
 
-    derived = kept_model(frozen, asked, make) if keeps else make()
+    derived = kept_model(frozen, choices, make) if is_kept else make()
     return Equations(derived, (frozen, solve, small, optimise, tuple(without), constraints))

@@ -395,10 +395,12 @@ class System(Builder):
         from bellcrank.describe.contacts import add_contact
         from bellcrank.describe.rigid_contact import add_rigid_contact
 
-        called = name_of(name, "contact")
+        contact_name = name_of(name, "contact")
         if tyre is None:
-            return add_rigid_contact(self, called, at, radius, terrain, restitution, rolling_resistance, wheel, below)
-        return add_contact(self, called, at, radius, terrain, rolling_resistance, tyre, drive, wheel)
+            return add_rigid_contact(
+                self, contact_name, at, radius, terrain, restitution, rolling_resistance, wheel, below
+            )
+        return add_contact(self, contact_name, at, radius, terrain, rolling_resistance, tyre, drive, wheel)
 
     def picture(
         self,
@@ -509,7 +511,7 @@ class System(Builder):
         from bellcrank.kinematics.results import ConstraintForm
 
         if constraints not in list(ConstraintForm):
-            known = ", ".join(map(repr, map(str, ConstraintForm)))
-            raise ModelError(f"constraints={constraints!r} is not known; it is one of {known}", self.name)
-        keeps = len(self.description.bodies) >= LARGE if self.keeps is None else self.keeps
-        return equations_of(self.description, solve, small, optimise, without, constraints, keeps)
+            known_forms = ", ".join(map(repr, map(str, ConstraintForm)))
+            raise ModelError(f"constraints={constraints!r} is not known; it is one of {known_forms}", self.name)
+        keeps_on_disk = len(self.description.bodies) >= LARGE if self.keeps is None else self.keeps
+        return equations_of(self.description, solve, small, optimise, without, constraints, keeps_on_disk)

@@ -68,16 +68,16 @@ _of_process: dict[int, Background] = {}
 def background() -> Background:
     """That of this process: a thread does not live on in a process that was forked."""
     number = os.getpid()
-    found = _of_process.get(number)
-    if found is None:
+    queue = _of_process.get(number)
+    if queue is None:
         _of_process.clear()
-        found = _of_process.setdefault(number, Background())
+        queue = _of_process.setdefault(number, Background())
         atexit.unregister(_end)
         atexit.register(_end)  # now: what is registered last is done first, before folders of the process are removed
-    return found
+    return queue
 
 
 def _end() -> None:
-    found = _of_process.get(os.getpid())
-    if found is not None:
-        found.end()
+    queue = _of_process.get(os.getpid())
+    if queue is not None:
+        queue.end()

@@ -43,14 +43,16 @@ def c_model(
     try:
         return CModel(program, functions, outside, rigid=rigid, speed=speed)
     except BuildError as error:
-        found = [f for f in functions if f is not None]
-        if len(found) < len(functions):  # a user function is given in C or Fortran alone
+        python_functions = [f for f in functions if f is not None]
+        if len(python_functions) < len(functions):  # a user function is given in C or Fortran alone
             raise
         from bellcrank.backend.wasm import WasmModel, missing
 
-        where = "Python, many times" if missing() else "WebAssembly, a few times"
-        warn(f"{program.name} runs in {where} slower than compiled: {error}")
-        return PythonModel(program, found) if missing() else WasmModel(program, found, rigid=rigid)
+        target = "Python, many times" if missing() else "WebAssembly, a few times"
+        warn(f"{program.name} runs in {target} slower than compiled: {error}")
+        return (
+            PythonModel(program, python_functions) if missing() else WasmModel(program, python_functions, rigid=rigid)
+        )
 
 
 def _can_be_linked(program: Program) -> bool:
@@ -88,12 +90,14 @@ class CModel:
         self.program, self.functions, self._speed = program, tuple(functions), speed
         options = options or (BEST if speed in ("fast", "auto") else AS_WRITTEN)
         # what is in Python is called back, unless it is in C as well
-        given = zip(program.routines, functions, strict=True)
-        self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
-        calls = external_calls(program, self._outside).values()
-        foreign = [c.routine for c in calls if c.foreign]
-        own = all(c.function is None or c.routine.formulas is not None for c in calls)
-        tables = table_numbers(program.tables) if own and program.tables else None  # code of users is loaded once
+        pairs = zip(program.routines, functions, strict=True)
+        self._outside = (*outside, *(r.name for r, f in pairs if f is not None and not r.known_in("c")))
+        routine_calls = external_calls(program, self._outside).values()
+        foreign = [c.routine for c in routine_calls if c.foreign]
+        is_generated = all(c.function is None or c.routine.formulas is not None for c in routine_calls)
+        tables = (
+            table_numbers(program.tables) if is_generated and program.tables else None
+        )  # code of users is loaded once
 
         def write() -> str:
             from bellcrank.emit.c.source import c_sources  # most programs are found as text and library
@@ -102,13 +106,13 @@ class CModel:
                 return c_sources(
                     program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
                     looks=True, assembles=not dae, extra={} if dae else inertia_functions(program),
-                    halves=own,  # code of users is compiled once: it may have variables of its own
+                    halves=is_generated,  # code of users is compiled once: it may have variables of its own
                     table_data=tables is not None,
                 ).text()  # fmt: skip
 
-        kept = program.content and own and not rigid
-        how = f"{program.content} {options!r} {self._outside!r} {dae} {stiff}"
-        sources = Sources.read(kept_text(how, write) if kept else write())
+        is_cacheable = program.content and is_generated and not rigid
+        cache_key = f"{program.content} {options!r} {self._outside!r} {dae} {stiff}"
+        sources = Sources.read(kept_text(cache_key, write) if is_cacheable else write())
         self.source, foreign_libraries = sources.of("unity"), []
         if tables is not None:
             self.source += f"/* numbers of tables: {tables.digest} */\n"
@@ -116,14 +120,16 @@ class CModel:
             from bellcrank.backend.fortran import fortran_library
 
             foreign_libraries = [fortran_library(foreign, program.name)]
-        builds = builds_of(sources, compiler, speed, foreign_libraries, own, flags, _can_be_linked(program), tables)
-        place = {routine: i for i, routine in enumerate(program.routines)}
-        away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
-        memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
+        builds = builds_of(
+            sources, compiler, speed, foreign_libraries, is_generated, flags, _can_be_linked(program), tables
+        )
+        routine_index = {routine: i for i, routine in enumerate(program.routines)}
+        callbacks = [(routine_index[c.routine], c.routine.argument_count) for c in routine_calls if c.function is None]
+        memory_size = sum(c.routine.memory or 0 for c in routine_calls if c.function is not None)
         run = RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
         check_sizes(builds.now.now.loaded)
         assembler = CAssembler if run is LoopCRun and not stiff else None
-        self._compiled = Compiled(program, builds, away, memory_size, run, assembler)
+        self._compiled = Compiled(program, builds, callbacks, memory_size, run, assembler)
 
     def notes(self) -> list[str]:
         """How it was compiled, in messages."""
@@ -149,9 +155,9 @@ class CModel:
         """The functions of the program for one run or evaluation."""
         return CCalls(self._compiled, remembering(self.functions) if functions is None else functions)
 
-    def bound(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound:
-        """Rates by one call, within the context of `calls`."""
-        return Bound(calls, p, c, inputs)
+    def bound(self, program_calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound:
+        """Return a function for the state derivatives; user functions are those of `program_calls`."""
+        return Bound(program_calls, p, c, inputs)
 
     def like(self, program: Program, functions: Functions, once: bool = False) -> CModel | PythonModel:
         """Another program, compiled; routines that this one calls back are called back there, too. What is evaluated
@@ -183,11 +189,11 @@ class CModel:
         function.restype = None if count else ctypes.c_double
 
         def call(*arguments: Any) -> Any:
-            given = [ctypes.c_double(a) for a in arguments[: len(routine.arguments)]]
+            c_arguments = [ctypes.c_double(a) for a in arguments[: len(routine.arguments)]]
             values = (ctypes.c_double * count)()
-            given += [values] if count else []  # type: ignore[list-item]
-            given += [a.ctypes.data_as(Double) for a in arguments[len(routine.arguments) :]]
-            result = function(*given)
+            c_arguments += [values] if count else []  # type: ignore[list-item]
+            c_arguments += [a.ctypes.data_as(Double) for a in arguments[len(routine.arguments) :]]
+            result = function(*c_arguments)
             return tuple(values) if count else result
 
         return call

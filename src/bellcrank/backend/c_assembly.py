@@ -25,15 +25,15 @@ class CAssembler:
 
     def __init__(
         self,
-        calls: CCalls,
+        program_calls: CCalls,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[Input],
         spare: list[Spare] | None = None,
     ) -> None:
-        self._calls, self._given = calls, (p, c, inputs)
-        own = spare is None or calls.compiled.called_back or calls.compiled.memory_size
-        self._spare: list[Spare] = [] if own or spare is None else spare
+        self._calls, self._given = program_calls, (p, c, inputs)
+        is_private = spare is None or program_calls.compiled.called_back or program_calls.compiled.memory_size
+        self._spare: list[Spare] = [] if is_private or spare is None else spare
 
     def _taken(self) -> LoopCRun:
         """A job with parameters, constants and inputs of these starts."""
@@ -49,8 +49,8 @@ class CAssembler:
                 return run
         program = self._calls.program
         state = np.zeros(len(program.coordinates) + len(program.speeds))
-        made: LoopCRun = self._calls.start(RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs))
-        return made
+        new_run: LoopCRun = self._calls.start(RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs))
+        return new_run
 
     def _put_back(self, run: LoopCRun) -> None:
         """Leaves a job for the next start."""
@@ -61,10 +61,10 @@ class CAssembler:
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
-        y, may = np.concatenate([q, u], dtype=float), np.concatenate([free_q, free_u], dtype=np.int32)
+        y, free = np.concatenate([q, u], dtype=float), np.concatenate([free_q, free_u], dtype=np.int32)
         run = self._taken()
         run.fields.t = t
-        row, residual, reverse = run.close_loops(y, may, ASSEMBLY.nudges if nudges is None else nudges)
+        row, residual, reverse = run.close_loops(y, free, ASSEMBLY.nudges if nudges is None else nudges)
         self._put_back(run)
         if row >= 0:
             loops = self._calls.program.loops
@@ -77,26 +77,26 @@ class CAssembler:
         """Inverse inertias of coordinates and speeds at a state: corrections move what is light."""
         run = self._taken()
         run.begin_beside(t, y)
-        found = _metric(run)
+        inverse_inertias = _metric(run)
         self._put_back(run)
-        return found
+        return inverse_inertias
 
     def branch(self, t: float, y: np.ndarray, weights: Weights) -> np.ndarray | None:
         """A start brought onto a branch if it is in a singular configuration; None if it is singular and at rest."""
         run = self._taken()
         run.begin_beside(t, y)
         run.set_metric(weights)
-        found = _onto_branch(run)
+        state = _onto_branch(run)
         self._put_back(run)
-        return found
+        return state
 
     def begun(self, t: float, y: np.ndarray) -> tuple[Weights, np.ndarray | None]:
         """Both: the weights at a state, and the start by them."""
         run = self._taken()
         run.begin_beside(t, y)
-        found = _metric(run), _onto_branch(run)
+        weights_and_start = _metric(run), _onto_branch(run)
         self._put_back(run)
-        return found
+        return weights_and_start
 
 
 def _metric(run: LoopCRun) -> Weights:

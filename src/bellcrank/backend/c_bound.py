@@ -30,28 +30,28 @@ class Bound:
     `kept`: values of user functions for `rates_of_all` where they are not found afresh.
     """
 
-    def __init__(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
-        self._calls, self._inputs = calls, inputs
+    def __init__(self, program_calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
+        self._calls, self._inputs = program_calls, inputs
         self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
-        asked = any(i.kind == "function" for i in inputs)
-        self._function = Function(self._input) if asked else NO_FUNCTION
-        self._externals = calls.externals(calls.memory)
-        self.kept = np.zeros(len(calls.program.inputs) - len(inputs) + 1)
-        self._arrays = [np.array([*given, 0.0]) for given in (p, c)]
+        has_callbacks = any(i.kind == "function" for i in inputs)
+        self._function = Function(self._input) if has_callbacks else NO_FUNCTION
+        self._externals = program_calls.externals(program_calls.memory)
+        self.kept = np.zeros(len(program_calls.program.inputs) - len(inputs) + 1)
+        self._arrays = [np.array([*values, 0.0]) for values in (p, c)]
         at_p, at_c = map(address, self._arrays)
         self._job = Job(
             function=self._function, inputs=ctypes.addressof(self._signals), p=at_p, c=at_c,
             externals=ctypes.addressof(self._externals), kept=address(self.kept),
         )  # fmt: skip
         self.data = ctypes.addressof(self._job)
-        self.calls_back = asked or bool(calls.compiled.called_back)
-        calls.libraries.tell(self)
+        self.calls_back = has_callbacks or bool(program_calls.compiled.called_back)
+        program_calls.libraries.tell(self)
         self.follow()
 
     def follow(self) -> None:
         """Takes the functions of the library that is there now; those of before stay valid."""
-        now = self._calls.libraries.now
-        self._all, self.address = now.rates_of_all, now.rates_address
+        library = self._calls.libraries.now
+        self._all, self.address = library.rates_of_all, library.rates_address
         vars(self).pop("called", None)
 
     def expect_long_use(self) -> None:
@@ -67,55 +67,60 @@ class Bound:
     def rates(self, t: float, x: np.ndarray) -> np.ndarray:
         """Rates of a state, an array of the right length, as they are at the start of a run."""
         x = np.ascontiguousarray(x)
-        if self.called is not None and self.called(t, x, found := np.empty(len(x))):
-            return found
+        if self.called is not None and self.called(t, x, derivatives := np.empty(len(x))):
+            return derivatives
         return self.rates_of_all(np.array([t]), x[None, :], afresh=True)[0]
 
     def rates_of_all(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray:
         """Rates of states, one row each; `afresh`: as at the start of a run, else with the values in `kept`, and those
         of `derivatives` near singular configurations too."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
-        found = np.empty_like(rows)
-        at = map(address, (times, rows, found))
-        self._done(lambda: self._all(len(rows), afresh, *at, None, self.data))
-        return found
+        derivatives = np.empty_like(rows)
+        addresses = map(address, (times, rows, derivatives))
+        self._done(lambda: self._all(len(rows), afresh, *addresses, None, self.data))
+        return derivatives
 
     def near_singular(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Which states, one row each, are so near to a singular configuration of closed loops that a run takes other
         equations there."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
-        found, near = np.empty_like(rows), np.zeros(len(rows), dtype=np.int32)
-        at = map(address, (times, rows, found, near))
-        self._done(lambda: self._all(len(rows), 0, *at, self.data))
-        return near != 0
+        derivatives, flags = np.empty_like(rows), np.zeros(len(rows), dtype=np.int32)
+        addresses = map(address, (times, rows, derivatives, flags))
+        self._done(lambda: self._all(len(rows), 0, *addresses, self.data))
+        return flags != 0
 
-    def is_calm(self, t: np.ndarray, x: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool:
-        """Are motions at states, one row each, surely slow: are the squares of all entries of h A, squared so often,
-        together below `most`? A: derivatives of the state derivatives by differences over a `push` of each state."""
+    def is_calm(
+        self, t: np.ndarray, x: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float
+    ) -> bool:
+        """Return True if all modes at some states, one row each, are slow compared with the step h.
+
+        This is so if the sum of the squared entries of (h A)^(2^squarings) is below `threshold`. A is the Jacobian of
+        the state derivatives by finite differences with a `relative_step`.
+        """
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
-        given = len(rows), address(times), address(rows), h, push, squarings, most, self.data
-        return self._answer(self._calls.libraries.now.is_calm, given)
+        arguments = len(rows), address(times), address(rows), h, relative_step, squarings, threshold, self.data
+        return self._answer(self._calls.libraries.now.is_calm, arguments)
 
-    def is_calm_run(self, rows: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool:
+    def is_calm_run(self, rows: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float) -> bool:
         """The same of a run, by its rows, all of them finite: at its start, after each third, and on both sides of the
         three largest changes of speeds."""
         rows = np.ascontiguousarray(rows, float)
-        given = *rows.shape, address(rows), h, push, squarings, most, self.data
-        return self._answer(self._calls.libraries.now.is_calm_run, given)
+        arguments = *rows.shape, address(rows), h, relative_step, squarings, threshold, self.data
+        return self._answer(self._calls.libraries.now.is_calm_run, arguments)
 
-    def _answer(self, asked: Callable[..., int], given: tuple[Any, ...]) -> bool:
+    def _answer(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> bool:
         """What C says."""
         if not self.calls_back:
-            return bool(asked(*given))
-        found = 0
+            return bool(function(*arguments))
+        answer = 0
 
         def call() -> int:
-            nonlocal found
-            found = asked(*given)
+            nonlocal answer
+            answer = function(*arguments)
             return 0
 
         self._done(call)
-        return bool(found)
+        return bool(answer)
 
     def _done(self, call: Callable[[], int]) -> None:
         """Calls C; raises what routines or inputs in Python raised."""
@@ -123,8 +128,8 @@ class Bound:
         if failed:
             raise InternalError(f"the rates of {self._calls.program.name} ended with status {failed}")
 
-    def _input(self, *given: object) -> int:
-        return self._calls.back.guarded(self._call_input, *given)
+    def _input(self, *arguments: object) -> int:
+        return self._calls.back.guarded(self._call_input, *arguments)
 
     def _call_input(self, number: int, t: float, value: list[float]) -> None:
         value[0] = self._inputs[number].function(t)
@@ -156,10 +161,14 @@ def python_function(library: ctypes.CDLL, name: str, bound: int) -> Callable[...
         return None
     api: Any = ctypes.pythonapi
     library.know_python((ctypes.c_void_p * len(FUNCTIONS))(*(_address(getattr(api, each)) for each in FUNCTIONS)))
-    own = struct.pack("PPPiP", bound, _address(ctypes.c_char_p(_NAME)), _address(library[name]), _SEVERAL_ARGUMENTS, 0)
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    made: Callable[..., bool] = make(("PyCFunction_NewEx", api))(_address(ctypes.c_char_p(own)) + _FIRST, own, None)
-    return made
+    definition = struct.pack(
+        "PPPiP", bound, _address(ctypes.c_char_p(_NAME)), _address(library[name]), _SEVERAL_ARGUMENTS, 0
+    )
+    create = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    function: Callable[..., bool] = create(("PyCFunction_NewEx", api))(
+        _address(ctypes.c_char_p(definition)) + _FIRST, definition, None
+    )
+    return function
 
 
 def _address(pointer: Any) -> int:

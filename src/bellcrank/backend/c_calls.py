@@ -48,7 +48,7 @@ class CCalls:
     def __init__(self, compiled: Compiled, functions: Functions) -> None:
         self.compiled, self.program, self.libraries = compiled, compiled.program, compiled.builds.now
         self._since = len(self.libraries.speeds) - 1
-        self._called = [(functions[place], count) for place, count in compiled.called_back]
+        self._called = [(functions[index], count) for index, count in compiled.called_back]
         self._callback = External(self._external) if self._called else NO_EXTERNAL
         self.memory = np.zeros(compiled.memory_size + 1)
         self.live = 0
@@ -90,37 +90,37 @@ class CCalls:
         self.library.constants(_array(p), c)
         return list(c)[:count]
 
-    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
+    def derivatives(self, *program_arguments: *At) -> tuple[list[float], list[float]]:
         n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
         qd, ud = (ctypes.c_double * max(n_q, 1))(), (ctypes.c_double * max(n_u, 1))()
-        self._evaluate("derivatives", at, qd, ud)
+        self._evaluate("derivatives", program_arguments, qd, ud)
         return list(qd)[:n_q], list(ud)[:n_u]
 
-    def outputs(self, *at: *At) -> list[float]:
-        return self.values("outputs", *at)
+    def outputs(self, *program_arguments: *At) -> list[float]:
+        return self.values("outputs", *program_arguments)
 
-    def values(self, section: str, *at: *At) -> list[float]:
+    def values(self, section: str, *program_arguments: *At) -> list[float]:
         """Results of a section that stands for itself."""
         count = len(getattr(self.program, section).results)
         if not count:
             return []
-        out = (ctypes.c_double * count)()
-        self._evaluate(section, at, out)
-        return list(out)
+        results = (ctypes.c_double * count)()
+        self._evaluate(section, program_arguments, results)
+        return list(results)
 
-    def _evaluate(self, function: str, at: At, *results: Any) -> None:
-        t, q, u, p, c, w = at
+    def _evaluate(self, function: str, program_arguments: At, *results: Any) -> None:
+        t, q, u, p, c, w = program_arguments
         self._externals.live = self.live
         self._externals.failed = 0
-        given = (
+        c_arguments = (
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
             ctypes.byref(self._externals),
         )  # fmt: skip
-        called = getattr(self.library, C_NAMES.get(function, function))
+        c_function = getattr(self.library, C_NAMES.get(function, function))
         if self._called:
-            self.back.during(lambda: called(*given))
+            self.back.during(lambda: c_function(*c_arguments))
         else:
-            called(*given)
+            c_function(*c_arguments)
 
     def _kept(self, name: str, values: Sequence[float]) -> Any:
         """An array that is made again only if another list is given."""
@@ -136,11 +136,11 @@ class CCalls:
 
     def externals(self, memory: np.ndarray) -> Any:
         """User functions with a memory of their own for those in C."""
-        found = Externals()
-        found.memory = address(memory)
+        user_functions = Externals()
+        user_functions.memory = address(memory)
         if self._called:
-            found.callback = self._callback
-        return found
+            user_functions.callback = self._callback
+        return user_functions
 
     def start(self, spec: RunSpec) -> Any:
         """A run that has not begun."""

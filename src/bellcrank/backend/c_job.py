@@ -67,9 +67,9 @@ def address(array: np.ndarray) -> int:
 
 def check_sizes(library: Any) -> None:
     """Compares the structures of a library with those here."""
-    found = (ctypes.c_int64 * 4)()
-    library.structure_sizes(found)
-    for kind, size in zip((Job, InputSignal, Externals, Events), found, strict=True):
+    sizes = (ctypes.c_int64 * 4)()
+    library.structure_sizes(sizes)
+    for kind, size in zip((Job, InputSignal, Externals, Events), sizes, strict=True):
         if ctypes.sizeof(kind) != size:
             raise InternalError(
                 f"{kind.__name__} has {size} bytes in the compiled program and {ctypes.sizeof(kind)} where it is "

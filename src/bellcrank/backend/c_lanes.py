@@ -20,10 +20,10 @@ class Lanes:
     """A program compiled to run several runs in lanes, in some numbers; `count` says how many."""
 
     def __init__(self, program: Program, compiler: Compiler, number: Number, events: EventsText | None = None) -> None:
-        own = all(r.formulas is not None for r in program.externals)  # code of users is loaded once
-        tables = table_numbers(program.tables) if program.tables and own else None
+        is_generated = all(r.formulas is not None for r in program.externals)  # code of users is loaded once
+        tables = table_numbers(program.tables) if program.tables and is_generated else None
         source = lanes_source(program, number=number, events=events, table_data=tables is not None)
-        self.library = load_source(source, compiler, lanes_flags(compiler, len(source)), (), own, tables)
+        self.library = load_source(source, compiler, lanes_flags(compiler, len(source)), (), is_generated, tables)
         check_batch(self.library)
         self.library.lane_count.restype = ctypes.c_int64
         self.library.run_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
@@ -34,9 +34,9 @@ class Lanes:
 class LaneDriver:
     """One thread's part of many runs."""
 
-    def __init__(self, lanes: Lanes, spec: RunSpec, begin: Beginnings, wanted: Wanted, results: Results) -> None:
+    def __init__(self, lanes: Lanes, spec: RunSpec, initial: Beginnings, selection: Wanted, results: Results) -> None:
         self._lanes = lanes
-        self._batch, self._held = batch_of(begin, wanted, results)
+        self._batch, self._held = batch_of(initial, selection, results)
         set_steps(self._batch, spec)
 
     def go(self, first: int, last: int) -> None:

@@ -57,21 +57,21 @@ class Wanted:
 
     @classmethod
     def of(
-        cls, kept: list[tuple[int, float]], figures: list[tuple[int, float, str, float]], filters: np.ndarray
+        cls, histories: list[tuple[int, float]], figures: list[tuple[int, float, str, float]], filters: np.ndarray
     ) -> Wanted:
         def columns(listed: list[Any]) -> tuple[np.ndarray, np.ndarray]:
             return np.array([x[0] for x in listed], dtype=np.int64), np.array([x[1] for x in listed], dtype=float)
 
         kinds = np.array([FIGURES.index(x[2]) for x in figures], dtype=np.int32)
-        return cls(columns(kept), columns(figures), kinds, np.array([x[3] for x in figures], dtype=float), filters)
+        return cls(columns(histories), columns(figures), kinds, np.array([x[3] for x in figures], dtype=float), filters)
 
 
 class Results:
     """Arrays that the runs fill: histories by channel, run and row; figures by figure and run; how each ended."""
 
-    def __init__(self, n: int, n_times: int, n_states: int, wanted: Wanted) -> None:
-        self.kept = np.full((len(wanted.kept[0]), n, n_times), np.nan)
-        self.figures = np.full((len(wanted.kinds), n), np.nan)
+    def __init__(self, n: int, n_times: int, n_states: int, selection: Wanted) -> None:
+        self.kept = np.full((len(selection.kept[0]), n, n_times), np.nan)
+        self.figures = np.full((len(selection.kinds), n), np.nan)
         self.status = np.full(n, PENDING, dtype=np.int32)
         self.reached = np.zeros(n, dtype=np.int64)
         self.bad = np.full((n, n_states), np.nan)
@@ -96,40 +96,41 @@ def fresh_arrays(run: CRun) -> dict[str, np.ndarray]:
     return {k: a.copy() for k, a in run.arrays.items() if k not in (*GIVEN, "y") and a.size} | {"bad": run.bad}
 
 
-def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, list[Any]]:
+def batch_of(initial: Beginnings, selection: Wanted, results: Results) -> tuple[Any, list[Any]]:
     """The structure that C reads, without what belongs to one thread, and the arrays that must live as long."""
     n, n_times = len(results.status), results.kept.shape[2]
 
-    held: dict[str, np.ndarray] = {
-        "p": begin.p, "y": begin.y, "inputs": begin.inputs, "breaks": begin.breaks, "roots": begin.roots,
-        "errors": begin.errors, "values": begin.values,
-        "first_breaks": begin.first_breaks, "kept_columns": wanted.kept[0], "kept_factors": wanted.kept[1],
-        "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0], "figure_factors": wanted.figures[1],
-        "figure_numbers": wanted.numbers, "filters": wanted.filters, "kept": results.kept, "figures": results.figures,
+    arrays: dict[str, np.ndarray] = {
+        "p": initial.p, "y": initial.y, "inputs": initial.inputs, "breaks": initial.breaks, "roots": initial.roots,
+        "errors": initial.errors, "values": initial.values,
+        "first_breaks": initial.first_breaks, "kept_columns": selection.kept[0], "kept_factors": selection.kept[1],
+        "figure_kinds": selection.kinds, "figure_columns": selection.figures[0], "figure_factors": selection.figures[1],
+        "figure_numbers": selection.numbers, "filters": selection.filters, "kept": results.kept,
+        "figures": results.figures,
         "status": results.status, "reached": results.reached, "bad": results.bad, "stop": results.stop,
         "stopped_by": results.stopped_by, "stopped_at": results.stopped_at,
     }  # fmt: skip
     batch = Batch(
-        n=n, p_apart=apart(begin.p), y_apart=apart(begin.y), inputs_apart=apart(begin.inputs),
-        roots_apart=apart(begin.roots), errors_apart=apart(begin.errors),
-        values_apart=apart(begin.values),
-        breaks_apart=0 if len(begin.first_breaks) == 2 else 1,
-        n_states=begin.y.shape[1], n_kept=len(results.kept), n_times=n_times, n_figures=len(results.figures),
+        n=n, p_apart=apart(initial.p), y_apart=apart(initial.y), inputs_apart=apart(initial.inputs),
+        roots_apart=apart(initial.roots), errors_apart=apart(initial.errors),
+        values_apart=apart(initial.values),
+        breaks_apart=0 if len(initial.first_breaks) == 2 else 1,
+        n_states=initial.y.shape[1], n_kept=len(results.kept), n_times=n_times, n_figures=len(results.figures),
     )  # fmt: skip
-    for name, array in held.items():
+    for name, array in arrays.items():
         if not array.flags.c_contiguous:
             raise InternalError(f"the array {name} of many runs is not in one piece")
         setattr(batch, name, array.ctypes.data)
-    return batch, [*held.values()]
+    return batch, [*arrays.values()]
 
 
 class Driver:
     """One thread's part of many runs, by way of a run of the program that is ready but has not begun."""
 
-    def __init__(self, run: CRun, compiler: Compiler, begin: Beginnings, wanted: Wanted, results: Results) -> None:
+    def __init__(self, run: CRun, compiler: Compiler, initial: Beginnings, selection: Wanted, results: Results) -> None:
         self._run, program = run, run.calls.program
         self._library = _library(compiler)
-        self._batch, self._held = batch_of(begin, wanted, results)
+        self._batch, self._held = batch_of(initial, selection, results)
         block, rows = block_of(run)
         fresh = fresh_arrays(run)
         arrays = [Array(address(run.arrays[name]), address(a), a.size) for name, a in fresh.items()]

@@ -54,13 +54,13 @@ class Layout(NamedTuple):
 class Arrays(dict[str, np.ndarray]):
     """What C reads and writes, by name; arrays in the `room` of a run are made when they are asked for."""
 
-    def __init__(self, room: np.ndarray, places: dict[str, tuple[int, int]]) -> None:
-        self._room, self._places = room, places
+    def __init__(self, room: np.ndarray, ranges: dict[str, tuple[int, int]]) -> None:
+        self._room, self._places = room, ranges
 
     def __missing__(self, name: str) -> np.ndarray:
-        begin, end = self._places[name]
-        found = self[name] = self._room[begin:end]
-        return found
+        start, end = self._places[name]
+        array = self[name] = self._room[start:end]
+        return array
 
     def all(self) -> Arrays:
         """With all that there are."""
@@ -75,16 +75,16 @@ class CRun:
     in_process: ClassVar[bool] = True  # may C be given addresses?
     goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that continues takes over, next to shared arrays
 
-    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
-        self.calls, self.spec = calls, spec
-        self._program, inputs = calls.program, spec.inputs
+    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
+        self.calls, self.spec = program_calls, spec
+        self._program, inputs = program_calls.program, spec.inputs
         self.inputs = inputs  # keeps the arrays of the signals
         self.signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
-        asked = any(i.kind == "function" for i in inputs)
-        self._function = Function(self._input) if asked else NO_FUNCTION
-        self.calls_back = asked or bool(calls.compiled.called_back)
-        self.memory = np.zeros(len(calls.memory))
-        self._externals = calls.externals(self.memory)
+        has_callbacks = any(i.kind == "function" for i in inputs)
+        self._function = Function(self._input) if has_callbacks else NO_FUNCTION
+        self.calls_back = has_callbacks or bool(program_calls.compiled.called_back)
+        self.memory = np.zeros(len(program_calls.memory))
+        self._externals = program_calls.externals(self.memory)
         self._job = job = Job()  # fields one by one, which is soonest done
         job.method, job.total, job.every, job.h = method_number(spec.method), spec.steps, spec.every, spec.step
         job.t_end, job.t_start, job.t = spec.t_end, spec.t_start, spec.start(spec.first + 1)
@@ -115,12 +115,12 @@ class CRun:
         self._share(groups=np.array(x.groups, dtype=np.int64), largest=np.zeros(len(atol)))
         self._job.rtol, self._job.most, self._job.pause, self._job.look = x.rtol, spec.most, FIRST_PAUSE, spec.look
 
-    def take_over(self, before: CRun) -> None:
+    def take_over(self, previous: CRun) -> None:
         """Continues with another method where a run has come to; its steps count."""
-        self.restore(replace(before.save(), inside=None))
-        self._arrays["largest"][:] = before._arrays["largest"]
+        self.restore(replace(previous.save(), inside=None))
+        self._arrays["largest"][:] = previous._arrays["largest"]
         for name in COUNTED:
-            setattr(self._job, name, getattr(before._job, name))
+            setattr(self._job, name, getattr(previous._job, name))
 
     def _share(self, **arrays: np.ndarray) -> None:
         """Arrays that C reads and writes."""
@@ -142,20 +142,20 @@ class CRun:
 
     def _shared_room(self, spec: RunSpec) -> Arrays:
         """The arrays that every run has; they are laid out once for a program."""
-        known: Layout | None = self.calls.compiled.layouts.get(type(self))
-        if known is None:
-            usual, places, begin = self._usual(spec), {}, 0
-            for name, values in usual.items():
-                places[name] = begin, begin + len(values)
-                begin += len(values)
-            known = Layout(np.array([*chain.from_iterable(usual.values())]), places)
-            self.calls.compiled.layouts[type(self)] = known
-        room, given = known.usual.copy(), self._given(spec)
-        room[: len(given)] = given
-        job, place = self._job, address(room)
-        for name, (begin, _) in known.places.items():
-            setattr(job, name, place + begin * 8)
-        return Arrays(room, known.places)
+        layout: Layout | None = self.calls.compiled.layouts.get(type(self))
+        if layout is None:
+            defaults, ranges, offset = self._usual(spec), {}, 0
+            for name, values in defaults.items():
+                ranges[name] = offset, offset + len(values)
+                offset += len(values)
+            layout = Layout(np.array([*chain.from_iterable(defaults.values())]), ranges)
+            self.calls.compiled.layouts[type(self)] = layout
+        room, numbers = layout.usual.copy(), self._given(spec)
+        room[: len(numbers)] = numbers
+        job, base_address = self._job, address(room)
+        for name, (offset, _) in layout.places.items():
+            setattr(job, name, base_address + offset * 8)
+        return Arrays(room, layout.places)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -254,8 +254,8 @@ class CRun:
         seconds = time.perf_counter() - began
         self.calls.took(seconds)
         if self.spec.times is not None:
-            share = PAUSE_SECONDS / max(seconds, 1e-9)
-            self._job.pause = max(1, min(int(self._job.pause * min(share, 2.0)), self._job.most))
+            pause_factor = PAUSE_SECONDS / max(seconds, 1e-9)
+            self._job.pause = max(1, min(int(self._job.pause * min(pause_factor, 2.0)), self._job.most))
         self.ended(self.status)
         return rows[: self._job.filled]
 
@@ -267,19 +267,21 @@ class CRun:
         """Lets C write its rows there."""
         self.rows, self._job.rows = rows, address(rows)
 
-    def call(self, name: str, *given: Any) -> int:
+    def call(self, name: str, *arguments: Any) -> int:
         """Calls a function of the kernel for this run; given are numbers, arrays or None."""
         function = getattr(self.calls.library, name)
-        further = [ctypes.c_void_p(address(x)) if isinstance(x, np.ndarray) else x for x in given]
-        further = [ctypes.c_double(x) if isinstance(x, float) else x for x in further]
-        return int(self.in_c(lambda: function(ctypes.byref(self._job), *further)))
+        c_arguments = [ctypes.c_void_p(address(x)) if isinstance(x, np.ndarray) else x for x in arguments]
+        c_arguments = [ctypes.c_double(x) if isinstance(x, float) else x for x in c_arguments]
+        return int(self.in_c(lambda: function(ctypes.byref(self._job), *c_arguments)))
 
-    def look(self, t: float, kept: np.ndarray, memory: np.ndarray, reached: int) -> np.ndarray | None:
-        """Looks for events in a step that was taken elsewhere, up to a time; the rows about the one that has ended it,
-        if one has: before it, and after it if it acts. `reached`: output times behind it."""
+    def look(self, t: float, sampled_values: np.ndarray, memory: np.ndarray, steps_done: int) -> np.ndarray | None:
+        """Look for events in a step of SciPy that ends at t, after `steps_done` output times.
+
+        Return the row before the event that ends the step, and the row after it if it has an action; None without one.
+        """
         rows = np.empty((4, self._width))
-        self._kept[:-1], self.memory[:] = kept, memory
-        self._job.t, self._job.reached, self._job.total = t, reached, len(self._arrays["times"]) - 1
+        self._kept[:-1], self.memory[:] = sampled_values, memory
+        self._job.t, self._job.reached, self._job.total = t, steps_done, len(self._arrays["times"]) - 1
         self.write_to(rows)
         return rows[: self._job.filled] if self.call("look_at_step") else None
 
@@ -302,8 +304,8 @@ class CRun:
         """Calls C; raises what routines or inputs in Python raised."""
         return self.calls.back.during(call) if self.calls_back else call()
 
-    def _input(self, *given: Any) -> int:
-        return self.calls.back.guarded(self._call_input, *given)
+    def _input(self, *arguments: Any) -> int:
+        return self.calls.back.guarded(self._call_input, *arguments)
 
     def _call_input(self, number: int, t: float, value: Any) -> None:
         value[0] = self.inputs[number].function(t)
@@ -314,8 +316,8 @@ class LoopCRun(CRun):
 
     goes_on = (*CRun.goes_on, "ratio", "steady", "n_past", "wary", "near", "curves", "portions", "visit")
 
-    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
-        super().__init__(calls, spec)
+    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
+        super().__init__(program_calls, spec)
         self._over: list[Passage] = []
         self._visits, job = np.empty((MOST_PASSAGES, 6)), self._job
         job.passages, job.most_passages = address(self._visits), MOST_PASSAGES
@@ -324,15 +326,18 @@ class LoopCRun(CRun):
     def _usual(self, spec: RunSpec) -> dict[str, list[float]]:
         n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
         past, bridges = [0.0] * (3 * (1 + n_u)), [0.0] * (bridge_room(self._blocks) + 1)
-        usual = super()._usual(spec)
-        given = {name: usual.pop(name) for name in ("y", "p", "c")} | {"root_q": [1.0] * n_q, "root_u": [1.0] * n_u}
-        return given | usual | {"past": past, "bridges": bridges}
+        defaults = super()._usual(spec)
+        first_arrays = {name: defaults.pop(name) for name in ("y", "p", "c")} | {
+            "root_q": [1.0] * n_q,
+            "root_u": [1.0] * n_u,
+        }
+        return first_arrays | defaults | {"past": past, "bridges": bridges}
 
     def _given(self, spec: RunSpec) -> list[float]:
-        given = super()._given(spec)
+        numbers = super()._given(spec)
         for weights in spec.weights or ():
-            given += map(math.sqrt, weights.tolist())
-        return given
+            numbers += map(math.sqrt, weights.tolist())
+        return numbers
 
     @property
     def _blocks(self) -> Any:
@@ -369,11 +374,11 @@ class LoopCRun(CRun):
         for root, w in zip(self.roots, weights, strict=True):
             np.sqrt(w, out=root)
 
-    def close_loops(self, y: np.ndarray, may: np.ndarray, nudges: int) -> tuple[int, float, bool]:
+    def close_loops(self, y: np.ndarray, free: np.ndarray, nudges: int) -> tuple[int, float, bool]:
         """Brings a state onto the constraints: -1 or the row that stays open, its residual, is a direction reversed?"""
         residual, reverse = ctypes.c_double(), ctypes.c_int()
-        given = address(y), address(may), nudges, ctypes.addressof(residual), ctypes.addressof(reverse)
-        row = self.in_c(lambda: self.calls.libraries.now.close_loops(self.at, *given))
+        arguments = address(y), address(free), nudges, ctypes.addressof(residual), ctypes.addressof(reverse)
+        row = self.in_c(lambda: self.calls.libraries.now.close_loops(self.at, *arguments))
         return row, residual.value, bool(reverse.value)
 
     def find_metric(self) -> None:
@@ -401,12 +406,12 @@ class LoopCRun(CRun):
             self.problem = not_closed(row, self._job.moved, self._job.residual)
 
     def _passage(self, visit: list[float]) -> Passage:
-        time, ratio, block, residual, turned, missed = visit
+        time, ratio, block, residual, reversal, missed = visit
         if ratio == Passage.DIVIDED:
             return Passage(time, ratio)
         rows = self._blocks[int(block) - 1][0] if block else ()
         loop = self._program.loops.names[rows[0]] if rows else ""  # type: ignore[union-attr]
-        return Passage(time, ratio, loop, residual, bool(turned), bool(missed))
+        return Passage(time, ratio, loop, residual, bool(reversal), bool(missed))
 
 
 class DaeCRun(CRun):
@@ -414,8 +419,8 @@ class DaeCRun(CRun):
 
     goes_on = (*CRun.goes_on, "fresh", "way")
 
-    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
-        super().__init__(calls, spec)
+    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
+        super().__init__(program_calls, spec)
         job, dae = self._job, spec.dae
         self._share(frozen=np.zeros(2 * len(self._program.loops.v) + 1))  # type: ignore[union-attr]
         job.dae, job.free_fall = DAE_METHODS.index(dae.method), int(dae.base == "free fall")
@@ -428,8 +433,8 @@ class RigidCRun(CRun):
     goes_on = (*CRun.goes_on, "from_time")
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
-    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
-        super().__init__(calls, spec)
+    def __init__(self, program_calls: CCalls, spec: RunSpec) -> None:
+        super().__init__(program_calls, spec)
         modes = np.zeros((len(spec.wheels), WHEEL_MODES))
         modes[:, 4] = 1.0
         self._room, self._depths = np.zeros((4000, 3)), np.zeros(len(spec.wheels))
@@ -443,9 +448,9 @@ class RigidCRun(CRun):
 
     def raised(self) -> dict[str, float]:
         """Wheels that were moved out of the ground since this was asked last, and how deep they were."""
-        found = {name: d for name, d in zip(self.spec.wheels, self._depths.tolist(), strict=True) if d > 0}
+        depths = {name: d for name, d in zip(self.spec.wheels, self._depths.tolist(), strict=True) if d > 0}
         self._depths[:] = 0.0
-        return found
+        return depths
 
     def advance(self, last: int) -> np.ndarray:
         rows = super().advance(last)
@@ -465,10 +470,10 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, ctypes.Array) else value
 
 
-def signal_of(given: Input) -> InputSignal:
+def signal_of(source: Input) -> InputSignal:
     """An input as C knows it; the arrays stay those of the input."""
-    result = InputSignal(kind=NUMBERED.index(given.kind), rate=given.rate, scale=given.scale)
-    result.a[: len(given.numbers)] = given.numbers
-    if given.points is not None and given.pieces is not None:
-        result.n, result.x, result.pieces = len(given.points), given.points.ctypes.data, given.pieces.ctypes.data
+    result = InputSignal(kind=NUMBERED.index(source.kind), rate=source.rate, scale=source.scale)
+    result.a[: len(source.numbers)] = source.numbers
+    if source.points is not None and source.pieces is not None:
+        result.n, result.x, result.pieces = len(source.points), source.points.ctypes.data, source.pieces.ctypes.data
     return result

@@ -69,8 +69,8 @@ class CSteps:
             began = time.perf_counter()
             if status := self.run.call("run"):
                 return status
-            share = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
-            block = max(1, int(block * min(share, 8.0)))
+            block_factor = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
+            block = max(1, int(block * min(block_factor, 8.0)))
         return 0
 
     def ended(self) -> None:
@@ -96,16 +96,16 @@ class CSteps:
         self.job.begun = AGAIN
         return True
 
-    def set_constant(self, places: Sequence[int], value: float, again: bool = True) -> None:
-        """Gives another value to inputs that are constant; `again`: the state is to be looked at again with it."""
-        for place in places:
-            self._values[place] = value
-        if again:
+    def set_constant(self, indices: Sequence[int], value: float, reevaluate: bool = True) -> None:
+        """Set constant inputs to a value; `reevaluate`: find the state derivatives and outputs again."""
+        for index in indices:
+            self._values[index] = value
+        if reevaluate:
             self.job.begun = AGAIN
 
-    def put(self, row: np.ndarray, reached: int) -> None:
+    def put(self, row: np.ndarray, steps_done: int) -> None:
         """Takes the row that goes with what the run has taken over."""
-        self.row[:], self.job.reached = row, reached
+        self.row[:], self.job.reached = row, steps_done
 
     def lie_in(self, row: np.ndarray) -> None:
         """Keeps its row in such a place from now on."""
@@ -129,12 +129,12 @@ class StepsOfAll:
     def follow(self) -> None:
         """Takes the functions of the library that is there now."""
         library = self._libraries.now.loaded
-        step, put = library.steps_of_all, library.set_of_all
+        step, set_inputs = library.steps_of_all, library.set_of_all
         step.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         step.restype = ctypes.c_int64
-        put.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
-        put.restype = None
-        self._step, self._set = step, put
+        set_inputs.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+        set_inputs.restype = None
+        self._step, self._set = step, set_inputs
 
     def replace(self, i: int, member: CSteps, row: np.ndarray) -> None:
         """Takes another run at a place."""
@@ -145,9 +145,9 @@ class StepsOfAll:
         """Takes n steps of the runs from number `first` to before `last`, 0: settles them; how many have failed."""
         return int(self._step(self._jobs[first:].ctypes.data, last - first, n))
 
-    def set(self, places: np.ndarray, values: np.ndarray) -> None:
+    def set(self, indices: np.ndarray, values: np.ndarray) -> None:
         """Gives other values to constant inputs, a row for each run."""
-        self._set(address(self._jobs), len(self._jobs), len(places), address(places), address(values))
+        self._set(address(self._jobs), len(self._jobs), len(indices), address(indices), address(values))
 
 
 class RigidCSteps(CSteps):
@@ -177,6 +177,6 @@ class RigidCSteps(CSteps):
     def uncount(self) -> None:
         self.job.reached -= 1
 
-    def put(self, row: np.ndarray, reached: int) -> None:
-        super().put(row, reached)
-        self.run.reached = reached
+    def put(self, row: np.ndarray, steps_done: int) -> None:
+        super().put(row, steps_done)
+        self.run.reached = steps_done

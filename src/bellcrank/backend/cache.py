@@ -36,8 +36,8 @@ YOUNG, OLD = (
 
 def cache_folder() -> Path | None:
     """BELLCRANK_CACHE, else the folder bellcrank in XDG_CACHE_HOME, else in ~/.cache; None for a user without home."""
-    if named := os.environ.get("BELLCRANK_CACHE"):
-        return Path(named).absolute()
+    if path := os.environ.get("BELLCRANK_CACHE"):
+        return Path(path).absolute()
     base = os.environ.get("XDG_CACHE_HOME", "")
     if base and not os.path.isabs(base):
         warn(f"XDG_CACHE_HOME={base!r} is not used: it must be an absolute path")
@@ -69,33 +69,33 @@ def discard(key: str, folder: Path) -> None:
         os.replace(folder / key, work / "gone")
 
 
-def kept(key: str, make: Callable[[Path], Path], folder: Path | None = None, name: str = LIBRARY) -> Path:
-    """The file of a key, from the cache or made now: `make` makes it in a folder and returns its path there.
+def kept(key: str, build_file: Callable[[Path], Path], folder: Path | None = None, name: str = LIBRARY) -> Path:
+    """The file of a key, from the cache or made now: `build_file` makes it in a folder and returns its path there.
 
     `folder` is what `usable_folder` has returned, if it was asked before.
     """
     folder = usable_folder() if folder is None else folder
-    place = folder / key
-    if _content(place, name) is not None:
-        return place / name
-    if os.path.lexists(place):
-        warn(f"{place / name} in the cache is not the one that was put there: it is made again")
+    target = folder / key
+    if _content(target, name) is not None:
+        return target / name
+    if os.path.lexists(target):
+        warn(f"{target / name} in the cache is not the one that was put there: it is made again")
     _sweep(folder)
     with _build(folder) as work:
-        made = make(work)
-        ready = work / "ready"
-        ready.mkdir(mode=0o700)
-        os.replace(made, ready / name)
+        built_path = build_file(work)
+        staging = work / "ready"
+        staging.mkdir(mode=0o700)
+        os.replace(built_path, staging / name)
         if POSIX:
-            os.chmod(ready / name, 0o700)
-        (ready / DIGEST).write_text(_digest((ready / name).read_bytes()), encoding="ascii")
+            os.chmod(staging / name, 0o700)
+        (staging / DIGEST).write_text(_digest((staging / name).read_bytes()), encoding="ascii")
         if POSIX:
-            os.chmod(ready / DIGEST, 0o600)
+            os.chmod(staging / DIGEST, 0o600)
         try:
-            _put(ready, place, name)
+            _put(staging, target, name)
         except OSError as error:
             raise BuildError(f"the compiled model cannot be put into {folder}: {error.strerror or error}") from None
-    return place / name
+    return target / name
 
 
 @contextmanager
@@ -108,8 +108,8 @@ def copied(path: Path) -> Iterator[Path]:
 def kept_text(content: str, write: Callable[[], str]) -> str:
     """A text that follows from some content, from the cache or written now."""
     key, folder = f"{MODEL}text-{_digest(content.encode())}", usable_folder()
-    if (found := read_kept(key, folder, TEXT)) is not None:
-        return found.decode()
+    if (cached := read_kept(key, folder, TEXT)) is not None:
+        return cached.decode()
     text = write()
 
     def make(work: Path) -> Path:
@@ -126,38 +126,38 @@ def limit_models(folder: Path) -> None:
     total = 0
     with suppress(OSError):  # another process may remove some meanwhile
         listed = [(p.stat(), p) for p in folder.glob(f"{MODEL}*/*")]
-        for found, path in sorted(listed, key=lambda x: x[0].st_mtime, reverse=True):
-            total += found.st_size
+        for file_status, path in sorted(listed, key=lambda x: x[0].st_mtime, reverse=True):
+            total += file_status.st_size
             if total > MOST:
                 discard(path.parent.name, folder)
 
 
-def _put(ready: Path, place: Path, name: str) -> None:
+def _put(staging: Path, target: Path, name: str) -> None:
     """Moves a library to its place, unless another process has put a good one there meanwhile.
 
     What is wrong there is moved away, not removed bit by bit: another process may put its own in between.
     """
     for attempt in range(ATTEMPTS):
         try:
-            os.replace(ready, place)
+            os.replace(staging, target)
             return
         except OSError:
-            if _content(place, name) is not None:
+            if _content(target, name) is not None:
                 return
             if attempt == ATTEMPTS - 1:
                 raise
             with suppress(OSError):
-                os.replace(place, ready.with_name(f"wrong-{attempt}"))
+                os.replace(target, staging.with_name(f"wrong-{attempt}"))
 
 
-def _content(place: Path, name: str) -> bytes | None:
+def _content(folder: Path, name: str) -> bytes | None:
     """What a file at a place holds, if it is whole and nobody else can have written it."""
     try:
-        if why_open(place, above=False):
+        if why_open(folder, above=False):
             return None
     except OSError:
         return None
-    content, digest = read_trusted(place / name), read_trusted(place / DIGEST)
+    content, digest = read_trusted(folder / name), read_trusted(folder / DIGEST)
     return content if content is not None and digest == _digest(content).encode() else None
 
 
@@ -171,28 +171,33 @@ def _digest(content: bytes) -> str:
 def _usable(folder: Path | None) -> Path:
     """The folder, made where it is missing; or one for this process alone, with a warning that says why."""
     if folder is None:
-        why, named = "there is no home folder (set HOME, or BELLCRANK_CACHE to a folder of yours)", "in ~/.cache"
+        reason, folder_text = (
+            "there is no home folder (set HOME, or BELLCRANK_CACHE to a folder of yours)",
+            "in ~/.cache",
+        )
     else:
-        why, named = "", str(folder)
+        reason, folder_text = "", str(folder)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder = folder.resolve()
-            why = why_open(folder)
-            if why:
-                why += (
+            reason = why_open(folder)
+            if reason:
+                reason += (
                     ", so that what is in it may be theirs (delete it, and it is made afresh, or set BELLCRANK_CACHE)"
                 )
             elif not os.access(folder, os.W_OK):
-                why = "it cannot be written"
+                reason = "it cannot be written"
         except OSError as error:
-            why = f"it cannot be written ({error.strerror or error})"
-    if folder is not None and not why:
+            reason = f"it cannot be written ({error.strerror or error})"
+    if folder is not None and not reason:
         return folder
-    warn(f"the cache folder {named} is not used: {why}; compiled models are kept for this process only")
-    own = Path(_own(os.getpid()).name).resolve()
-    if why := why_open(own):
-        raise BuildError(f"compiled models cannot be kept safely in {own}: {why}; set TMPDIR to a folder of yours")
-    return own
+    warn(f"the cache folder {folder_text} is not used: {reason}; compiled models are kept for this process only")
+    private_folder = Path(_own(os.getpid()).name).resolve()
+    if reason := why_open(private_folder):
+        raise BuildError(
+            f"compiled models cannot be kept safely in {private_folder}: {reason}; set TMPDIR to a folder of yours"
+        )
+    return private_folder
 
 
 @lru_cache(maxsize=1)
@@ -204,29 +209,29 @@ def _own(process: int) -> tempfile.TemporaryDirectory[str]:
 @contextmanager
 def _build(folder: Path) -> Iterator[Path]:
     """A folder to build in, locked while we do. Its name is known before it is there: an interrupt leaves nothing."""
-    work, held = folder / f"{BUILD}{uuid.uuid4().hex}", None
+    work, lock = folder / f"{BUILD}{uuid.uuid4().hex}", None
     try:
         try:
             work.mkdir(mode=0o700)
-            held = _locked(work)
+            lock = _locked(work)
         except OSError as error:
             raise BuildError(f"cannot build in {folder}: {error.strerror or error}") from None
         yield work
     finally:
         with undisturbed():
             shutil.rmtree(work, ignore_errors=True)
-            if held is not None:
-                os.close(held)
+            if lock is not None:
+                os.close(lock)
 
 
 def _locked(folder: Path) -> int | None:
     """What holds the lock of a folder; None where it is held by another, or there are no locks."""
     if not LOCKS:
         return None
-    held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    if locked(held):
-        return held
-    os.close(held)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    if locked(descriptor):
+        return descriptor
+    os.close(descriptor)
     return None
 
 
@@ -235,8 +240,8 @@ def _sweep(folder: Path) -> None:
     for work in folder.glob(f"{BUILD}*"):
         with suppress(OSError):
             age = time.time() - work.stat().st_mtime
-            held = _locked(work) if age > YOUNG else None
-            if held is not None:
-                os.close(held)
-            if held is not None or age > OLD:
+            lock = _locked(work) if age > YOUNG else None
+            if lock is not None:
+                os.close(lock)
+            if lock is not None or age > OLD:
                 shutil.rmtree(work, ignore_errors=True)

@@ -103,8 +103,8 @@ class Compiler:
     @property
     def quick(self) -> tuple[str, ...]:
         """The flags for a program that is soon ready: half the time of the compiler, half the speed or better."""
-        found = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in (*GCC, *GCC_X86, *GCC_ARM))
-        return (*found, "-fexpensive-optimizations") if self.gnu else found  # products and sums are fused there
+        flags = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in (*GCC, *GCC_X86, *GCC_ARM))
+        return (*flags, "-fexpensive-optimizations") if self.gnu else flags  # products and sums are fused there
 
     @property
     def early(self) -> tuple[str, ...] | None:
@@ -127,21 +127,21 @@ def find_compiler() -> Compiler | None:
     return compiler_named("CC", (("cc",), ("gcc",), ("clang",), *zig))
 
 
-def compiler_named(variable: str, usual: tuple[tuple[str, ...], ...]) -> Compiler | None:
+def compiler_named(variable: str, candidates: tuple[tuple[str, ...], ...]) -> Compiler | None:
     """The compiler that a variable of the environment names, else the first of the usual ones that is there."""
-    return _found(variable, os.environ.get(variable, ""), usual, os.environ.get("PATH", ""))
+    return _found(variable, os.environ.get(variable, ""), candidates, os.environ.get("PATH", ""))
 
 
 @lru_cache(maxsize=16)
-def _found(variable: str, named: str, usual: tuple[tuple[str, ...], ...], path: str) -> Compiler | None:
-    words, why = _words(named)
-    found = _compiler(words, path) if words else None
-    if found is None:
-        found = next((other for command in usual if (other := _compiler(command, path))), None)
-        if named.strip() and found is not None:
-            why = why or "not found, or it reports no version"
-            warn(f"compiler {named!r} (from {variable}): {why}; using {found.command[0]}")
-    return found
+def _found(variable: str, requested: str, candidates: tuple[tuple[str, ...], ...], path: str) -> Compiler | None:
+    words, problem = _words(requested)
+    compiler = _compiler(words, path) if words else None
+    if compiler is None:
+        compiler = next((candidate for command in candidates if (candidate := _compiler(command, path))), None)
+        if requested.strip() and compiler is not None:
+            problem = problem or "not found, or it reports no version"
+            warn(f"compiler {requested!r} (from {variable}): {problem}; using {compiler.command[0]}")
+    return compiler
 
 
 def _words(text: str) -> tuple[list[str], str]:
@@ -154,34 +154,34 @@ def _words(text: str) -> tuple[list[str], str]:
 
 def _compiler(command: Sequence[str], path: str) -> Compiler | None:
     """The compiler of a command, if it is there and reports its version."""
-    found = shutil.which(command[0], path=path)
-    version = _version([found, *command[1:]]) if found else ""
-    return Compiler((str(found), *command[1:]), version) if version else None
+    executable = shutil.which(command[0], path=path)
+    version = _version([executable, *command[1:]]) if executable else ""
+    return Compiler((str(executable), *command[1:]), version) if version else None
 
 
 def _version(command: Sequence[str]) -> str:
     try:
-        done = run_program([*command, "--version"], 60)
+        result = run_program([*command, "--version"], 60)
     except (OSError, TooLong):
         return ""
-    return done.output.strip() if done.code == 0 else ""
+    return result.output.strip() if result.code == 0 else ""
 
 
 def default_flags(compiler: Compiler, speed: str = "fast", length: int = 0) -> tuple[str, ...]:
     """BELLCRANK_CFLAGS, else what makes the fastest code of a source so long, or that which is soon ready."""
     if speed == "quick" and length > LONG and compiler.gnu:  # in half the time, and a faster program
         speed = "early"
-    found = {"fast": compiler.fast, "quick": compiler.quick, "soon": compiler.soon, "early": compiler.early}[speed]
-    assert found is not None
-    return named_flags() or (*found, *(GCC_LONG if length > LONG and compiler.gnu else ()))
+    flags = {"fast": compiler.fast, "quick": compiler.quick, "soon": compiler.soon, "early": compiler.early}[speed]
+    assert flags is not None
+    return named_flags() or (*flags, *(GCC_LONG if length > LONG and compiler.gnu else ()))
 
 
 def named_flags() -> tuple[str, ...]:
     """Those of BELLCRANK_CFLAGS."""
-    named = os.environ.get("BELLCRANK_CFLAGS", "")
-    words, why = _words(named)
-    if why:
-        raise BuildError(f"BELLCRANK_CFLAGS={named!r}: {why}")
+    flags_text = os.environ.get("BELLCRANK_CFLAGS", "")
+    words, problem = _words(flags_text)
+    if problem:
+        raise BuildError(f"BELLCRANK_CFLAGS={flags_text!r}: {problem}")
     return tuple(words)
 
 
@@ -215,38 +215,38 @@ def compile_source(
     language: str = "c",
     linked: Sequence[Path] = (),
     exactly: bool = False,
-    aside: Aside | None = None,
+    background_process: Aside | None = None,
 ) -> Path:
     """Compiles a source in a folder. Flags that a compiler may not know are omitted if it fails, unless it is to be
-    compiled `exactly` so; it is quoted. `aside`: where the compiler runs, if it is next to us."""
+    compiled `exactly` so; it is quoted. `background_process` runs the compiler, if given."""
     code, library = folder / ("model.c" if language == "c" else "model.f90"), folder / "model.so"
     try:
         code.write_text(source, encoding="utf-8")
     except OSError as error:
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
-    fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_ARM, *GCC_EARLY, *GCC_LONG)]
-    seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "user functions in Fortran"
-    several = ((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))
+    portable_flags = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_ARM, *GCC_EARLY, *GCC_LONG)]
+    seconds, message, subject = seconds_for_compilers(), "", "model" if language == "c" else "user functions in Fortran"
+    flag_sets = ((*flags, *linux), tuple(flags), (*portable_flags, *linux), tuple(portable_flags))
     always = ALWAYS if language == "c" else FORTRAN
     libraries = [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
-    split = language == "c" and aside is None and has_halves(source) and _side_by_side()
-    for chosen in dict.fromkeys(several[:1] if exactly else several):
-        start = (*compiler.command, *always, *chosen)
+    is_parallel = language == "c" and background_process is None and has_halves(source) and _side_by_side()
+    for flag_set in dict.fromkeys(flag_sets[:1] if exactly else flag_sets):
+        start = (*compiler.command, *always, *flag_set)
         command = [*start, str(code), "-o", str(library), *libraries]
-        if split:
+        if is_parallel:
             command = _in_halves(start, code, library, libraries)
         try:
-            done = run_program(command, seconds, folder, aside)
+            result = run_program(command, seconds, folder, background_process)
         except OSError as error:
             raise BuildError(f"{compiler.command[0]} cannot be run: {error.strerror or error}") from None
         except TooLong:
-            told = f"{compiler.command[0]} was stopped after {seconds:g} s ({LIMIT} sets its time limit)"
-            raise Stopped(f"the {what} is not compiled: {told}") from None
-        if done.code == 0 and library.exists():
+            timeout_text = f"{compiler.command[0]} was stopped after {seconds:g} s ({LIMIT} sets its time limit)"
+            raise Stopped(f"the {subject} is not compiled: {timeout_text}") from None
+        if result.code == 0 and library.exists():
             return library
-        message = message or _shortened(done.errors or done.output or f"exit code {done.code}")
-    raise BuildError(f"{' '.join(compiler.command)} could not compile the {what}:\n{message}")
+        message = message or _shortened(result.errors or result.output or f"exit code {result.code}")
+    raise BuildError(f"{' '.join(compiler.command)} could not compile the {subject}:\n{message}")
 
 
 def _side_by_side() -> bool:
@@ -260,14 +260,15 @@ def _in_halves(start: Sequence[str], code: Path, library: Path, libraries: Seque
     first, second = (code.with_name(f"half_{i}.o") for i in (1, 2))
     alone = [f for f in start if f != "-shared"]
     one, two = (
-        shlex.join([*alone, f"-D{HALF}={i}", "-c", str(code), "-o", str(made)]) for i, made in ((1, first), (2, second))
+        shlex.join([*alone, f"-D{HALF}={i}", "-c", str(code), "-o", str(object_file)])
+        for i, object_file in ((1, first), (2, second))
     )
-    joined = shlex.join([*start, str(first), str(second), "-o", str(library), *libraries])
-    return ["sh", "-c", f"{two} & {one} || {{ wait $!; exit 1; }}; wait $! && {joined}"]
+    link_command = shlex.join([*start, str(first), str(second), "-o", str(library), *libraries])
+    return ["sh", "-c", f"{two} & {one} || {{ wait $!; exit 1; }}; wait $! && {link_command}"]
 
 
-def load(path: Path, own: bool = False, tables: TableNumbers | None = None) -> ctypes.CDLL:
-    """The library, loaded. One that holds code of our `own` alone is unloaded when nothing refers to it any more.
+def load(path: Path, is_generated: bool = False, tables: TableNumbers | None = None) -> ctypes.CDLL:
+    """Load a library. One with generated code alone (`is_generated`) is unloaded when nothing refers to it any more.
 
     ctypes keeps a library as long as one of its functions is known, so nothing can call it then. Code of users stays:
     it may have started threads or left functions with others. A library whose `tables` are data is loaded from a copy
@@ -278,7 +279,7 @@ def load(path: Path, own: bool = False, tables: TableNumbers | None = None) -> c
             library = ctypes.CDLL(str(file))
     except OSError as error:
         raise BuildError(f"the compiled model {path} cannot be loaded: {error}") from None
-    if own and hasattr(_ctypes, "dlclose"):
+    if is_generated and hasattr(_ctypes, "dlclose"):
         weakref.finalize(library, _ctypes.dlclose, library._handle).atexit = False
     if tables is not None:
         for name in SET:
@@ -292,19 +293,21 @@ def load_source(
     compiler: Compiler,
     flags: Sequence[str] | None = None,
     linked: Sequence[Path] = (),
-    own: bool = False,
+    is_generated: bool = False,
     tables: TableNumbers | None = None,
 ) -> ctypes.CDLL:
     """The library of a source, compiled if need be."""
     flags = default_flags(compiler, length=len(source)) if flags is None else flags
     key = digest(source, compiler, (*flags, *map(str, linked)))
-    return load_kept(key, lambda work: compile_source(source, work, compiler, flags, "c", linked), own, None, tables)
+    return load_kept(
+        key, lambda work: compile_source(source, work, compiler, flags, "c", linked), is_generated, None, tables
+    )
 
 
 def load_kept(
     key: str,
-    make: Callable[[Path], Path],
-    own: bool = False,
+    build_file: Callable[[Path], Path],
+    is_generated: bool = False,
     folder: Path | None = None,
     tables: TableNumbers | None = None,
 ) -> ctypes.CDLL:
@@ -314,13 +317,13 @@ def load_kept(
     path = found(key, folder)
     if path is not None:
         try:
-            return load(path, own, tables)
+            return load(path, is_generated, tables)
         except BuildError as error:
             warn(f"{error}; it is removed and made again")
             discard(key, folder)
-    path = kept(key, make, folder)
+    path = kept(key, build_file, folder)
     try:
-        return load(path, own, tables)
+        return load(path, is_generated, tables)
     except BuildError:
         discard(key, folder)
         raise
@@ -333,10 +336,10 @@ def _shortened(message: str) -> str:
 
 def digest(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
     """The key of a library in the cache."""
-    parts = [source, "\n".join(flags), " ".join(compiler.command), compiler.version, platform.machine(), sys.platform]
+    texts = [source, "\n".join(flags), " ".join(compiler.command), compiler.version, platform.machine(), sys.platform]
     if not {*NATIVE}.isdisjoint(flags):
-        parts.append(processor())
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:40]
+        texts.append(processor())
+    return hashlib.sha256("\x00".join(texts).encode()).hexdigest()[:40]
 
 
 @lru_cache(maxsize=1)
@@ -346,5 +349,5 @@ def processor() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return platform.processor()
-    told = ("flags", "features", "cpu part", "model name", "isa")
-    return "\n".join(sorted({line for line in text.splitlines() if line.split(":")[0].strip().lower() in told}))
+    keys = ("flags", "features", "cpu part", "model name", "isa")
+    return "\n".join(sorted({line for line in text.splitlines() if line.split(":")[0].strip().lower() in keys}))

@@ -51,14 +51,14 @@ def on_host(array: Any) -> Any:
     """An array that lies on a GPU, of any package that speaks DLPack, in the memory of the host; others as they are."""
     if not hasattr(array, "__dlpack_device__") or int(array.__dlpack_device__()[0]) == HOST:
         return array
-    if why := no_gpu():
-        raise RunError(f"values are given that lie on a GPU, and cannot be read: {why}")
+    if obstacle := no_gpu():
+        raise RunError(f"values are given that lie on a GPU, and cannot be read: {obstacle}")
     return importlib.import_module("cupy").from_dlpack(array).get()
 
 
-def memory_of(sizes: np.ndarray, wanted: Wanted) -> tuple[int, int]:
+def memory_of(sizes: np.ndarray, selection: Wanted) -> tuple[int, int]:
     """Bytes that a run and its figures need, by the `sizes` that the program reports."""
-    return int(sizes[0]), int(sum(sizes[1] + sizes[2 + wanted.kinds]))
+    return int(sizes[0]), int(sum(sizes[1] + sizes[2 + selection.kinds]))
 
 
 class Gpu:
@@ -74,46 +74,51 @@ class Gpu:
             self._run, sizes = self._module.get_function("run_all"), self._module.get_function("sizes")
         except self._cupy.cuda.compiler.CompileException as error:
             raise RunError(f"the model cannot be compiled for the GPU: {error}") from None
-        found = self._cupy.zeros(2 + len(FIGURES), dtype=np.int64)
-        sizes((1,), (1,), (found,))
-        self._sizes = found.get()
-        counts = {"shared_p": len(program.parameters), "shared_c": len(program.constant_symbols)}
-        self._shared = [(name, np.zeros(n + 1, dtype=TYPES[number])) for name, n in counts.items()] if shared else []
+        device_sizes = self._cupy.zeros(2 + len(FIGURES), dtype=np.int64)
+        sizes((1,), (1,), (device_sizes,))
+        self._sizes = device_sizes.get()
+        array_lengths = {"shared_p": len(program.parameters), "shared_c": len(program.constant_symbols)}
+        self._shared = (
+            [(name, np.zeros(n + 1, dtype=TYPES[number])) for name, n in array_lengths.items()] if shared else []
+        )
 
     def go(
         self,
         spec: RunSpec,
-        begin: Beginnings,
-        wanted: Wanted,
+        initial: Beginnings,
+        selection: Wanted,
         results: Results,
         inputs: Iterable[Input],
         progress: Callable[[float], None] | None,
     ) -> float:
         """Does all runs, as many at a time as the memory of the GPU holds; how long its launches took, s."""
-        n, size, launched = len(results.status), self._room(begin, wanted, results), 0.0
+        n, size, launched = len(results.status), self._room(initial, selection, results), 0.0
         for first in range(0, n, size):
             last = min(first + size, n)
 
-            def told(share: float, first: int = first, last: int = last) -> None:
+            def told(fraction: float, first: int = first, last: int = last) -> None:
                 if progress is not None:
-                    progress((first + share * (last - first)) / n)
+                    progress((first + fraction * (last - first)) / n)
 
-            own = replace(begin, **{k: getattr(begin, k)[first:last] for k in OF_RUNS if len(getattr(begin, k)) > 1})
-            part = Results(last - first, results.kept.shape[2], results.bad.shape[1], wanted)
-            launched += self._go(spec, own, wanted, part, inputs, told)
-            results.kept[:, first:last], results.figures[:, first:last] = part.kept, part.figures
+            chunk_data = replace(
+                initial, **{k: getattr(initial, k)[first:last] for k in OF_RUNS if len(getattr(initial, k)) > 1}
+            )
+            chunk_results = Results(last - first, results.kept.shape[2], results.bad.shape[1], selection)
+            launched += self._go(spec, chunk_data, selection, chunk_results, inputs, told)
+            results.kept[:, first:last], results.figures[:, first:last] = chunk_results.kept, chunk_results.figures
             for name in ENDS:
-                getattr(results, name)[first:last] = getattr(part, name)
+                getattr(results, name)[first:last] = getattr(chunk_results, name)
         return launched
 
-    def _room(self, begin: Beginnings, wanted: Wanted, results: Results) -> int:
+    def _room(self, initial: Beginnings, selection: Wanted, results: Results) -> int:
         """Runs for which there is room at a time."""
         self._cupy.get_default_memory_pool().free_all_blocks()
         free = self._cupy.cuda.runtime.memGetInfo()[0]
-        held = [
-            a.nbytes for a in (begin.p, begin.y, begin.inputs, begin.values, results.kept, results.figures, results.bad)
+        array_bytes = [
+            a.nbytes
+            for a in (initial.p, initial.y, initial.inputs, initial.values, results.kept, results.figures, results.bad)
         ]
-        each = sum(memory_of(self._sizes, wanted)) + sum(held) / len(results.status) + 64
+        each = sum(memory_of(self._sizes, selection)) + sum(array_bytes) / len(results.status) + 64
         size = int(SHARE * free / each) // THREADS * THREADS
         if size < THREADS:
             raise RunError(
@@ -125,53 +130,55 @@ class Gpu:
     def _go(
         self,
         spec: RunSpec,
-        begin: Beginnings,
-        wanted: Wanted,
+        initial: Beginnings,
+        selection: Wanted,
         results: Results,
         inputs: Iterable[Input],
         progress: Callable[[float], None],
     ) -> float:
         """Does runs at the same time, in launches of about the same time; how long they took, s."""
         cupy, n = self._cupy, len(results.status)
-        batch, _ = batch_of(begin, wanted, results)
+        batch, _ = batch_of(initial, selection, results)
         set_steps(batch, spec)
-        held = {name: cupy.asarray(array) for name, array in self._arrays(begin, wanted, results, inputs).items()}
-        for name, array in held.items():
+        device_arrays = {
+            name: cupy.asarray(array) for name, array in self._arrays(initial, selection, results, inputs).items()
+        }
+        for name, array in device_arrays.items():
             setattr(batch, name, array.data.ptr)
         self._put("batch", np.frombuffer(bytes(batch), dtype=np.uint8))
-        found = [(name, cupy.asarray(zeros)) for name, zeros in self._shared]
-        if found:
-            self._module.get_function("find_constants")((1,), (1,), tuple(array for _, array in found))
-        for name, array in found:
+        shared_arrays = [(name, cupy.asarray(zeros)) for name, zeros in self._shared]
+        if shared_arrays:
+            self._module.get_function("find_constants")((1,), (1,), tuple(array for _, array in shared_arrays))
+        for name, array in shared_arrays:
             self._put(name, array)
-        jobs, tallies = (cupy.empty(max(n * size, 1), dtype=np.uint8) for size in memory_of(self._sizes, wanted))
+        jobs, tallies = (cupy.empty(max(n * size, 1), dtype=np.uint8) for size in memory_of(self._sizes, selection))
         cupy.cuda.runtime.deviceSynchronize()
-        reached, steps, started = 0, min(spec.steps, 64), time.perf_counter()
-        while reached < spec.steps:
-            to, began = min(reached + steps, spec.steps), time.perf_counter()
-            given = jobs, tallies, np.int64(reached == 0), np.int64(to)
-            self._run((-(-n // THREADS),), (THREADS,), given)
+        steps_done, steps, launch_start = 0, min(spec.steps, 64), time.perf_counter()
+        while steps_done < spec.steps:
+            last, began = min(steps_done + steps, spec.steps), time.perf_counter()
+            arguments = jobs, tallies, np.int64(steps_done == 0), np.int64(last)
+            self._run((-(-n // THREADS),), (THREADS,), arguments)
             cupy.cuda.runtime.deviceSynchronize()
-            share = LAUNCH_SECONDS / max(time.perf_counter() - began, 1e-6)
-            reached, steps = to, max(1, int(steps * min(share, 8.0)))
-            progress(reached / spec.steps)
-        launched = time.perf_counter() - started
+            step_factor = LAUNCH_SECONDS / max(time.perf_counter() - began, 1e-6)
+            steps_done, steps = last, max(1, int(steps * min(step_factor, 8.0)))
+            progress(steps_done / spec.steps)
+        launched = time.perf_counter() - launch_start
         for name in ("kept", "figures", *ENDS):
-            getattr(results, name)[...] = held[name].get()
+            getattr(results, name)[...] = device_arrays[name].get()
         if (results.status == PENDING).any():
             raise RunError("runs on the GPU did not come to their end")
         return launched
 
-    def _put(self, name: str, given: Any) -> None:
+    def _put(self, name: str, values: Any) -> None:
         """Fills a constant of the program, from its start on."""
-        array = self._cupy.asarray(given)
+        array = self._cupy.asarray(values)
         self._module.get_global(name).copy_from_device(array.data, array.nbytes)
 
     def _arrays(
-        self, begin: Beginnings, wanted: Wanted, results: Results, inputs: Iterable[Input]
+        self, initial: Beginnings, selection: Wanted, results: Results, inputs: Iterable[Input]
     ) -> dict[str, np.ndarray]:
         """All that C reads and writes; samples of inputs lie on the GPU as well."""
-        signals = begin.inputs.copy()
+        signals = initial.inputs.copy()
         self._samples = []  # as long as the runs go
         for x in inputs:
             for field, array in (("x", x.points), ("pieces", x.pieces)):
@@ -179,11 +186,11 @@ class Gpu:
                     self._samples.append(self._cupy.asarray(array))
                     signals[field][signals[field] == array.ctypes.data] = self._samples[-1].data.ptr
         return {
-            "p": begin.p, "y": begin.y, "inputs": signals.view(np.uint8), "breaks": begin.breaks,
-            "first_breaks": begin.first_breaks, "roots": begin.roots, "kept_columns": wanted.kept[0],
-            "kept_factors": wanted.kept[1], "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0],
-            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "filters": wanted.filters,
+            "p": initial.p, "y": initial.y, "inputs": signals.view(np.uint8), "breaks": initial.breaks,
+            "first_breaks": initial.first_breaks, "roots": initial.roots, "kept_columns": selection.kept[0],
+            "kept_factors": selection.kept[1], "figure_kinds": selection.kinds, "figure_columns": selection.figures[0],
+            "figure_factors": selection.figures[1], "figure_numbers": selection.numbers, "filters": selection.filters,
             "kept": results.kept, "figures": results.figures, "status": results.status, "reached": results.reached,
-            "bad": results.bad, "stop": results.stop, "values": begin.values, "stopped_by": results.stopped_by,
+            "bad": results.bad, "stop": results.stop, "values": initial.values, "stopped_by": results.stopped_by,
             "stopped_at": results.stopped_at,
         }  # fmt: skip

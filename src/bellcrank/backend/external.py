@@ -39,33 +39,33 @@ class ExternalFunction:
 class Memory:
     """An external function with what it remembers. While `live`, a call may change that; else it works on a copy."""
 
-    def __init__(self, called: ExternalFunction) -> None:
-        self.routine, self.function, self.when = called.routine, called.function, called.when
+    def __init__(self, external: ExternalFunction) -> None:
+        self.routine, self.function, self.when = external.routine, external.function, external.when
         self.array = np.zeros(self.routine.memory or 0)
         self.live = False
 
     def __call__(self, *args: float) -> Any:
-        given: tuple[Any, ...] = args
+        arguments: tuple[Any, ...] = args
         if self.routine.memory:
-            given = (*args, self.array if self.live else self.array.copy())
+            arguments = (*args, self.array if self.live else self.array.copy())
         try:
-            value = self.function(*given)
+            value = self.function(*arguments)
         except BellcrankError:
             raise
         except Exception as error:
-            called = f"{self.routine.name}({', '.join(f'{a:g}' for a in args)})"
-            raise RunError(f"external '{called}' failed: {type(error).__name__}: {error}") from error
+            call_text = f"{self.routine.name}({', '.join(f'{a:g}' for a in args)})"
+            raise RunError(f"external '{call_text}' failed: {type(error).__name__}: {error}") from error
         return self._checked(value)
 
     def _checked(self, value: Any) -> Any:
         names = self.routine.returns
-        wanted = f"{len(names)} numbers ({', '.join(names)})" if names else "one number"
+        expected = f"{len(names)} numbers ({', '.join(names)})" if names else "one number"
         try:
             array = np.asarray([[]] if value is None else value, dtype=float)
         except (TypeError, ValueError):
             array = np.empty((0, 0))
         if array.shape != ((len(names),) if names else ()) and not (len(names) == 1 and array.ndim == 0):
-            raise RunError(f"external '{self.routine.name}' must return {wanted}, but returned {value!r}")
+            raise RunError(f"external '{self.routine.name}' must return {expected}, but returned {value!r}")
         return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
 
 
@@ -80,14 +80,14 @@ def external_function(program: Program, routine: Routine, function: Function) ->
 
 
 def functions_of(
-    program: Program, externals: Sequence[External], given: Mapping[str, Any], model: str
+    program: Program, externals: Sequence[External], replacements: Mapping[str, Any], model: str
 ) -> list[Function | None]:
     """A function for every user function and table of the program, given ones first; None for C or Fortran alone."""
-    replaced = {k.lower(): v for k, v in given.items()}
-    for name in given:
+    replaced = {k.lower(): v for k, v in replacements.items()}
+    for name in replacements:
         if name.lower() not in {e.name.lower() for e in externals}:
-            near = did_you_mean(name, [e.name for e in externals])
-            raise ModelError(f"external={{'{name}': ...}}: no external has that name.{near}")
+            suggestion = did_you_mean(name, [e.name for e in externals])
+            raise ModelError(f"external={{'{name}': ...}}: no external has that name.{suggestion}")
     result: list[Function | None] = []
     for routine in program.routines:
         if isinstance(routine, Table):
@@ -95,19 +95,19 @@ def functions_of(
             continue
         function = replaced.get(routine.name.lower(), routine.python)
         if function is None and not routine.given_in("c") and not routine.given_in("fortran"):
-            why = "has no routine: give python=, c=, fortran= or external="
-            raise ModelError(f"external '{routine.name}' {why}", model)
+            reason = "has no routine: give python=, c=, fortran= or external="
+            raise ModelError(f"external '{routine.name}' {reason}", model)
         result.append(None if function is None else external_function(program, routine, function))
     return result
 
 
 def call_routine(routine: Any, count: int, live: int, arguments: Any, values: Any) -> None:
     """Calls a routine for a program that is not in Python, with so many of the arguments."""
-    before = getattr(routine, "live", False)
+    old_live = getattr(routine, "live", False)
     routine.live = bool(live & getattr(routine, "when", 1))
     try:
         returned = routine(*arguments[:count])
     finally:
-        routine.live = before
+        routine.live = old_live
     for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
         values[i] = value

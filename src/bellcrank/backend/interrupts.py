@@ -37,28 +37,28 @@ class Waiting:
                     signal.signal(number, self._note)
         return self
 
-    def _note(self, *given: Any) -> None:
+    def _note(self, *signal_arguments: Any) -> None:
         if not self.inside:
-            self._noted.append(given)
+            self._noted.append(signal_arguments)
             return
         try:
-            self._handlers[given[0]](*given)
+            self._handlers[signal_arguments[0]](*signal_arguments)
         except BaseException as error:
             self._raised = error
             raise
 
     def origin(self, error: BaseException) -> BaseException:
         """What a handler raised, if this error came of it: a routine that a signal ends has not failed."""
-        at: BaseException | None = error
-        while at is not None and at is not self._raised:
-            at = at.__cause__ or at.__context__
-        return error if at is None else at
+        cause: BaseException | None = error
+        while cause is not None and cause is not self._raised:
+            cause = cause.__cause__ or cause.__context__
+        return error if cause is None else cause
 
     def handle(self) -> None:
         """Calls the handlers that wait, which may raise."""
         while self._noted:
-            given = self._noted.pop(0)
-            self._handlers[given[0]](*given)
+            signal_arguments = self._noted.pop(0)
+            self._handlers[signal_arguments[0]](*signal_arguments)
 
     def __exit__(self, *_: object) -> None:
         for number in reversed(self._handlers):  # that of Ctrl-C, which may come at any time, is the last
@@ -76,22 +76,22 @@ class CallsBack(threading.local):
         self.error: BaseException | None = None
         self.waiting: Waiting | None = None
 
-    def guarded(self, work: Callable[..., None], *given: Any) -> int:
+    def guarded(self, work: Callable[..., None], *arguments: Any) -> int:
         """Does the work of a callback; 1 if C has to end."""
-        waiting = self.waiting
+        deferred = self.waiting
         if self.error is not None:
             return 1
         try:
-            if waiting is not None:
-                waiting.inside = True
-                waiting.handle()
-            work(*given)
-            if waiting is not None:
-                waiting.inside = False
+            if deferred is not None:
+                deferred.inside = True
+                deferred.handle()
+            work(*arguments)
+            if deferred is not None:
+                deferred.inside = False
         except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
-            if waiting is not None:
-                waiting.inside = False
-            self.error = None if waiting is None else waiting.origin(error)
+            if deferred is not None:
+                deferred.inside = False
+            self.error = None if deferred is None else deferred.origin(error)
             return 1
         return 0
 

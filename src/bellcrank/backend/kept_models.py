@@ -30,28 +30,28 @@ SELDOM = 50  # the size of all is looked at with the first model of a process, a
 _written = count()
 
 
-def kept_model(description: Description, asked: Collection[Any], derive: Callable[[], Derived]) -> Derived:
-    """The model of a description from the cache, or derived now and put there; `asked`: options of the derivation."""
+def kept_model(description: Description, options: Collection[Any], derive: Callable[[], Derived]) -> Derived:
+    """The model of a description from the cache, or derived now and put there; `options`: options of the derivation."""
     try:
-        key = content_of(description, *asked)
+        key = content_of(description, *options)
     except NotPortable:
         return derive()
-    known = {
+    shared_objects = {
         "parameters": description.parameters, "run": description.run, "definitions": description.definitions,
         **data_of(description),
     }  # fmt: skip
-    found = _kept(key, partial(_walked, derive), known, _assignments, recent=True)
-    object.__setattr__(found.program, "content", key)
-    return found
+    derived = _kept(key, partial(_walked, derive), shared_objects, _assignments, recent=True)
+    object.__setattr__(derived.program, "content", key)
+    return derived
 
 
-def kept_object(content: Any, make: Callable[[], T]) -> T:
+def kept_object(content: Any, build: Callable[[], T]) -> T:
     """An object that follows from some content, from the cache or made now."""
     try:
-        key = digest_of((make, content))
+        key = digest_of((build, content))
     except NotPortable:
-        return make()
-    return _kept(key, make, {})
+        return build()
+    return _kept(key, build, {})
 
 
 class _Recent:
@@ -63,15 +63,15 @@ class _Recent:
 
     def get(self, key: str, folder: Path) -> Portable | None:
         with self._turns:
-            found = self._read.pop((key, folder), None)
-            if found is not None:
-                self._read[key, folder] = found
-        if found is None and (found := _read(key, folder)) is not None:
+            portable = self._read.pop((key, folder), None)
+            if portable is not None:
+                self._read[key, folder] = portable
+        if portable is None and (portable := _read(key, folder)) is not None:
             with self._turns:
-                self._read[key, folder] = found
+                self._read[key, folder] = portable
                 while len(self._read) > RECENT:
                     self._read.popitem(last=False)
-        return found
+        return portable
 
     def forget(self, key: str, folder: Path) -> None:
         with self._turns:
@@ -83,31 +83,33 @@ _recent = _Recent()
 
 def _kept(
     key: str,
-    make: Callable[[], T],
-    known: dict[str, Any],
-    still: Callable[[T], Sequence[Any]] = lambda _: (),
+    build: Callable[[], T],
+    shared_objects: dict[str, Any],
+    shared_parts: Callable[[T], Sequence[Any]] = lambda _: (),
     recent: bool = False,
 ) -> T:
-    """What is kept under a key, or made now; `still`: parts of it that are always the same, as of `dumps`; `recent`:
-    these stay in memory."""
+    """Return the cached object of a key, or build it and store it.
+
+    `shared_parts` lists the parts of an object that are always the same (`dumps`); with `recent` they stay in memory.
+    """
     key, folder = f"{MODEL}{key}", usable_folder()
     try:
         read = _recent.get(key, folder) if recent else _read(key, folder)
         if read is not None:
-            found: T = read.load(known)
-            return found
+            loaded: T = read.load(shared_objects)
+            return loaded
     except NotPortable:
         _recent.forget(key, folder)
         discard(key, folder)
-    before = warnings_issued()
-    made = make()
-    if warnings_issued() == before:  # else they are issued again the next time
+    n_warnings = warnings_issued()
+    new_object = build()
+    if warnings_issued() == n_warnings:  # else they are issued again the next time
         with suppress(NotPortable, BuildError, OSError):
-            written = dumps(made, known, still(made))
-            kept(key, lambda work: _write(work / FILE, written), folder, FILE)
+            data = dumps(new_object, shared_objects, shared_parts(new_object))
+            kept(key, lambda work: _write(work / FILE, data), folder, FILE)
             if not next(_written) % SELDOM:
                 limit_models(folder)
-    return made
+    return new_object
 
 
 def _read(key: str, folder: Path) -> Portable | None:
@@ -116,9 +118,9 @@ def _read(key: str, folder: Path) -> Portable | None:
 
 
 def _walked(derive: Callable[[], Derived]) -> Derived:
-    found = derive()
-    found.program.walk()
-    return found
+    derived = derive()
+    derived.program.walk()
+    return derived
 
 
 def _assignments(derived: Derived) -> list[Assign]:

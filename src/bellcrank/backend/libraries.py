@@ -27,46 +27,46 @@ class Library:
 
     @cached_property
     def rates_of_all(self) -> Callable[..., int]:
-        found = self._short.rates_of_all
-        found.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
-        return found
+        function = self._short.rates_of_all
+        function.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
+        return function
 
     @cached_property
     def is_calm(self) -> Callable[..., int]:
-        found, real = self._short.is_calm, ctypes.c_double
-        found.argtypes = [ctypes.c_int64, *[ctypes.c_void_p] * 2, real, real, ctypes.c_int32, real, ctypes.c_void_p]
-        return found
+        function, real = self._short.is_calm, ctypes.c_double
+        function.argtypes = [ctypes.c_int64, *[ctypes.c_void_p] * 2, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        return function
 
     @cached_property
     def is_calm_run(self) -> Callable[..., int]:
-        found, real, long = self._short.is_calm_run, ctypes.c_double, ctypes.c_int64
-        found.argtypes = [long, long, ctypes.c_void_p, real, real, ctypes.c_int32, real, ctypes.c_void_p]
-        return found
+        function, real, long = self._short.is_calm_run, ctypes.c_double, ctypes.c_int64
+        function.argtypes = [long, long, ctypes.c_void_p, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        return function
 
     @cached_property
     def steps_on(self) -> Callable[[int, int], int]:
         """A few steps are as short."""
-        found = self._short.steps_on
-        found.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-        return found
+        function = self._short.steps_on
+        function.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+        return function
 
     @cached_property
     def close_loops(self) -> Callable[..., int]:
-        found, at = self.loaded.close_loops, ctypes.c_void_p
-        found.argtypes = [at, at, at, ctypes.c_int, at, at]
-        return found
+        function, pointer = self.loaded.close_loops, ctypes.c_void_p
+        function.argtypes = [pointer, pointer, pointer, ctypes.c_int, pointer, pointer]
+        return function
 
     @cached_property
     def find_metric(self) -> Callable[[int, int, int, int], None]:
-        found = self.loaded.find_metric
-        found.argtypes, found.restype = [ctypes.c_void_p] * 4, None
-        return found
+        function = self.loaded.find_metric
+        function.argtypes, function.restype = [ctypes.c_void_p] * 4, None
+        return function
 
     @cached_property
     def find_branch(self) -> Callable[[int], int]:
-        found = self.loaded.find_branch
-        found.argtypes = [ctypes.c_void_p]
-        return found
+        function = self.loaded.find_branch
+        function.argtypes = [ctypes.c_void_p]
+        return function
 
     @cached_property
     def rates_address(self) -> int:
@@ -116,9 +116,9 @@ class Libraries:
             self._begin()
 
     def _begin(self) -> None:
-        later, self.later = self.later, None
-        if later is not None:
-            later()
+        build_faster, self.later = self.later, None
+        if build_faster is not None:
+            build_faster()
 
     def exchange(self, library: Library) -> None:
         """Takes another library from now on."""
@@ -133,5 +133,5 @@ class Libraries:
 class Builds:
     """`now` are the libraries that runs take which begin now; those that have begun keep theirs."""
 
-    def __init__(self, now: Libraries) -> None:
-        self.now = now
+    def __init__(self, libraries: Libraries) -> None:
+        self.now = libraries

@@ -43,28 +43,28 @@ class CompiledLinkage:
         self.parts = [linkage.chain.carrier, *self.links]
         self.width = self.layout[-1][2] * len(self.parts)
         self.source = _exact(self) if isinstance(linkage, Linkage) else _table(self, linkage)
-        self._function = load_source(self.source, compiler, own=True).poses
+        self._function = load_source(self.source, compiler, is_generated=True).poses
 
     def numbers(self, travel: Array, second: Array | None = None) -> Array:
         """All values of many poses (poses, width); not-a-number outside the range."""
         z = np.ascontiguousarray(travel, float)
         r = np.zeros_like(z) if second is None else np.ascontiguousarray(second, float)
-        out = np.empty((len(z), self.width))
+        values = np.empty((len(z), self.width))
         pointer = ctypes.c_void_p
-        self._function(ctypes.c_int64(len(z)), *(pointer(a.ctypes.data) for a in (z, r, out)))
-        return out
+        self._function(ctypes.c_int64(len(z)), *(pointer(a.ctypes.data) for a in (z, r, values)))
+        return values
 
     def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
         """As `Linkage.solve`; `links` names some of those that were compiled."""
         second = rack if roll is None else roll
-        given = [travel, 0.0 if second is None else second] if self.second else [travel]
-        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in given))
+        inputs = [travel, 0.0 if second is None else second] if self.second else [travel]
+        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in inputs))
         flat = [a.ravel() for a in arrays]
-        out = self.numbers(*flat)
-        bad = ~np.isfinite(out).all(axis=1)
-        if bad.any():
+        numbers = self.numbers(*flat)
+        failed = ~np.isfinite(numbers).all(axis=1)
+        if failed.any():
             raise ModelError(
-                f"linkage '{self.linkage.name}': travel {flat[0][bad][0]:.6g} m lies outside its range or cannot be "
+                f"linkage '{self.linkage.name}': travel {flat[0][failed][0]:.6g} m lies outside its range or cannot be "
                 "solved"
             )
         poses = {}
@@ -72,7 +72,7 @@ class CompiledLinkage:
         for k, name in enumerate(self.parts):
             if k and links is not None and name not in links:
                 continue
-            values: dict[str, Any] = {f: out[:, k * n + a : k * n + b] for f, a, b in self.layout}
+            values: dict[str, Any] = {f: numbers[:, k * n + a : k * n + b] for f, a, b in self.layout}
             values["rotation"] = values["rotation"].reshape(-1, 3, 3)
             if self.second:
                 values["rack"] = flat[1]
@@ -110,34 +110,34 @@ class CompiledLinkage:
         """As `Linkage.table`, for carrier and links that were compiled: worth it for ten thousands of poses."""
         return make_table(self, step, accuracy, range, rack, rack_step, scheme, None)
 
-    def _flag(self, given: Sequence[Array]) -> dict[str, Any]:
+    def _flag(self, inputs: Sequence[Array]) -> dict[str, Any]:
         """Where a table was left, if it may be."""
         if not self.extend or not isinstance(self.linkage, Table):
             return {}
         grids = [self.linkage.travel, self.linkage.rack]
-        out = [(x < g[0]) | (x > g[-1]) for x, g in zip(given, grids, strict=False) if g is not None]
-        return {"extended": np.logical_or.reduce(out)} if np.any(out) else {}
+        is_outside = [(x < g[0]) | (x > g[-1]) for x, g in zip(inputs, grids, strict=False) if g is not None]
+        return {"extended": np.logical_or.reduce(is_outside)} if np.any(is_outside) else {}
 
 
 def _exact(c: CompiledLinkage) -> str:
     assert isinstance(c.linkage, Linkage)
     function = implicit(c.linkage, c.second)
     texts = [c_implicit("state", function)]
-    calls = [f"double s[{function.values}];", f"state(z[i], {'r[i], ' if c.second else ''}s);"]
+    statements = [f"double s[{function.values}];", f"state(z[i], {'r[i], ' if c.second else ''}s);"]
     for k, part in enumerate(c.parts):
         texts.append(values_source(f"part_{k}", *pose_values(c.linkage, part, c.second)))
-        calls.append(f"part_{k}(s, v + {k * c.layout[-1][2]});")
-    return poses_source([function], texts, calls, c.second, c.width)
+        statements.append(f"part_{k}(s, v + {k * c.layout[-1][2]});")
+    return poses_source([function], texts, statements, c.second, c.width)
 
 
 def _table(c: CompiledLinkage, table: Table) -> str:
-    functions, texts, calls = [], [], []
+    functions, texts, statements = [], [], []
     for k, part in enumerate(c.parts):
         function = pose_lookup(table, part, c.extend)
         functions.append(function)
         texts.append(c_lookup(f"part_{k}", function, range(len(function.values))))
-        calls.append(f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});")
-    return poses_source(functions, texts, calls, c.second, c.width)
+        statements.append(f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});")
+    return poses_source(functions, texts, statements, c.second, c.width)
 
 
 def compile_linkage(linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:

@@ -85,42 +85,42 @@ class Finished:
 
 def seconds_for_compilers() -> float | None:
     """The time limit of a compiler: BELLCRANK_COMPILE_SECONDS, where 0 means none."""
-    named = os.environ.get(LIMIT, "").strip()
+    text = os.environ.get(LIMIT, "").strip()
     try:
-        seconds = float(named) if named else SECONDS
+        seconds = float(text) if text else SECONDS
     except ValueError:
         seconds = -1.0
     if not seconds >= 0.0:
-        raise BuildError(f"{LIMIT}={named!r} must be a number of seconds, or 0 for no limit")
+        raise BuildError(f"{LIMIT}={text!r} must be a number of seconds, or 0 for no limit")
     return seconds or None
 
 
 def run_program(
-    command: Sequence[str], seconds: float | None, folder: Path | None = None, aside: Aside | None = None
+    command: Sequence[str], seconds: float | None, folder: Path | None = None, background_process: Aside | None = None
 ) -> Finished:
-    """Runs a program until it ends; OSError if it cannot be started, `TooLong` if it takes longer, `Ended` if the place
-    where it runs `aside` is closed.
+    """Runs a program until it ends; OSError if it cannot be started, `TooLong` if it takes longer, `Ended` if
+    `background_process`, in which it runs, is ended.
 
     It gets no input, and files for what it says: with pipes, a helper that it leaves running would be waited for.
     However this process ends, the program ends with it: a shell waits for the end of a pipe that we hold.
     """
     shell = shutil.which("sh") if os.name == "posix" else None
     own_group = {"start_new_session": True} if os.name == "posix" else {}
-    command = command if aside is None else aside.command(command)
-    given = None if folder is None else {**os.environ, "TMPDIR": str(folder)}  # what a killed one leaves goes with it
+    command = command if background_process is None else background_process.command(command)
+    env = None if folder is None else {**os.environ, "TMPDIR": str(folder)}  # what a killed one leaves goes with it
     if shell is not None and shutil.which(command[0]) is None:  # said by a shell, it would be an exit code
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
-    watched = command if shell is None else [shell, "-c", _WATCHED, shell, *command]
+    watched_command = command if shell is None else [shell, "-c", _WATCHED, shell, *command]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = None
         try:
             with Waiting():  # an interrupt within it would leave a program that nobody knows
                 process = subprocess.Popen(  # type: ignore[call-overload]
-                    watched, stdin=subprocess.DEVNULL if shell is None else subprocess.PIPE,
-                    stdout=output, stderr=errors, cwd=folder, env=given, **own_group,
+                    watched_command, stdin=subprocess.DEVNULL if shell is None else subprocess.PIPE,
+                    stdout=output, stderr=errors, cwd=folder, env=env, **own_group,
                 )  # fmt: skip
-            if aside is not None:
-                aside.take(process)
+            if background_process is not None:
+                background_process.take(process)
             process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise TooLong from None
@@ -130,12 +130,12 @@ def run_program(
                     _end(process)
                 if process.stdin is not None:
                     process.stdin.close()
-        if aside is not None:
-            aside.check()
+        if background_process is not None:
+            background_process.check()
         output.seek(0)
         errors.seek(0)
-        said = [stream.read().decode("utf-8", "replace") for stream in (output, errors)]
-        return Finished(process.returncode, *said)
+        texts = [stream.read().decode("utf-8", "replace") for stream in (output, errors)]
+        return Finished(process.returncode, *texts)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

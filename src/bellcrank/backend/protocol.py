@@ -36,11 +36,11 @@ class Calls(Protocol):
 
     def constants(self, p: Sequence[float]) -> list[float]: ...
 
-    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]: ...
+    def derivatives(self, *program_arguments: *At) -> tuple[list[float], list[float]]: ...
 
-    def outputs(self, *at: *At) -> list[float]: ...
+    def outputs(self, *program_arguments: *At) -> list[float]: ...
 
-    def values(self, section: str, *at: *At) -> list[float]:
+    def values(self, section: str, *program_arguments: *At) -> list[float]:
         """Results of a section that stands for itself; compiled programs lack corrections and multipliers."""
 
     def start(self, spec: RunSpec) -> Any:
@@ -72,9 +72,13 @@ class Bound(Protocol):
 
     def near_singular(self, t: np.ndarray, x: np.ndarray) -> np.ndarray: ...
 
-    def is_calm(self, t: np.ndarray, x: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool: ...
+    def is_calm(
+        self, t: np.ndarray, x: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float
+    ) -> bool: ...
 
-    def is_calm_run(self, rows: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool: ...
+    def is_calm_run(
+        self, rows: np.ndarray, h: float, relative_step: float, squarings: int, threshold: float
+    ) -> bool: ...
 
 
 class Model(Protocol):
@@ -95,8 +99,11 @@ class Model(Protocol):
     def calls(self, functions: Functions | None = None) -> Calls:
         """The functions of the program for one run or evaluation, with its own user functions unless given."""
 
-    def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound | None:
-        """Rates by one call, within the context of `calls`; None where Python evaluates them."""
+    def bound(
+        self, program_calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]
+    ) -> Bound | None:
+        """Return a function for the state derivatives, or None if Python evaluates them; user functions are those of
+        `program_calls`."""
 
     def like(self, program: Program, functions: Functions, once: bool = False) -> Model:
         """Another program, made ready in the same way; one that is evaluated `once` in a while, as soon as can be."""

@@ -40,7 +40,7 @@ class PythonModel:
         """The functions of the program for one run or evaluation."""
         return PythonCalls(self, remembering(self.functions) if functions is None else functions)
 
-    def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
+    def bound(self, program_calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
         """Python evaluates rates."""
 
     def like(self, program: Program, functions: Functions, once: bool = False) -> PythonModel:
@@ -75,26 +75,26 @@ class PythonCalls:
     def constants(self, p: Sequence[float]) -> list[float]:
         return self._module.constants(p, self._functions)
 
-    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
-        return self._module.derivatives(*at, self._functions)
+    def derivatives(self, *program_arguments: *At) -> tuple[list[float], list[float]]:
+        return self._module.derivatives(*program_arguments, self._functions)
 
-    def outputs(self, *at: *At) -> list[float]:
+    def outputs(self, *program_arguments: *At) -> list[float]:
         try:
-            return self.values("outputs", *at)
+            return self.values("outputs", *program_arguments)
         except (OverflowError, ValueError, ZeroDivisionError):  # some have no value: inf or nan, as in C
-            return self._interpreted_outputs(*at)
+            return self._interpreted_outputs(*program_arguments)
 
-    def values(self, section: str, *at: *At) -> list[float]:
+    def values(self, section: str, *program_arguments: *At) -> list[float]:
         """Results of a section that stands for itself."""
         if not getattr(self.program, section).results:
             return []
-        values: list[float] = getattr(self._module, section)(*at, self._functions)
+        values: list[float] = getattr(self._module, section)(*program_arguments, self._functions)
         return values
 
     def _interpreted_outputs(self, t: float, q: Any, u: Any, p: Any, c: Any, w: Any) -> list[float]:
         user = {r.name: f for r, f in zip(self.program.routines, self._functions, strict=True) if f is not None}
-        known = interpret.constants(self.program, p)
-        _, values = interpret.derivatives(self.program, known, t, q, u, w, user)
+        constants = interpret.constants(self.program, p)
+        _, values = interpret.derivatives(self.program, constants, t, q, u, w, user)
         return interpret.outputs(self.program, values, user)
 
     def start(self, spec: RunSpec) -> None:

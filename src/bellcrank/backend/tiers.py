@@ -44,7 +44,7 @@ def builds_of(
     compiler: Compiler,
     speed: str = "fast",
     foreign: Sequence[Path] = (),
-    own: bool = False,
+    is_generated: bool = False,
     flags: Sequence[str] | None = None,
     linked: bool = True,
     tables: TableNumbers | None = None,
@@ -52,24 +52,28 @@ def builds_of(
     """The libraries of a program; with a `speed` of "auto" one that is soon ready, until a faster one is.
 
     Code of users is compiled once, since it may have variables of its own, and so is a source with `flags` of its own.
-    `foreign`: libraries that it needs; `own` as of `load`; not `linked`: the kernel is to be one text with it;
+    `foreign`: libraries that it needs; `is_generated` as of `load`; not `linked`: the kernel is to be one text with it;
     `tables`: numbers of those that are data.
     """
     small = len(sources.common) <= SMALL
-    whole = _Source(sources.of("unity"), compiler, foreign, own, tables)
-    apart = _Source(sources.of("linked"), compiler, foreign, own, tables, attached=True) if linked else whole
+    unity_source = _Source(sources.of("unity"), compiler, foreign, is_generated, tables)
+    linked_source = (
+        _Source(sources.of("linked"), compiler, foreign, is_generated, tables, attached=True)
+        if linked
+        else unity_source
+    )
     if flags is not None:
-        return Builds(_settled(whole.library(speed, flags)))
+        return Builds(_settled(unity_source.library(speed, flags)))
     if speed in ("quick", "soon"):
-        return Builds(_settled(apart.library(speed)))
-    if speed != "auto" or not own:
-        return Builds(_settled((whole if small else apart).library("fast")))
+        return Builds(_settled(linked_source.library(speed)))
+    if speed != "auto" or not is_generated:
+        return Builds(_settled((unity_source if small else linked_source).library("fast")))
     if small and linked:
-        fast = whole.known("fast")
-        return _linked_and_unity(apart, whole) if fast is None else Builds(_settled(fast))
-    if len(apart.text) > SHORT and compiler.early is not None and not named_flags():
-        return Builds(_early_and_fast(apart))
-    return Builds(_settled(apart.library("fast")))
+        fast = unity_source.known("fast")
+        return _linked_and_unity(linked_source, unity_source) if fast is None else Builds(_settled(fast))
+    if len(linked_source.text) > SHORT and compiler.early is not None and not named_flags():
+        return Builds(_early_and_fast(linked_source))
+    return Builds(_settled(linked_source.library("fast")))
 
 
 def linked_kernel(compiler: Compiler) -> tuple[ctypes.CDLL, int]:
@@ -98,11 +102,11 @@ class _Source:
         text: str,
         compiler: Compiler,
         foreign: Sequence[Path],
-        own: bool,
+        is_generated: bool,
         tables: TableNumbers | None,
         attached: bool = False,
     ) -> None:
-        self.text, self.compiler, self.foreign, self._own, self._tables = text, compiler, foreign, own, tables
+        self.text, self.compiler, self.foreign, self._own, self._tables = text, compiler, foreign, is_generated, tables
         self._attached, self._folder = attached, usable_folder()
 
     def library(self, speed: str, flags: Sequence[str] | None = None, name: str = "") -> Library:
@@ -116,12 +120,20 @@ class _Source:
         key = self._key(self._flags(speed))
         return None if found(key, self._folder) is None else self.made(speed)
 
-    def made(self, speed: str, aside: Aside | None = None) -> Library:
-        """The library, compiled if need be; `aside`: where the compiler runs, if not here."""
+    def made(self, speed: str, background_process: Aside | None = None) -> Library:
+        """The library, compiled if need be; `background_process` runs the compiler, if given."""
         flags = self._flags(speed)
 
         def make(work: Path) -> Path:
-            return compile_source(self.text, work, self.compiler, flags, linked=self.foreign, exactly=True, aside=aside)
+            return compile_source(
+                self.text,
+                work,
+                self.compiler,
+                flags,
+                linked=self.foreign,
+                exactly=True,
+                background_process=background_process,
+            )
 
         return self._ready(load_kept(self._key(flags), make, True, self._folder, self._tables), speed)
 
@@ -158,8 +170,8 @@ def _linked_and_unity(linked: _Source, unity: _Source) -> Builds:
     first = _settled(linked.library("fast", name="linked"))
     builds = Builds(first)
 
-    def replace(made: Library) -> None:
-        builds.now = _settled(made)
+    def replace(library: Library) -> None:
+        builds.now = _settled(library)
 
     def follow() -> None:
         first.settled.clear()
@@ -169,29 +181,31 @@ def _linked_and_unity(linked: _Source, unity: _Source) -> Builds:
     return builds
 
 
-def _follow(libraries: Libraries, make: Callable[[Aside], Library], take: Callable[[Library], None]) -> None:
+def _follow(
+    libraries: Libraries, build_library: Callable[[Aside], Library], switch_library: Callable[[Library], None]
+) -> None:
     """Makes another library in the background, unless nobody waits for it any more."""
-    wanted = weakref.ref(libraries)
+    libraries_ref = weakref.ref(libraries)
 
-    def follow(aside: Aside) -> None:
+    def follow(background_process: Aside) -> None:
         problem = ""
         try:
-            aside.check()
-            if wanted() is None:
+            background_process.check()
+            if libraries_ref() is None:
                 return
-            made = make(aside)
+            library = build_library(background_process)
         except Ended:
             return
         except Exception as error:  # it has nobody above it, and the model runs without
             problem = str(error)
-        waiting = wanted()
-        if waiting is None:
+        current = libraries_ref()
+        if current is None:
             return
         if problem:
-            waiting.problem = problem
+            current.problem = problem
         else:
-            take(made)
-        waiting.settled.set()
+            switch_library(library)
+        current.settled.set()
 
     if not background().add(follow):
         libraries.settled.set()

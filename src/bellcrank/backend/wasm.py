@@ -87,8 +87,8 @@ class WasmModel(PythonModel):
         return [f"runs in WebAssembly by wasmtime {version('wasmtime')}"]
 
     def calls(self, functions: Functions | None = None) -> PythonCalls:
-        found = super().calls(functions)
-        return WasmCalls(self, found._functions)
+        python_calls = super().calls(functions)
+        return WasmCalls(self, python_calls._functions)
 
     def like(self, program: Program, functions: Functions, once: bool = False) -> PythonModel:
         """Another program in WebAssembly; in Python if it is evaluated `once` in a while."""
@@ -110,24 +110,24 @@ class WasmCalls(PythonCalls):
 
     def __init__(self, model: WasmModel, functions: Functions) -> None:
         super().__init__(model, functions)
-        place = {routine: i for i, routine in enumerate(model.program.routines)}
-        self._called = [(functions[place[r]], r.argument_count) for r in model.program.externals]
+        routine_index = {routine: i for i, routine in enumerate(model.program.routines)}
+        self._called = [(functions[routine_index[r]], r.argument_count) for r in model.program.externals]
         self.instance, self._run = model.instance, model.run
         self.compiled = SimpleNamespace(
             called_back=_called_back(model.program), memory_size=0, layouts=model.instance.layouts
         )
 
     def constants(self, p: Sequence[float]) -> list[float]:
-        found = self.instance.evaluated(CONSTANTS, (0.0, (), (), p, (), ()))  # as many runs have them, to the bit
-        return super().constants(p) if found is None else found
+        values = self.instance.evaluated(CONSTANTS, (0.0, (), (), p, (), ()))  # as many runs have them, to the bit
+        return super().constants(p) if values is None else values
 
-    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
-        found, n = self.instance.evaluated(RATES, at), len(self.program.coordinates)
-        return super().derivatives(*at) if found is None else (found[:n], found[n:])
+    def derivatives(self, *program_arguments: *At) -> tuple[list[float], list[float]]:
+        rates, n = self.instance.evaluated(RATES, program_arguments), len(self.program.coordinates)
+        return super().derivatives(*program_arguments) if rates is None else (rates[:n], rates[n:])
 
-    def values(self, section: str, *at: *At) -> list[float]:
-        found = self.instance.evaluated(section, at)
-        return super().values(section, *at) if found is None else found
+    def values(self, section: str, *program_arguments: *At) -> list[float]:
+        results = self.instance.evaluated(section, program_arguments)
+        return super().values(section, *program_arguments) if results is None else results
 
     @cached_property
     def back(self) -> CallsBack:
@@ -144,15 +144,15 @@ class WasmCalls(PythonCalls):
 
     def start(self, spec: RunSpec) -> Any:
         """A run that has not begun."""
-        calls: Any = self
-        return self._run(calls, spec)
+        program_calls: Any = self
+        return self._run(program_calls, spec)
 
     def assembler(
         self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None
     ) -> Any:
         """What closes loops at a start; None if there are none."""
-        calls: Any = self
-        return CAssembler(calls, p, c, inputs, spare) if self._run is WasmLoopRun else None
+        program_calls: Any = self
+        return CAssembler(program_calls, p, c, inputs, spare) if self._run is WasmLoopRun else None
 
 
 class WasmRun(CRun):
@@ -164,16 +164,16 @@ class WasmRun(CRun):
     def event_room(self, sizes: Any) -> int:
         return int(self.calls.instance.event_room(sizes))
 
-    def call(self, name: str, *given: Any) -> int:
-        return int(self.in_c(lambda: self.calls.instance.call(self, name, given)))
+    def call(self, name: str, *arguments: Any) -> int:
+        return int(self.in_c(lambda: self.calls.instance.call(self, name, arguments)))
 
 
 class WasmLoopRun(WasmRun, LoopCRun):
     """A run in WebAssembly whose loops are kept closed."""
 
-    def close_loops(self, y: np.ndarray, may: np.ndarray, nudges: int) -> tuple[int, float, bool]:
+    def close_loops(self, y: np.ndarray, free: np.ndarray, nudges: int) -> tuple[int, float, bool]:
         residual, reverse = np.zeros(1), np.zeros(1, dtype=np.int32)
-        row = self.call("close_loops", y, may, nudges, residual, reverse)
+        row = self.call("close_loops", y, free, nudges, residual, reverse)
         return row, float(residual[0]), bool(reverse[0])
 
     def find_metric(self) -> None:
@@ -197,11 +197,11 @@ def _kernel() -> tuple[Any, Any]:
     wasmtime: Any = import_module("wasmtime")
     atexit.register(_kernel.cache_clear)  # before wasmtime itself is cleared away
     engine, text = wasmtime.Engine(), files("bellcrank.kernel").joinpath("kernel.wasm").read_bytes()
-    made_for = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor()}"
-    key, folder = f"kernel-{hashlib.sha256(text + made_for.encode()).hexdigest()[:40]}", usable_folder()
-    if (ready := read_kept(key, folder, _READY)) is not None:
+    build_key = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor()}"
+    key, folder = f"kernel-{hashlib.sha256(text + build_key.encode()).hexdigest()[:40]}", usable_folder()
+    if (serialized := read_kept(key, folder, _READY)) is not None:
         with suppress(wasmtime.WasmtimeError):
-            return engine, wasmtime.Module.deserialize(engine, ready)
+            return engine, wasmtime.Module.deserialize(engine, serialized)
         discard(key, folder)
     module = wasmtime.Module(engine, text)
 
@@ -218,37 +218,41 @@ class Instance:
     """The kernel and a program over one memory, which holds one run at a time: threads wait for each other."""
 
     def __init__(
-        self, program: Program, parts: Mapping[str, int], dae: bool = False, rigid: Sequence[RigidWheel] = ()
+        self, program: Program, part_flags: Mapping[str, int], dae: bool = False, rigid: Sequence[RigidWheel] = ()
     ) -> None:
         wasmtime: Any = import_module("wasmtime")
         engine, kernel = _kernel()
-        self._lock, self.layouts, self._given = threading.RLock(), dict[type, Any](), (program, parts, dae, rigid)
+        self._lock, self.layouts, self._given = threading.RLock(), dict[type, Any](), (program, part_flags, dae, rigid)
         self._store = wasmtime.Store(engine)
         self._kernel = wasmtime.Instance(self._store, kernel, []).exports(self._store)
         self._memory, self._table = self._kernel["memory"], self._kernel["__indirect_function_table"]
-        for which, (file, name) in enumerate(_STRUCTURES):
-            if (size := layout_of(file, name).size) != (found := self._kernel["structure_size"](self._store, which)):
-                raise InternalError(f"{name} has {found} bytes in kernel.wasm and {size} where it is called from")
+        for index, (file, name) in enumerate(_STRUCTURES):
+            if (size := layout_of(file, name).size) != (
+                actual_size := self._kernel["structure_size"](self._store, index)
+            ):
+                raise InternalError(f"{name} has {actual_size} bytes in kernel.wasm and {size} where it is called from")
         first = _up(self._kernel["__heap_base"].value(self._store))
-        places, equations = self._table.size(self._store), "multipliers" if dae and program.loops else "minimal"
-        self._program, self._first = attached_program(program, first, places, equations, rigid), places
+        first_slot, equations = self._table.size(self._store), "multipliers" if dae and program.loops else "minimal"
+        self._program, self._first = attached_program(program, first, first_slot, equations, rigid), first_slot
         self._grow(self._program.end + PAGE)
         module = wasmtime.Module(engine, self._program.module)
-        given = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
-        made = wasmtime.Instance(self._store, module, given).exports(self._store)
+        imported = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
+        program_exports = wasmtime.Instance(self._store, module, imported).exports(self._store)
         self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
-        self._own = {} if _called_back(program) else {name: made[name] for name in self._program.names}
-        self._model = self._place_model(program, parts, {n: self._put(made[n]) for n in self._program.names})
+        self._own = {} if _called_back(program) else {name: program_exports[name] for name in self._program.names}
+        self._model = self._place_model(
+            program, part_flags, {n: self._put(program_exports[n]) for n in self._program.names}
+        )
         self._functions = self._listed()
-        whole, number = wasmtime.ValType.i32(), wasmtime.ValType.f64()
-        kind = wasmtime.FuncType([whole, number, whole], [whole])
+        i32, f64 = wasmtime.ValType.i32(), wasmtime.ValType.f64()
+        kind = wasmtime.FuncType([i32, f64, i32], [i32])
         self._input = self._put(wasmtime.Func(self._store, kind, self._input_value))
-        kind = wasmtime.FuncType([whole] * 4, [whole])
+        kind = wasmtime.FuncType([i32] * 4, [i32])
         self._external = self._put(wasmtime.Func(self._store, kind, self._external_values))
-        self._use_values = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], [whole]), self._values_set))
-        self._hold = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], []), self._held))
-        self._close = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole] * 3, [whole]), self._closed))
-        kind = wasmtime.FuncType([whole, number, whole], [whole])
+        self._use_values = self._put(wasmtime.Func(self._store, wasmtime.FuncType([i32], [i32]), self._values_set))
+        self._hold = self._put(wasmtime.Func(self._store, wasmtime.FuncType([i32], []), self._held))
+        self._close = self._put(wasmtime.Func(self._store, wasmtime.FuncType([i32] * 3, [i32]), self._closed))
+        kind = wasmtime.FuncType([i32, f64, i32], [i32])
         self._row_at = self._put(wasmtime.Func(self._store, kind, self._row_within))
         self._run: Any = None
         self._places: dict[str, int] = {}  # of arrays of the run
@@ -256,19 +260,19 @@ class Instance:
     # ---- memory
 
     def _grow(self, end: int) -> None:
-        more = -(-(end - self._memory.data_len(self._store)) // PAGE)
-        if more > 0:
-            self._memory.grow(self._store, more)
+        pages = -(-(end - self._memory.data_len(self._store)) // PAGE)
+        if pages > 0:
+            self._memory.grow(self._store, pages)
         bytes_ = self._memory.data_ptr(self._store)
         self._bytes: Any = np.ctypeslib.as_array(bytes_, (self._memory.data_len(self._store),))
 
-    def _write(self, at: int, array: np.ndarray) -> None:
+    def _write(self, address: int, array: np.ndarray) -> None:
         flat = np.ascontiguousarray(array).view(np.uint8).ravel()
-        self._bytes[at : at + flat.size] = flat
+        self._bytes[address : address + flat.size] = flat
 
-    def _read(self, at: int, array: np.ndarray) -> None:
+    def _read(self, address: int, array: np.ndarray) -> None:
         flat = array.reshape(-1).view(np.uint8)
-        flat[:] = self._bytes[at : at + flat.size]
+        flat[:] = self._bytes[address : address + flat.size]
 
     # ---- the model
 
@@ -279,26 +283,26 @@ class Instance:
     def _listed(self) -> dict[str, Any]:
         """Functions of the kernel by name."""
         names = _FUNCTION.findall(kernel_file("kernel.h"))
-        at = self._kernel["kernel_functions"](self._store)
-        places = struct.unpack_from(f"<{len(names)}I", self._bytes, at)
-        return {name: self._table.get(self._store, place) for name, place in zip(names, places, strict=True)}
+        address = self._kernel["kernel_functions"](self._store)
+        slots = struct.unpack_from(f"<{len(names)}I", self._bytes, address)
+        return {name: self._table.get(self._store, slot) for name, slot in zip(names, slots, strict=True)}
 
-    def _place_model(self, program: Program, parts: Mapping[str, int], functions: Mapping[str, int]) -> int:
+    def _place_model(self, program: Program, part_flags: Mapping[str, int], functions: Mapping[str, int]) -> int:
         """The table of the model behind its numbers; where it is. `functions` have places in that of the kernel."""
         layout = layout_of("model.h", "Model")
-        values, arrays = model_values(program, parts, functions)
+        values, arrays = model_values(program, part_flags, functions)
         if wheels := self._given[-1]:
-            more, lists = as_fields({**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds})
-            values, arrays = values | more, arrays | lists
-        at = model = _up(self._program.end)
-        at = _up(at + layout.size)
+            wheel_values, lists = as_fields({**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds})
+            values, arrays = values | wheel_values, arrays | lists
+        address = model = _up(self._program.end)
+        address = _up(address + layout.size)
         for name, array in arrays.items():
-            self._grow(at + array.nbytes + PAGE)
-            self._write(at, array)
-            values[name], at = at, _up(at + array.nbytes)
+            self._grow(address + array.nbytes + PAGE)
+            self._write(address, array)
+            values[name], address = address, _up(address + array.nbytes)
         layout.write(self._bytes, model, values)
         room = 8 * self._kernel["room_size"](self._store, model)
-        self._room, of_functions = at, _up(at + room)
+        self._room, of_functions = address, _up(address + room)
         self._end = _up(of_functions + room)
         self._grow(self._end + PAGE)
         self._kernel["use_model"](self._store, model, of_functions)
@@ -311,42 +315,42 @@ class Instance:
     def event_room(self, sizes: Any) -> int:
         """How many numbers events need, by their counts."""
         with self._lock:
-            layout, at = layout_of("events.h", "Events"), self._end
-            self._grow(at + layout.size + PAGE)
-            layout.write_structure(self._bytes, at, sizes, {})
-            return int(self._functions["event_room"](self._store, self._model, self._room, at))
+            layout, address = layout_of("events.h", "Events"), self._end
+            self._grow(address + layout.size + PAGE)
+            layout.write_structure(self._bytes, address, sizes, {})
+            return int(self._functions["event_room"](self._store, self._model, self._room, address))
 
-    def evaluated(self, name: str, at: At) -> list[float] | None:
+    def evaluated(self, name: str, program_arguments: At) -> list[float] | None:
         """Values of a function of the model; None where Python has to find them: a routine is called back, or a run is
         under way here."""
         function, program = self._own.get(C_NAMES.get(name, name)), self._given[0]
-        known = program.constants if name == CONSTANTS else getattr(program.functions.get(name), "section", None)
-        if function is None or known is None or self._run is not None:
+        section = program.constants if name == CONSTANTS else getattr(program.functions.get(name), "section", None)
+        if function is None or section is None or self._run is not None:
             return None
-        t, *groups = at
+        t, *groups = program_arguments
         sizes = [*map(len, groups)]
         n_q, n_u = sizes[:2]
-        count = n_q + n_u if name == RATES else len(known.statements if name == CONSTANTS else known.results)
+        count = n_q + n_u if name == RATES else len(section.statements if name == CONSTANTS else section.results)
         with self._lock:
             first = _up(self._end + layout_of("externals.h", "Externals").size)
-            places = [first + 8 * n for n in accumulate(sizes, initial=0)]
-            self._grow(places[-1] + 8 * count + PAGE)
+            addresses = [first + 8 * n for n in accumulate(sizes, initial=0)]
+            self._grow(addresses[-1] + 8 * count + PAGE)
             layout_of("externals.h", "Externals").write(self._bytes, self._end, {})
             struct.pack_into(f"<{sum(sizes)}d", self._bytes, first, *(x for g in groups for x in g))
-            out = places[-1], *((places[-1] + 8 * n_q,) if name == RATES else ())
-            function(self._store, t, *places[:-1], *out, self._end)
-            return [*struct.unpack_from(f"<{count}d", self._bytes, places[-1])]
+            result_addresses = addresses[-1], *((addresses[-1] + 8 * n_q,) if name == RATES else ())
+            function(self._store, t, *addresses[:-1], *result_addresses, self._end)
+            return [*struct.unpack_from(f"<{count}d", self._bytes, addresses[-1])]
 
     # ---- runs
 
-    def call(self, run: Any, name: str, given: Sequence[Any]) -> int:
+    def call(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
         """Calls a function of the kernel for a run; other arguments are numbers, arrays or None."""
         with self._lock:
             if self._run is not None:  # a routine of a run in Python runs the model, too
-                return self._another.call(run, name, given)
+                return self._another.call(run, name, arguments)
             self._run = run
             try:
-                return self._called(run, name, given)
+                return self._called(run, name, arguments)
             finally:
                 self._run = None
 
@@ -355,66 +359,75 @@ class Instance:
         """One for calls within a call."""
         return Instance(*self._given)
 
-    def _called(self, run: Any, name: str, given: Sequence[Any]) -> int:
-        at, further = self._placed(run), list[Any]()
-        for x in given:
-            further.append(at if isinstance(x, np.ndarray) else 0 if x is None else x)
-            at = _up(at + x.nbytes) if isinstance(x, np.ndarray) else at
-        self._grow(at + PAGE)
-        for x, place in zip(given, further, strict=True):
+    def _called(self, run: Any, name: str, arguments: Sequence[Any]) -> int:
+        address, c_arguments = self._placed(run), list[Any]()
+        for x in arguments:
+            c_arguments.append(address if isinstance(x, np.ndarray) else 0 if x is None else x)
+            address = _up(address + x.nbytes) if isinstance(x, np.ndarray) else address
+        self._grow(address + PAGE)
+        for x, c_argument in zip(arguments, c_arguments, strict=True):
             if isinstance(x, np.ndarray):
-                self._write(place, x)
-        status = int(self._functions[name](self._store, self._model, self._room, self._end, *further) or 0)
+                self._write(c_argument, x)
+        status = int(self._functions[name](self._store, self._model, self._room, self._end, *c_arguments) or 0)
         self._taken(run)
-        for x, place in zip(given, further, strict=True):
+        for x, c_argument in zip(arguments, c_arguments, strict=True):
             if isinstance(x, np.ndarray):
-                self._read(place, x)
+                self._read(c_argument, x)
         return status
 
     def _placed(self, run: Any) -> int:
         """Brings a run into memory, its job first; where memory is free behind it."""
         job, layout = run.fields, layout_of("job.h", "Job")
         arrays = {**run.arrays, "rows": run.rows, **run.more_arrays}
-        at = _up(self._end + layout.size)
-        places: dict[str, int] = {}
+        address = _up(self._end + layout.size)
+        addresses: dict[str, int] = {}
         for each, array in arrays.items():
-            places[each], at = at, _up(at + array.nbytes + 8)
-        externals, at = at, _up(at + layout_of("externals.h", "Externals").size)
-        signals, at = at, _up(at + layout_of("input.h", "Input").size * len(run.signals))
+            addresses[each], address = address, _up(address + array.nbytes + 8)
+        externals, address = address, _up(address + layout_of("externals.h", "Externals").size)
+        signals, address = address, _up(address + layout_of("input.h", "Input").size * len(run.signals))
         points: dict[int, tuple[int, int]] = {}
         for i, x in enumerate(run.inputs):
             if x.points is not None and x.pieces is not None:
-                points[i], at = (at, at + x.points.nbytes), _up(at + x.points.nbytes + x.pieces.nbytes)
-        watching = run.watching
-        if watching is not None:
-            places["events"], at = at, _up(at + layout_of("events.h", "Events").size)
-            for each, array in watching.arrays.items():
-                places[f"events {each}"], at = at, _up(at + array.nbytes + 8)
-        self._grow(at + PAGE)
+                points[i], address = (
+                    (address, address + x.points.nbytes),
+                    _up(address + x.points.nbytes + x.pieces.nbytes),
+                )
+        monitor = run.watching
+        if monitor is not None:
+            addresses["events"], address = address, _up(address + layout_of("events.h", "Events").size)
+            for each, array in monitor.arrays.items():
+                addresses[f"events {each}"], address = address, _up(address + array.nbytes + 8)
+        self._grow(address + PAGE)
         for each, array in arrays.items():
             if each != "rows":
-                self._write(places[each], array)
+                self._write(addresses[each], array)
         layout_of("externals.h", "Externals").write(
-            self._bytes, externals, {"memory": places["memory"], "callback": self._external}
+            self._bytes, externals, {"memory": addresses["memory"], "callback": self._external}
         )
         self._write_signals(run, signals, points)
-        pointers = {**places, "externals": externals, "inputs": signals, "function": self._input, "from": places["y"]}
-        if watching is not None:
-            self._write_events(watching, places["events"], places)
+        pointers = {
+            **addresses,
+            "externals": externals,
+            "inputs": signals,
+            "function": self._input,
+            "from": addresses["y"],
+        }
+        if monitor is not None:
+            self._write_events(monitor, addresses["events"], addresses)
         layout.write_structure(self._bytes, self._end, job, pointers)
-        self._places = places
-        return at
+        self._places = addresses
+        return address
 
     def _taken(self, run: Any) -> None:
         """Takes from memory what a run has changed."""
-        places, job, watching = self._places, run.fields, run.watching
+        addresses, job, monitor = self._places, run.fields, run.watching
         layout_of("job.h", "Job").read_structure(self._bytes, self._end, job)
         for each, array in {**run.arrays, "rows": run.rows, **run.more_arrays}.items():
-            self._read(places[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
-        if watching is not None:
-            layout_of("events.h", "Events").read_structure(self._bytes, places["events"], watching.fields)
-            for each, array in watching.arrays.items():
-                self._read(places[f"events {each}"], array)
+            self._read(addresses[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
+        if monitor is not None:
+            layout_of("events.h", "Events").read_structure(self._bytes, addresses["events"], monitor.fields)
+            for each, array in monitor.arrays.items():
+                self._read(addresses[f"events {each}"], array)
 
     # ---- many runs
 
@@ -426,120 +439,124 @@ class Instance:
         self,
         run: Any,
         numbers: Mapping[str, int],
-        given: Mapping[str, np.ndarray],
-        found: Mapping[str, np.ndarray],
+        input_arrays: Mapping[str, np.ndarray],
+        output_arrays: Mapping[str, np.ndarray],
         inputs: tuple[np.ndarray, Mapping[int, np.ndarray]],
         fresh: Mapping[str, np.ndarray],
     ) -> None:
-        """Many runs as the kernel does them, by way of one that is ready. `numbers` and arrays that are `given` or
-        `found`: fields of a batch; `inputs` of all runs, with arrays by the addresses that stand there; `fresh`: what
-        arrays of a run hold when one begins."""
+        """Do many runs in the kernel, by way of one that is ready.
+
+        `numbers`, `input_arrays` and `output_arrays` are fields of a batch. `inputs`: the signals of all runs, and
+        their arrays by address. `fresh`: values of the arrays of a run when it begins.
+        """
         with self._lock:
             batch, array_of, signal = (
                 layout_of(*x) for x in (("batch.h", "Batch"), ("batch.h", "Array"), ("input.h", "Input"))
             )
-            places = {"stop": self._placed(run)}
-            at = places["stop"] + _SPARE
+            field_addresses = {"stop": self._placed(run)}
+            address = field_addresses["stop"] + _SPARE
             signals, curves = inputs
-            where: dict[Any, int] = {}
-            written: dict[Any, np.ndarray] = {("fresh", name): x for name, x in fresh.items()}
-            written.update(given)
-            written.update(curves)
-            written.update(found)
-            for key, x in written.items():
-                where[key], at = at, _up(at + x.nbytes + 8)
-            places |= {key: place for key, place in where.items() if isinstance(key, str)}
-            places["arrays"], at = at, _up(at + array_of.size * len(fresh))
-            places["inputs"], at = at, _up(at + signal.size * signals.size)
-            own, at = at, _up(at + batch.size)
-            self._grow(at + PAGE)
-            struct.pack_into("<i", self._bytes, places["stop"], 0)
-            for key, x in written.items():
-                self._write(where[key], x)
+            array_addresses: dict[Any, int] = {}
+            arrays: dict[Any, np.ndarray] = {("fresh", name): x for name, x in fresh.items()}
+            arrays.update(input_arrays)
+            arrays.update(curves)
+            arrays.update(output_arrays)
+            for key, x in arrays.items():
+                array_addresses[key], address = address, _up(address + x.nbytes + 8)
+            field_addresses |= {key: start for key, start in array_addresses.items() if isinstance(key, str)}
+            field_addresses["arrays"], address = address, _up(address + array_of.size * len(fresh))
+            field_addresses["inputs"], address = address, _up(address + signal.size * signals.size)
+            batch_address, address = address, _up(address + batch.size)
+            self._grow(address + PAGE)
+            struct.pack_into("<i", self._bytes, field_addresses["stop"], 0)
+            for key, x in arrays.items():
+                self._write(array_addresses[key], x)
             for i, (name, x) in enumerate(fresh.items()):
-                values = {"to": self._places[name], "from": where["fresh", name], "n": x.size}
-                array_of.write(self._bytes, places["arrays"] + i * array_of.size, values)
+                values = {"to": self._places[name], "from": array_addresses["fresh", name], "n": x.size}
+                array_of.write(self._bytes, field_addresses["arrays"] + i * array_of.size, values)
             for i, s in enumerate(signals.ravel()):
                 fields = {name: s[name].tolist() for name in signals.dtype.names or () if name not in ("x", "pieces")}
-                fields |= {name: where.get(int(s[name] or 0), 0) for name in ("x", "pieces")}
-                signal.write(self._bytes, places["inputs"] + i * signal.size, fields)
+                fields |= {name: array_addresses.get(int(s[name] or 0), 0) for name in ("x", "pieces")}
+                signal.write(self._bytes, field_addresses["inputs"] + i * signal.size, fields)
             constants = self._first + self._program.names.index(CONSTANTS)
-            batch.write(self._bytes, own, {**numbers, **places, "n_arrays": len(fresh)})
-            tallies = at
-            self._grow(tallies + self._kernel["tally_room"](self._store, own) + PAGE)
-            self._kernel["run_many"](self._store, self._room, constants, own, self._end, tallies)
-            for key, x in found.items():
-                self._read(where[key], x)
+            batch.write(self._bytes, batch_address, {**numbers, **field_addresses, "n_arrays": len(fresh)})
+            tallies = address
+            self._grow(tallies + self._kernel["tally_room"](self._store, batch_address) + PAGE)
+            self._kernel["run_many"](self._store, self._room, constants, batch_address, self._end, tallies)
+            for key, x in output_arrays.items():
+                self._read(array_addresses[key], x)
 
-    def _write_events(self, watching: Any, at: int, places: Mapping[str, int]) -> None:
+    def _write_events(self, monitor: Any, address: int, addresses: Mapping[str, int]) -> None:
         """The events of a run."""
-        for each, array in watching.arrays.items():
-            self._write(places[f"events {each}"], array)
-        pointers = {each: places[f"events {each}"] for each in watching.arrays} | {"use_values": self._use_values}
-        if watching.row_at is not None:
+        for each, array in monitor.arrays.items():
+            self._write(addresses[f"events {each}"], array)
+        pointers = {each: addresses[f"events {each}"] for each in monitor.arrays} | {"use_values": self._use_values}
+        if monitor.row_at is not None:
             pointers["row_at"] = self._row_at
-        if watching.data.close is not None:
+        if monitor.data.close is not None:
             pointers["close"] = self._close
-        if watching.data.hold is not None:
+        if monitor.data.hold is not None:
             pointers["hold"] = self._hold
-        layout_of("events.h", "Events").write_structure(self._bytes, at, watching.fields, pointers)
+        layout_of("events.h", "Events").write_structure(self._bytes, address, monitor.fields, pointers)
 
     def _values_set(self, job: int) -> int:
         """Parameters that an event sets."""
-        run, places = self._run, self._places
+        run, addresses = self._run, self._places
         events = layout_of("job.h", "Job").fields["events"][0] + job
-        at = struct.unpack_from("<I", self._bytes, events)[0]
-        layout_of("events.h", "Events").read_structure(self._bytes, at, run.watching.fields)
+        address = struct.unpack_from("<I", self._bytes, events)[0]
+        layout_of("events.h", "Events").read_structure(self._bytes, address, run.watching.fields)
         values = np.zeros(len(run.watching.arrays["values"]))
-        self._read(places["events values"], values)
+        self._read(addresses["events values"], values)
         failed = int(run.watching.use_values(values[:-1].tolist()))
         for name in ("p", "c"):
-            self._write(places[name], run.arrays[name])
+            self._write(addresses[name], run.arrays[name])
         return failed
 
-    def _closed(self, job: int, event: int, at: int) -> int:
+    def _closed(self, job: int, event: int, address: int) -> int:
         """Loops after an event."""
         run, y = self._run, np.zeros(len(self._run.state))
         layout_of("job.h", "Job").read_structure(self._bytes, job, run.fields)
-        self._read(at, y)
-        found = run.watching.close(event, y)
-        if found is not None:
-            self._write(at, np.asarray(found, float))
-        return int(found is None)
+        self._read(address, y)
+        state = run.watching.close(event, y)
+        if state is not None:
+            self._write(address, np.asarray(state, float))
+        return int(state is None)
 
-    def _row_within(self, _: int, t: float, at: int) -> int:
-        found = self._run.watching.row_within(t)
-        if found is not None:
-            self._write(at, np.asarray(found, float))
-        return int(found is None)
+    def _row_within(self, _: int, t: float, address: int) -> int:
+        row = self._run.watching.row_within(t)
+        if row is not None:
+            self._write(address, np.asarray(row, float))
+        return int(row is None)
 
-    def _held(self, what: int) -> None:
-        self._run.watching.data.hold(what)
+    def _held(self, action: int) -> None:
+        self._run.watching.data.hold(action)
 
-    def _write_signals(self, run: Any, at: int, points: Mapping[int, tuple[int, int]]) -> None:
+    def _write_signals(self, run: Any, address: int, points: Mapping[int, tuple[int, int]]) -> None:
         layout = layout_of("input.h", "Input")
         for i, signal in enumerate(run.signals):
-            x, pieces = points.get(i, (0, 0))
+            x, segments_address = points.get(i, (0, 0))
             if x:
                 self._write(x, run.inputs[i].points)
-                self._write(pieces, run.inputs[i].pieces)
-            layout.write_structure(self._bytes, at + i * layout.size, signal, {"x": x, "pieces": pieces})
+                self._write(segments_address, run.inputs[i].pieces)
+            layout.write_structure(self._bytes, address + i * layout.size, signal, {"x": x, "pieces": segments_address})
 
-    def _input_value(self, number: int, t: float, at: int) -> int:
+    def _input_value(self, number: int, t: float, address: int) -> int:
         """An input that is a function of Python."""
-        found = [0.0]
-        failed = int(self._run._input(number, t, found))
-        struct.pack_into("<d", self._bytes, at, found[0])
+        buffer = [0.0]
+        failed = int(self._run._input(number, t, buffer))
+        struct.pack_into("<d", self._bytes, address, buffer[0])
         return failed
 
     def _external_values(self, number: int, live: int, arguments: int, values: int) -> int:
         """A user function in Python."""
-        calls = self._run.calls
-        count = calls._called[number][1]
-        given = list(struct.unpack_from(f"<{count}d", self._bytes, arguments))
-        found: dict[int, float] = {}
-        failed = int(calls.back.guarded(call_routine, *calls._called[number], live, given, found))
-        for i, x in found.items():
+        program_calls = self._run.calls
+        count = program_calls._called[number][1]
+        c_arguments = list(struct.unpack_from(f"<{count}d", self._bytes, arguments))
+        results: dict[int, float] = {}
+        failed = int(
+            program_calls.back.guarded(call_routine, *program_calls._called[number], live, c_arguments, results)
+        )
+        for i, x in results.items():
             struct.pack_into("<d", self._bytes, values + 8 * i, x)
         return failed
 
@@ -549,6 +566,6 @@ def _called_back(program: Program) -> list[Routine]:
     return [r for r in program.externals if r.formulas is None and r.kernel is None]
 
 
-def _up(at: int) -> int:
+def _up(address: int) -> int:
     """The next address for anything."""
-    return -(-at // _SPARE) * _SPARE
+    return -(-address // _SPARE) * _SPARE

@@ -17,9 +17,9 @@ class WasmDriver:
     """One thread's part of many runs, by way of a run of the program that is ready but has not begun."""
 
     def __init__(
-        self, run: Any, begin: Beginnings, inputs: Sequence[Sequence[Input]], wanted: Wanted, results: Results
+        self, run: Any, initial: Beginnings, inputs: Sequence[Sequence[Input]], selection: Wanted, results: Results
     ) -> None:
-        self._run, self._begin, self._wanted, self._results = run, begin, wanted, results
+        self._run, self._begin, self._wanted, self._results = run, initial, selection, results
         self._instance, self._count = run.calls.instance.another(), 1
         arrays = [a for each in inputs for x in each for a in (x.points, x.pieces) if a is not None]
         self._curves = {a.ctypes.data: a for a in arrays}
@@ -27,7 +27,7 @@ class WasmDriver:
         run.write_to(rows)
         program = run.calls.program
         self._numbers = {
-            "n_states": begin.y.shape[1], "n_coordinates": len(program.coordinates),
+            "n_states": initial.y.shape[1], "n_coordinates": len(program.coordinates),
             "n_constants": len(program.constants.statements), "width": run.width, "block": block,
             "n_kept": len(results.kept), "n_times": results.kept.shape[2], "n_figures": len(results.figures),
         }  # fmt: skip
@@ -42,21 +42,27 @@ class WasmDriver:
             self._count = min(2 * self._count, MOST) if took < SHORT else max(1, self._count // 2)
 
     def _some(self, first: int, last: int) -> None:
-        begin, wanted, r, n = self._begin, self._wanted, self._results, last - first
-        own = {name: getattr(begin, name) for name in ("p", "y", "roots", "errors")}
-        given = {name: x if len(x) == 1 else x[first:last] for name, x in own.items()}
-        signals = begin.inputs if len(begin.inputs) == 1 else begin.inputs[first:last]
-        breaks = begin.first_breaks if len(begin.first_breaks) == 2 else begin.first_breaks[first : last + 1]
-        given |= {
-            "breaks": begin.breaks, "first_breaks": breaks, "kept_columns": wanted.kept[0],
-            "kept_factors": wanted.kept[1], "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0],
-            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "filters": wanted.filters,
+        initial, selection, r, n = self._begin, self._wanted, self._results, last - first
+        run_arrays = {name: getattr(initial, name) for name in ("p", "y", "roots", "errors")}
+        input_arrays = {name: x if len(x) == 1 else x[first:last] for name, x in run_arrays.items()}
+        signals = initial.inputs if len(initial.inputs) == 1 else initial.inputs[first:last]
+        breaks = initial.first_breaks if len(initial.first_breaks) == 2 else initial.first_breaks[first : last + 1]
+        input_arrays |= {
+            "breaks": initial.breaks, "first_breaks": breaks, "kept_columns": selection.kept[0],
+            "kept_factors": selection.kept[1], "figure_kinds": selection.kinds, "figure_columns": selection.figures[0],
+            "figure_factors": selection.figures[1], "figure_numbers": selection.numbers, "filters": selection.filters,
         }  # fmt: skip
-        kept, each = (r.kept[:, first:last], r.figures[:, first:last]), (r.status, r.reached, r.bad)
-        found = dict(zip(("kept", "figures"), (x.copy() for x in kept), strict=True))
-        found |= dict(zip(("status", "reached", "bad"), (x[first:last].copy() for x in each), strict=True))
-        numbers = self._numbers | {"n": n, **{f"{name}_apart": apart(x) for name, x in own.items()}}
-        numbers |= {"inputs_apart": apart(begin.inputs), "breaks_apart": int(len(begin.first_breaks) > 2)}
-        self._instance.run_many(self._run, numbers, given, found, (signals, self._curves), self._fresh)
-        r.kept[:, first:last], r.figures[:, first:last] = found["kept"], found["figures"]
-        r.reached[first:last], r.bad[first:last], r.status[first:last] = found["reached"], found["bad"], found["status"]
+        sample_arrays, end_arrays = (r.kept[:, first:last], r.figures[:, first:last]), (r.status, r.reached, r.bad)
+        output_arrays = dict(zip(("kept", "figures"), (x.copy() for x in sample_arrays), strict=True))
+        output_arrays |= dict(
+            zip(("status", "reached", "bad"), (x[first:last].copy() for x in end_arrays), strict=True)
+        )
+        numbers = self._numbers | {"n": n, **{f"{name}_apart": apart(x) for name, x in run_arrays.items()}}
+        numbers |= {"inputs_apart": apart(initial.inputs), "breaks_apart": int(len(initial.first_breaks) > 2)}
+        self._instance.run_many(self._run, numbers, input_arrays, output_arrays, (signals, self._curves), self._fresh)
+        r.kept[:, first:last], r.figures[:, first:last] = output_arrays["kept"], output_arrays["figures"]
+        r.reached[first:last], r.bad[first:last], r.status[first:last] = (
+            output_arrays["reached"],
+            output_arrays["bad"],
+            output_arrays["status"],
+        )

@@ -48,11 +48,11 @@ class Watching:
 
     def __init__(self, data: EventData, n_states: int, memory: int, modes: int = 0) -> None:
         self.data, self._n_states = data, n_states
-        n, most = len(data.watched), 4 * MOST_AT_ONCE * len(data.watched) + 1000
+        n, max_occurrences = len(data.watched), 4 * MOST_AT_ONCE * len(data.watched) + 1000
         longest = max([b - a for a, b, *_ in data.watched] + [s[4] - s[3] for s in data.settings])
         at_zero = np.zeros(n, records("event_at_zero.h", "AtZero"))
-        counted = np.zeros(n, records("events.h", "Counted"))
-        counted["idle"] = counted["undefined"] = np.nan
+        condition_histories = np.zeros(n, records("events.h", "Counted"))
+        condition_histories["idle"] = condition_histories["undefined"] = np.nan
         self.arrays: dict[str, np.ndarray] = {
             "watched": np.array([*map(tuple, data.watched)], records("events.h", "Watched")),
             "settings": np.array([*map(tuple, data.settings), (-1,) * 6], records("events.h", "Setting")),
@@ -60,17 +60,17 @@ class Watching:
             "follows": np.array([*data.follows, 0], np.int32),
             "values": np.array([*data.values, 0.0]),
             "at_zero": at_zero,
-            "counted": counted,
+            "counted": condition_histories,
             "times": np.zeros(n * (EVENTS.most + 1)),
-            "happenings": np.zeros(most, records("events.h", "Happening")),
-            "changes": np.zeros((most, 2 * (n_states + len(data.values)))),
+            "happenings": np.zeros(max_occurrences, records("events.h", "Happening")),
+            "changes": np.zeros((max_occurrences, 2 * (n_states + len(data.values)))),
         }
         self._calls = UseValues(self._use_values), Hold(self._hold), Close(self._close), RowAt(self._row_at)
         e = self.fields = Events()
         e.n_events, e.n_settings, e.n_values = n, len(data.settings), len(data.values)
         e.longest, e.n_held, e.n_modes = int(longest), memory, modes
         e.h, e.span, e.until, e.continued = data.step, data.span, data.until, data.continued
-        e.stopped, e.most_happenings = -1, most
+        e.stopped, e.most_happenings = -1, max_occurrences
         e.use_values = self._calls[0]
         if data.hold is not None:
             e.hold = self._calls[1]
@@ -103,10 +103,10 @@ class Watching:
 
     def _close(self, _: int, event: int, y: Any) -> int:
         state = np.ctypeslib.as_array(y, (self._n_states,))
-        found = self.close(event, state.copy())
-        if found is not None:
-            state[:] = found
-        return int(found is None)
+        closed_state = self.close(event, state.copy())
+        if closed_state is not None:
+            state[:] = closed_state
+        return int(closed_state is None)
 
     def close(self, event: int, y: np.ndarray) -> np.ndarray | None:
         """The state on the constraints after an event; None if that cannot be."""
@@ -121,11 +121,11 @@ class Watching:
         """From now on steps are taken elsewhere, with such rows within the last one."""
         self.row_at, self.fields.row_at = row_at, self._calls[3]
 
-    def _row_at(self, _: int, t: float, to: Any) -> int:
-        found = self.row_within(t)
-        if found is not None:
-            np.ctypeslib.as_array(to, (len(found),))[:] = found
-        return int(found is None)
+    def _row_at(self, _: int, t: float, target: Any) -> int:
+        row = self.row_within(t)
+        if row is not None:
+            np.ctypeslib.as_array(target, (len(row),))[:] = row
+        return int(row is None)
 
     def row_within(self, t: float) -> np.ndarray | None:
         """The row at a time within a step that was taken elsewhere; None if it cannot be had."""
@@ -138,9 +138,9 @@ class Watching:
             self.error = error
             return None
 
-    def _hold(self, what: int) -> None:
+    def _hold(self, action: int) -> None:
         assert self.data.hold is not None
-        self.data.hold(what)
+        self.data.hold(action)
 
     @property
     def stopped(self) -> int:
@@ -173,13 +173,13 @@ class Watching:
     def happened(self) -> list[Happened]:
         """What happened since this was asked last."""
         count, self.fields.n_happenings = self.fields.n_happenings, 0
-        found = []
+        occurrences = []
         for (event, kind, time), row in zip(
             self.arrays["happenings"][:count].tolist(), self.arrays["changes"][:count].copy(), strict=True
         ):
             y, v = np.split(row, [2 * self._n_states])
-            found.append(Happened(event, time, kind, _halves(y), _halves(v)))
-        return found
+            occurrences.append(Happened(event, time, kind, _halves(y), _halves(v)))
+        return occurrences
 
 
 def _halves(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -43,18 +43,18 @@ def options(parser: CommandParser) -> None:
     add("--response", nargs=2, **MANY, metavar=("INPUT", "OUTPUT"), help=response)
     hertz = "frequencies in Hz, evenly spaced on a logarithmic scale (default: 0.1:20:60)"
     add("--frequencies", type=frequencies, default=DEFAULT_FREQUENCIES, metavar="FROM:TO:COUNT", help=hertz)
-    by = "derivatives of the run with respect to these parameters"
-    add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help=by)
+    sensitivity = "derivatives of the run with respect to these parameters"
+    add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help=sensitivity)
     add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
     add("--check", action="store_true", help="compare sensitivities with differences of runs")
     locus = "eigenvalues over a parameter, input, state or output, or over an argument of model()"
     add("--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help=locus)
     add = parser.group("operating point")
-    where = (
+    operating_point = (
         "where the model is linearised: equilibrium, start, a time of the run in s, or a state NAME=VALUE, which may be"
         " repeated (default: equilibrium)"
     )
-    add("--at", action="append", type=place, metavar="POINT", help=where)
+    add("--at", action="append", type=place, metavar="POINT", help=operating_point)
     add("--inputs", **NAMED, type=value_of, metavar="NAME=VALUE", help="constant value of an input (may be repeated)")
     free = "parameter or input that is unknown in the equilibrium (may be repeated)"
     add("--free", **MANY, metavar="NAME", help=free)
@@ -97,20 +97,22 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
     start = equations.interface.start_values(start_values(args))
     sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fixed), "targets": dict(args.target)}
     values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
-    where = _where(args.at, start, bool(args.initial or args.guess))
-    at = where
-    if args.equilibrium or (where == "equilibrium" and (args.modes or args.response)):
+    requested_point = _where(args.at, start, bool(args.initial or args.guess))
+    operating_point = requested_point
+    if args.equilibrium or (requested_point == "equilibrium" and (args.modes or args.response)):
         try:
-            found = sim.equilibrium(at=start, **sought, **values)
+            equilibrium = sim.equilibrium(at=start, **sought, **values)
         except bc.NoEquilibrium as error:
-            more = "to linearise the model at its initial state instead: --modes --at start"
-            raise bc.NoEquilibrium(f"{error}; {more}", error.residuals, error.runaway) from None
+            hint = "to linearise the model at its initial state instead: --modes --at start"
+            raise bc.NoEquilibrium(f"{error}; {hint}", error.residuals, error.runaway) from None
         if args.equilibrium:
-            yield "equilibrium", found
-        at = found if where == "equilibrium" else at
-    held = {} if at is not where else values
+            yield "equilibrium", equilibrium
+        operating_point = equilibrium if requested_point == "equilibrium" else operating_point
+    point_values = {} if operating_point is not requested_point else values
     if args.modes:
-        linear = sim.linearize(at=at, parameters=held.get("parameters"), inputs=held.get("inputs") or None)
+        linear = sim.linearize(
+            at=operating_point, parameters=point_values.get("parameters"), inputs=point_values.get("inputs") or None
+        )
         for note in linear.notes:
             if not args.json:
                 print(f"note: {note}")
@@ -118,11 +120,14 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
     for source, output in args.response:
         yield (
             f"response of {output} to {source}",
-            sim.frequency_response(source, output, args.frequencies, at=at, **held),
+            sim.frequency_response(source, output, args.frequencies, at=operating_point, **point_values),
         )
     if args.locus:
         name, numbers = args.locus
-        yield f"locus over {name}", sim.root_locus(name, numbers, at=where, model=_model(args), **sought, **values)
+        yield (
+            f"locus over {name}",
+            sim.root_locus(name, numbers, at=requested_point, model=_model(args), **sought, **values),
+        )
     if args.sensitivity:
         yield "sensitivity", sim.sensitivity(
             args.sensitivity, args.outputs, parameters=dict(args.set), initial=start_values(args), check=args.check,
@@ -145,16 +150,16 @@ def place(text: str) -> str | float | tuple[str, float]:
         raise ArgumentTypeError(f"{text!r} is not equilibrium, start, a time of the run in s, or STATE=VALUE") from None
 
 
-def _where(given: Sequence[Any] | None, start: Mapping[str, float], changed: bool) -> Any:
+def _where(requested: Sequence[Any] | None, start: Mapping[str, float], has_initial: bool) -> Any:
     """What --at says: a word, a time, or states that are changed at the start."""
-    states = [x for x in given or () if isinstance(x, tuple)]
-    others = [x for x in given or () if not isinstance(x, tuple)]
-    if len(others) > 1 or (states and others and others != ["start"]):
+    states = [x for x in requested or () if isinstance(x, tuple)]
+    points = [x for x in requested or () if not isinstance(x, tuple)]
+    if len(points) > 1 or (states and points and points != ["start"]):
         raise bc.ModelError("--at: give one place; only states (--at NAME=VALUE) may be repeated")
     if states:
         return {**start, **dict(states)}
-    found = others[0] if others else "equilibrium"
-    return dict(start) if found == "start" and changed else found
+    point = points[0] if points else "equilibrium"
+    return dict(start) if point == "start" and has_initial else point
 
 
 def _model(args: Namespace) -> Callable[..., Any] | None:
@@ -202,14 +207,14 @@ def figures(result: Any) -> Any:
     ]  # fmt: skip
 
 
-def _range(text: str, what: str) -> tuple[float, float, int]:
-    parts = text.split(":")
+def _range(text: str, label: str) -> tuple[float, float, int]:
+    fields = text.split(":")
     try:
-        first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
+        first, last, count = float(fields[0]), float(fields[1]), int(fields[2])
     except (ValueError, IndexError):
-        raise ArgumentTypeError(f"{what} {text!r} is not FROM:TO:COUNT") from None
+        raise ArgumentTypeError(f"{label} {text!r} is not FROM:TO:COUNT") from None
     if not 1 <= count <= MOST_VALUES or not np.isfinite([first, last, last - first]).all():
-        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count from 1 to {MOST_VALUES}")
+        raise ArgumentTypeError(f"{label} {text!r}: the ends must be finite, the count from 1 to {MOST_VALUES}")
     return first, last, count
 
 
@@ -223,8 +228,8 @@ def frequencies(text: str) -> np.ndarray:
 
 def sweep(text: str) -> tuple[str, Sequence[float]]:
     """speed=200:1200:21"""
-    name, equals, rest = text.rpartition("=")
+    name, equals, range_text = text.rpartition("=")
     if not equals or not name.strip():
         raise ArgumentTypeError(f"{text!r} is not NAME=FROM:TO:COUNT")
-    first, last, count = _range(rest, "values")
+    first, last, count = _range(range_text, "values")
     return name.strip(), np.linspace(first, last, count).tolist()

@@ -50,14 +50,14 @@ def _new(args: Namespace) -> int:
 
 def _check(args: Namespace) -> int:
     car = Car.read(args.file)
-    found, figures = car.check(), car.metrics.details
+    messages, figures = car.check(), car.metrics.details
     if not args.quick:
         try:
             handling = handling_of_car(car)
-            found, figures = [*found, *unusual(handling)], {**figures, **handling.details}
+            messages, figures = [*messages, *unusual(handling)], {**figures, **handling.details}
         except RunError as error:
-            found.append(f"handling figures are missing: {error}.")
-    return show_check(args, car.name, "the suspensions close, the springs hold the car", figures, found)
+            messages.append(f"handling figures are missing: {error}.")
+    return show_check(args, car.name, "the suspensions close, the springs hold the car", figures, messages)
 
 
 def _list(args: Namespace) -> int:

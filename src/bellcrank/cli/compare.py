@@ -48,31 +48,31 @@ def command(args: Namespace) -> None:
         usual = system.equations(**given(solve=args.solve))
     inputs = read_inputs(args.input, usual) if args.input else None
     with Progress("comparing") as progress:
-        found = bc.compare(
+        result = bc.compare(
             system, free_fall=args.free_fall, limits=not args.no_limits, parameters=settings(args, usual) or None,
             initial=start_values(args) or None, inputs=inputs, progress=progress.report,
             **run_settings(args), **given(methods=args.dae, horizons=args.horizons, backend=args.backend),
         )  # fmt: skip
     if args.plot:
-        found.plot(in_folder(args.plot))
-    print(json.dumps(found.as_dict(), indent=2) if args.json else text(found, args.plot))
+        result.plot(in_folder(args.plot))
+    print(json.dumps(result.as_dict(), indent=2) if args.json else text(result, args.plot))
 
 
-def text(found: bc.Comparison, plot: str | None) -> str:
+def text(result: bc.Comparison, plot: str | None) -> str:
     """The table."""
-    until = [f"drift {x:g} s" for x in found.horizons]
-    head = ["method", *until, "speeds", "error", "energy", "operations", "us/step", "largest step"]
+    drift_heads = [f"drift {x:g} s" for x in result.horizons]
+    head = ["method", *drift_heads, "speeds", "error", "energy", "operations", "us/step", "largest step"]
     rows = []
-    for r in found.rows:
+    for r in result.rows:
         residuals = [f"{x:.1e}" for x in (*r.drift, r.speed, r.error)]
         energy, limit = "-" if r.energy is None else f"{r.energy:.1e}", "-" if r.limit is None else f"{r.limit:.3g} s"
         rows.append([r.name, *residuals, energy, str(r.operations), f"{r.microseconds:.3g}", limit])
     lines = [
-        f"{found.model}: {found.method}, step {found.step:g} s, to t = {found.t_end:g} s, in {found.backend}",
+        f"{result.model}: {result.method}, step {result.step:g} s, to t = {result.t_end:g} s, in {result.backend}",
         table(rows, head, "<" + ">" * (len(head) - 1)),
         "",
         "drift, speeds: largest residuals of positions and speeds;"
         " error, energy: against the default with an eighth of the step",
     ]
-    lines += [f"{r.name}: {r.ended}" for r in found.rows if r.ended != "finished"]
+    lines += [f"{r.name}: {r.ended}" for r in result.rows if r.ended != "finished"]
     return "\n".join([*lines, *([f"wrote {plot}"] if plot else [])])

@@ -77,17 +77,17 @@ def command(args: Namespace) -> int:
     if len(args.words) < 2:
         _list(args)
         return FINE
-    files, asked = cars_and_manoeuvres(args.words)
-    for name in asked:
+    files, requested = cars_and_manoeuvres(args.words)
+    for name in requested:
         if name not in known() and name != ALL:
-            near = did_you_mean(name, [*known(), ALL])
-            raise ModelError(f"no manoeuvre is called '{name}'.{near} There are {', '.join(known())} and {ALL}.")
+            suggestion = did_you_mean(name, [*known(), ALL])
+            raise ModelError(f"no manoeuvre is called '{name}'.{suggestion} There are {', '.join(known())} and {ALL}.")
     if args.vary:
-        names = _names(asked)
+        names = _names(requested)
         show_experiment(args, files, names, _settings(args, names[0], len(names)))
         return FINE
     cars = labelled(with_setups(files, args.setup))
-    names = _names(asked, cars)
+    names = _names(requested, cars)
     for option in ("plot", "animate"):
         if getattr(args, option) and len(names) * len(cars) > 1:
             raise ModelError(f"--{option} draws one manoeuvre of one car; for more give --report or --out")
@@ -99,16 +99,16 @@ def command(args: Namespace) -> int:
     targets = targets_of(args.targets)
     with Progress("driving") as progress:
 
-        def drive(car: Car, each: str) -> Result:
-            return run(car, cast(ManoeuvreName, each), **_settings(args, each, len(names)))
+        def drive(car: Car, name_driven: str) -> Result:
+            return run(car, cast(ManoeuvreName, name_driven), **_settings(args, name_driven, len(names)))
 
-        for car, each in drive_all(cars, names, drive, progress.report_next):
-            if each not in car.failures:
-                unwritten += _report(args, car, each, len(cars) > 1)
+        for car, name_driven in drive_all(cars, names, drive, progress.report_next):
+            if name_driven not in car.failures:
+                unwritten += _report(args, car, name_driven, len(cars) > 1)
             elif len(names) * len(cars) == 1:
-                raise ModelError(car.failures[each])
+                raise ModelError(car.failures[name_driven])
             else:
-                print(f"{car.label}: {each}: not driven. {car.failures[each]}", file=sys.stderr)
+                print(f"{car.label}: {name_driven}: not driven. {car.failures[name_driven]}", file=sys.stderr)
         progress.what = "writing the page"
         if args.report:
             write_page(in_folder(args.report), cars, targets, args.author)
@@ -116,8 +116,8 @@ def command(args: Namespace) -> int:
         print(f"wrote {args.report}")
     results = [r for car in cars for r in car.results.values()]
     if args.json:
-        found = [r.to_dict() for r in results]
-        print(json.dumps(found[0] if len(found) == 1 else found, indent=2))
+        entries = [r.to_dict() for r in results]
+        print(json.dumps(entries[0] if len(entries) == 1 else entries, indent=2))
     if unwritten:
         raise RunError("not all files were written: " + "; ".join(unwritten))
     failed = any(car.failures for car in cars) or (len(results) == 1 and results[0].passed is False)
@@ -132,17 +132,19 @@ def cars_and_manoeuvres(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:first], [*dict.fromkeys(words[first:])]
 
 
-def _names(asked: Sequence[str], cars: Iterable[Driven] = ()) -> list[str]:
+def _names(requested: Sequence[str], cars: Iterable[Driven] = ()) -> list[str]:
     """Names of manoeuvres, with those that `all` is for these cars."""
-    return [*dict.fromkeys(name for word in asked for name in (every(cars) if word == ALL else [word]))]
+    return [*dict.fromkeys(name for word in requested for name in (every(cars) if word == ALL else [word]))]
 
 
 def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
     """Those of one of several manoeuvres; a speed is for those that have one."""
-    has = known()[name].settings if name in known() else {}
-    settings = {k: _several(v) if k in has and isinstance(has[k].default, tuple) else v for k, v in args.set}
+    setting_of = known()[name].settings if name in known() else {}
+    settings = {
+        k: _several(v) if k in setting_of and isinstance(setting_of[k].default, tuple) else v for k, v in args.set
+    }
     for key, value in given(speed=args.speed, method=args.method, log=args.log, map=args.map).items():
-        if key in has or count == 1:
+        if key in setting_of or count == 1:
             if key in settings:
                 raise ModelError(f"the {key} is given twice, by --{key} and by --set")
             settings[key] = value
@@ -159,19 +161,19 @@ def _several(value: Any) -> Any:
 
 def _report(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
     """Prints and writes what was asked for about one manoeuvre; returns what could not be written."""
-    result, written, failed = car.results[name], [], []
+    result, paths, failed = car.results[name], [], []
     folder = Path(args.out or "") / (identifier(car.label) if several else "")
     try:
-        written += result.save(folder) if args.out is not None else []
-        written += [result.plot(in_folder(args.plot))] if args.plot else []
+        paths += result.save(folder) if args.out is not None else []
+        paths += [result.plot(in_folder(args.plot))] if args.plot else []
         if args.animate:
             with Progress("drawing") as progress:
-                written.append(result.animate(in_folder(args.animate), progress=progress.report))
+                paths.append(result.animate(in_folder(args.animate), progress=progress.report))
     except RunError as error:
         failed.append(str(error))
     if not args.json:
         print(result)
-        print_written(*written)
+        print_written(*paths)
     return failed
 
 

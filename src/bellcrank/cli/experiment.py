@@ -36,52 +36,57 @@ def show_experiment(args: Namespace, files: list[str], names: list[str], setting
         raise ModelError("--vary has no --plot, --targets or --author; --report writes a page, --out a table (.csv)")
     with Progress("driving") as progress, ExitStack() as cluster:
         executor = cluster.enter_context(remote(args.cluster)).get_executor() if args.cluster else None
-        found = experiment(
+        result = experiment(
             files[0], cast(ManoeuvreName, names[0]), dict(args.vary), samples=args.samples, cores=args.cores,
             executor=executor, progress=progress.report_next, **settings,
         )  # fmt: skip
-    first = next((n for n in known()[names[0]].first if n in found.metrics), next(iter(found.metrics)))
-    written = []
+    first = next((n for n in known()[names[0]].first if n in result.metrics), next(iter(result.metrics)))
+    paths = []
     if args.out:
-        written.append(found.save(in_folder(str(Path(args.out) / f"{names[0]}_set-ups.csv"))))
+        paths.append(result.save(in_folder(str(Path(args.out) / f"{names[0]}_set-ups.csv"))))
     if args.report:
-        written.append(found.page(in_folder(args.report)))
+        paths.append(result.page(in_folder(args.report)))
     if args.json:
-        print(json.dumps(_figures(found), indent=2))
+        print(json.dumps(_figures(result), indent=2))
         return
-    _show(found, args.sort if args.sort in found.metrics else first)
-    print_written(*written)
+    _show(result, args.sort if args.sort in result.metrics else first)
+    print_written(*paths)
     if args.sort:
-        found[args.sort]  # a mistyped one is reported after the results, which may have taken long
+        result[args.sort]  # a mistyped one is reported after the results, which may have taken long
 
 
-def _show(found: Experiment, by: str) -> None:
-    shown = [by, *(n for n in found.varying if n != by)][:COLUMNS]
-    keys = [f.key for f in found.factors]
-    how = "one model" if found.shared else "a car of their own for each"
-    print(f"{found.car}: {found.manoeuvre}, {len(found.setups)} set-ups by {how}\n")
-    rows = [[*(f"{x:.6g}" for x in found.setups[i]), *(f"{found[n][i]:.5g}" for n in shown)] for i in found.order(by)]
-    heads = [*keys, *(f"{n} ({found.units[n]})" for n in shown)]
-    print(f"sorted by {by}" + (f", first {SHOWN} of {len(rows)}" if len(rows) > SHOWN else ""))
+def _show(result: Experiment, sort_key: str) -> None:
+    columns = [sort_key, *(n for n in result.varying if n != sort_key)][:COLUMNS]
+    keys = [f.key for f in result.factors]
+    model_text = "one model" if result.shared else "a car of their own for each"
+    print(f"{result.car}: {result.manoeuvre}, {len(result.setups)} set-ups by {model_text}\n")
+    rows = [
+        [*(f"{x:.6g}" for x in result.setups[i]), *(f"{result[n][i]:.5g}" for n in columns)]
+        for i in result.order(sort_key)
+    ]
+    heads = [*keys, *(f"{n} ({result.units[n]})" for n in columns)]
+    print(f"sorted by {sort_key}" + (f", first {SHOWN} of {len(rows)}" if len(rows) > SHOWN else ""))
     print(table(rows[:SHOWN], heads, ">" * len(heads)))
     print(
         "\nchange from the lowest to the highest value of each factor; R2: variance explained by the response surface"
     )
-    rows = [[n, *(f"{x:.4g}" for x in found.effects(n).values()), f"{found.surface(n).r2:.3f}"] for n in found.varying]
+    rows = [
+        [n, *(f"{x:.4g}" for x in result.effects(n).values()), f"{result.surface(n).r2:.3f}"] for n in result.varying
+    ]
     print(table(rows, ["metric", *keys, "R2"], "<" + ">" * (len(keys) + 1)))
-    for i, why in list(found.failures.items())[:3]:
-        print(f"note: set-up {i + 1} was not driven: {why}")
-    if len(found.failures) > 3:
-        print(f"note: {len(found.failures)} set-ups were not driven")
+    for i, reason in list(result.failures.items())[:3]:
+        print(f"note: set-up {i + 1} was not driven: {reason}")
+    if len(result.failures) > 3:
+        print(f"note: {len(result.failures)} set-ups were not driven")
 
 
-def _figures(found: Experiment) -> dict[str, object]:
+def _figures(result: Experiment) -> dict[str, object]:
     return {
-        "car": found.car,
-        "manoeuvre": found.manoeuvre,
-        "factors": {f.key: [number(x) for x in found.setups[:, i]] for i, f in enumerate(found.factors)},
-        "metrics": {n: [number(float(x)) for x in y] for n, y in found.metrics.items()},
-        "units": dict(found.units),
-        "effects": {n: {k: number(x) for k, x in found.effects(n).items()} for n in found.varying},
-        "failures": {str(i): why for i, why in found.failures.items()},
+        "car": result.car,
+        "manoeuvre": result.manoeuvre,
+        "factors": {f.key: [number(x) for x in result.setups[:, i]] for i, f in enumerate(result.factors)},
+        "metrics": {n: [number(float(x)) for x in y] for n, y in result.metrics.items()},
+        "units": dict(result.units),
+        "effects": {n: {k: number(x) for k, x in result.effects(n).items()} for n in result.varying},
+        "failures": {str(i): reason for i, reason in result.failures.items()},
     }

@@ -20,10 +20,10 @@ ENDINGS = {"fmu": ".fmu", "page": ".html"}  # of formats that are one file
 
 def _slider(text: str) -> tuple[str, tuple[float, float] | None]:
     """A name, or a name with two ends."""
-    name, given, ends = text.partition("=")
-    if not given:
+    name, equals, limits = text.partition("=")
+    if not equals:
         return name, None
-    low, _, high = ends.partition(":")
+    low, _, high = limits.partition(":")
     try:
         return name, (float(low), float(high))
     except ValueError:
@@ -79,13 +79,13 @@ def format_options(parser: CommandParser, *formats: str) -> None:
     groups = {option: ", ".join(x for x in formats if option in FORMATS[x].options) for option in ("events", *OPTIONS)}
     if groups["events"]:
         watched_options(parser, groups["events"])
-    for option, (name, how) in OPTIONS.items():
+    for option, (name, argument_options) in OPTIONS.items():
         if groups[option]:
-            parser.group(groups[option])(name, dest=option, **how)
-    (metavar, *others) = sorted({"FILE" if name in ENDINGS else "FOLDER" for name in formats})
-    what = "file or folder" if others else metavar.lower()
-    words = f"{what} to write (default: named after model and format)"
-    parser.group("output")("--out", metavar="PATH" if others else metavar, help=words)
+            parser.group(groups[option])(name, dest=option, **argument_options)
+    (metavar, *other_kinds) = sorted({"FILE" if name in ENDINGS else "FOLDER" for name in formats})
+    target = "file or folder" if other_kinds else metavar.lower()
+    words = f"{target} to write (default: named after model and format)"
+    parser.group("output")("--out", metavar="PATH" if other_kinds else metavar, help=words)
 
 
 def command(args: Namespace) -> None:
@@ -94,10 +94,10 @@ def command(args: Namespace) -> None:
 
 def export(args: Namespace, name: str) -> None:
     """Writes the model of a command in a format."""
-    chosen = {option: value for option in OPTIONS if (value := getattr(args, option, None))}
+    export_options = {option: value for option in OPTIONS if (value := getattr(args, option, None))}
     if hasattr(args, "event"):
-        chosen |= {option: value for option, value in events_given(args).items() if value}
-    format_of(name, chosen)  # before anything is derived
+        export_options |= {option: value for option, value in events_given(args).items() if value}
+    format_of(name, export_options)  # before anything is derived
     one_file, stem = name in ENDINGS, Path(args.model).stem
     path: Any = args.out or (stem + ENDINGS[name] if one_file else f"{stem}_{name}")
     if one_file:
@@ -105,19 +105,19 @@ def export(args: Namespace, name: str) -> None:
             raise bc.ModelError(f"--out {path}: what is written must end in {ENDINGS[name]}")
         in_folder(path)
     equations = derive(args)
-    if "sliders" in chosen:
-        chosen["sliders"] = dict(args.sliders)
-    if "run" in chosen:
-        chosen["run"] = bc.Run.read(args.run)
-    if "modes" in chosen:
+    if "sliders" in export_options:
+        export_options["sliders"] = dict(args.sliders)
+    if "run" in export_options:
+        export_options["run"] = bc.Run.read(args.run)
+    if "modes" in export_options:
         with Progress("linearising"):
-            chosen["modes"] = equations.compile().linearize("equilibrium", wrt=(), outputs=())
+            export_options["modes"] = equations.compile().linearize("equilibrium", wrt=(), outputs=())
     with Progress("writing the files"):
-        written: Any = equations.export(name, path, **chosen)  # type: ignore[call-overload]
+        output: Any = equations.export(name, path, **export_options)  # type: ignore[call-overload]
     if name == "page":
-        print(f"wrote {path}, {len(written.text.encode()) / 1000:.0f} kB")
+        print(f"wrote {path}, {len(output.text.encode()) / 1000:.0f} kB")
         return
-    print("\n".join([equations.summary(), *_next_steps(name, written), f"wrote {written}"]))
+    print("\n".join([equations.summary(), *_next_steps(name, output), f"wrote {output}"]))
 
 
 def _next_steps(name: str, path: Path) -> list[str]:

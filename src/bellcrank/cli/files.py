@@ -33,9 +33,9 @@ def in_folder(path: str) -> str:
 
 def draw_to(path: str, draw: Callable[[str], object]) -> None:
     """Draws a picture; an error if files of that kind cannot be drawn."""
-    place = in_folder(path)
+    picture_path = in_folder(path)
     try:
-        draw(place)
+        draw(picture_path)
     except ValueError as error:
         raise bc.ModelError(f"cannot draw {path}: {error}") from None
 
@@ -45,27 +45,27 @@ def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:
 
     Time is converted to seconds; other units, where the file has them, must agree with the model.
     """
-    known = {x.name: x for x in equations.interface.signals}
+    signals = {x.name: x for x in equations.interface.signals}
 
     def meant(name: str) -> str | None:
-        return find_name(name, known, f"{path}: column")
+        return find_name(name, signals, f"{path}: column")
 
-    other = Path(path).suffix.lower() in FORMATS.keys() - {".csv"}
-    found = read_contents(path) if other else read_csv(path, lambda name: meant(name) is not None)
-    record = over_time(found, path)
-    used = {c.name: known[name] for c in record.channels if (name := meant(c.name)) is not None}
-    one_each(used, {column: x.name for column, x in used.items()}, f"{path}: columns")
-    if not used:
-        wanted = ", ".join(x.name for x in known.values()) or "none"
-        columns = ", ".join((*(c.name for c in found.channels), *found.omitted))
-        raise bc.RunError(f"{path}: no column is an input of the model. Columns: {columns}; inputs: {wanted}.")
-    for name in (*(c.name for c in record.channels if c.name not in used), *found.omitted):
+    is_record_file = Path(path).suffix.lower() in FORMATS.keys() - {".csv"}
+    contents = read_contents(path) if is_record_file else read_csv(path, lambda name: meant(name) is not None)
+    record = over_time(contents, path)
+    signal_of = {c.name: signals[name] for c in record.channels if (name := meant(c.name)) is not None}
+    one_each(signal_of, {column: x.name for column, x in signal_of.items()}, f"{path}: columns")
+    if not signal_of:
+        input_names = ", ".join(x.name for x in signals.values()) or "none"
+        columns = ", ".join((*(c.name for c in contents.channels), *contents.omitted))
+        raise bc.RunError(f"{path}: no column is an input of the model. Columns: {columns}; inputs: {input_names}.")
+    for name in (*(c.name for c in record.channels if c.name not in signal_of), *contents.omitted):
         warnings.warn(f"{path}: column '{name}' is no input of the model", bc.ModelWarning, stacklevel=2)
     for c in record.channels:
-        expected = used[c.name].unit.text if c.name in used else ""
-        if c.name in used and c.unit not in (expected, ""):
+        expected = signal_of[c.name].unit.text if c.name in signal_of else ""
+        if c.name in signal_of and c.unit not in (expected, ""):
             raise bc.RunError(f"{path}: '{c.name}' is in {c.unit}, but the model takes it in {expected}")
-    return {used[c.name].name: (record.time, c.values) for c in record.channels if c.name in used}
+    return {signal_of[c.name].name: (record.time, c.values) for c in record.channels if c.name in signal_of}
 
 
 def is_script(path: str) -> bool:

@@ -48,12 +48,12 @@ def options(parser: CommandParser) -> None:
 
 def bounded(text: str) -> tuple[str, Any]:
     """NAME or NAME=LOW:HIGH, of a key of a car file with a unit behind."""
-    name, equals, given = text.rpartition("=")
+    name, equals, bounds = text.rpartition("=")
     if not equals:
         return text.strip(), None
-    ends, _, unit = given.strip().partition(" ")
+    limits, _, unit = bounds.strip().partition(" ")
     try:
-        low, high = (float(x) for x in ends.split(":"))
+        low, high = (float(x) for x in limits.split(":"))
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not NAME or NAME=LOW:HIGH") from None
     if not name.strip() or not low < high:
@@ -62,48 +62,48 @@ def bounded(text: str) -> tuple[str, Any]:
 
 
 def command(args: Namespace) -> None:
-    found = _fitted(args)
-    written = []
+    fit = _fitted(args)
+    paths = []
     if args.plot:
-        found.plot(in_folder(args.plot))
-        written.append(args.plot)
+        fit.plot(in_folder(args.plot))
+        paths.append(args.plot)
     if args.report:
-        written.append(str(found.page(in_folder(args.report))))
+        paths.append(str(fit.page(in_folder(args.report))))
     if args.json:
-        print(json.dumps(found.to_dict(), indent=2))
+        print(json.dumps(fit.to_dict(), indent=2))
         return
-    print(found)
-    print_written(*written)
+    print(fit)
+    print_written(*paths)
 
 
 def _fitted(args: Namespace) -> Fit:
     if is_script(args.model):
         raise bc.ModelError("identify takes models of Python, decks and cars, not AUTOLEV scripts")
     logs = [Recording(path, args.map) for path in args.log]
-    chosen: dict[str, Any] = given(step=args.step, method=args.method)
-    chosen |= {"weights": dict(args.weight) or None, "start": dict(args.first), "max_iterations": args.iterations}
+    fit_options: dict[str, Any] = given(step=args.step, method=args.method)
+    fit_options |= {"weights": dict(args.weight) or None, "start": dict(args.first), "max_iterations": args.iterations}
     if args.channels:
-        chosen["channels"] = [c.strip() for c in args.channels.split(",")]
+        fit_options["channels"] = [c.strip() for c in args.channels.split(",")]
     if (is_car(args.model) or is_both(args.model)) and not is_motorcycle(args.model):
         for option in ("set", "initial", "guess", "arg"):
             if getattr(args, option):
                 raise bc.ModelError(f"--{option} is for models; values of a car are those of its file")
-        if chosen.pop("step", None) is not None:
+        if fit_options.pop("step", None) is not None:
             raise bc.ModelError("--step is for models; cars have steps of 1 ms")
         with Progress("searching") as progress:
             return bc.manoeuvres.identify(
-                args.model, logs, dict(args.fit), speed=args.speed, progress=progress.report, **chosen
+                args.model, logs, dict(args.fit), speed=args.speed, progress=progress.report, **fit_options
             )
     if args.speed is not None:
         raise bc.ModelError("--speed is for cars")
-    wrong = [name for name, ends in args.fit if isinstance(ends, tuple) and isinstance(ends[0], str)]
-    if wrong:
-        raise bc.ModelError(f"--fit {wrong[0]}: bounds of models are numbers in user units")
+    with_units = [name for name, bounds in args.fit if isinstance(bounds, tuple) and isinstance(bounds[0], str)]
+    if with_units:
+        raise bc.ModelError(f"--fit {with_units[0]}: bounds of models are numbers in user units")
     equations = derive(args)
     with Progress("compiling"):
         sim = equations.compile()
     fixed = settings(args, equations)
     with Progress("searching") as progress:
         return bc.optimize.fit(
-            sim, logs, dict(args.fit), fixed=fixed, initial=start_values(args), progress=progress.report, **chosen
+            sim, logs, dict(args.fit), fixed=fixed, initial=start_values(args), progress=progress.report, **fit_options
         )

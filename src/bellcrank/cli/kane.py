@@ -62,17 +62,17 @@ def run_command(args: Namespace) -> int:
         order = "; ".join(", ".join(s.name for s in g) for g in plan.groups)
         raise bc.ModelError(f"a run needs --input FILE.in with values for {order}")
     texts = {} if outcome is None else output_texts(outcome)
-    written = session.files.flush()
+    paths = session.files.flush()
     session.files.at_once = True
     for name, text in texts.items():
-        written.append(session.files.folder / name)
-        session.files.write(written[-1], text)
+        paths.append(session.files.folder / name)
+        session.files.write(paths[-1], text)
     if outcome is not None and args.out and args.out.lower().endswith(".csv"):
-        written.append(outcome.run.save(in_folder(args.out)))
+        paths.append(outcome.run.save(in_folder(args.out)))
     if outcome is not None and args.plot:
         outcome.run.plot(path=in_folder(args.plot))
-        written.append(Path(args.plot))
-    figures = _figures(plan, outcome, session, written)
+        paths.append(Path(args.plot))
+    figures = _figures(plan, outcome, session, paths)
     print(json.dumps(figures, indent=2) if args.json else _words(session, plan, outcome, figures))
     return FINE if outcome is None or outcome.run.status is RunStatus.FINISHED else ENDED_EARLY
 
@@ -90,12 +90,12 @@ def _run(plan: Plan, args: Namespace) -> Outcome:
 
 def _refuse_unused(args: Namespace) -> None:
     """Options that mean nothing to a script are reported, not passed over; so are those of a run without one."""
-    asked = [name for name, value in vars(args).items() if name not in OPTIONS and value not in (None, False, [])]
-    if asked:
-        raise bc.ModelError(f"{_written(asked)}: not for AUTOLEV scripts; --print sets the time between rows")
-    asked = [name for name in OF_A_RUN if not args.input and getattr(args, name) not in (None, False, [])]
-    if asked:
-        raise bc.ModelError(f"{_written(asked)}: a run needs --input FILE.in with the values of the script's symbols")
+    unused = [name for name, value in vars(args).items() if name not in OPTIONS and value not in (None, False, [])]
+    if unused:
+        raise bc.ModelError(f"{_written(unused)}: not for AUTOLEV scripts; --print sets the time between rows")
+    unused = [name for name in OF_A_RUN if not args.input and getattr(args, name) not in (None, False, [])]
+    if unused:
+        raise bc.ModelError(f"{_written(unused)}: a run needs --input FILE.in with the values of the script's symbols")
 
 
 def _written(names: list[str]) -> str:
@@ -103,10 +103,10 @@ def _written(names: list[str]) -> str:
 
 
 def _text(path: str) -> str:
-    found = existing(path)
-    if not found.exists():
+    path_found = existing(path)
+    if not path_found.exists():
         raise bc.ModelError(f"no file {path}")
-    return Files().read(found)
+    return Files().read(path_found)
 
 
 def _stem(path: str) -> str:
@@ -118,7 +118,7 @@ def _require_kane(session: Session, path: str) -> None:
         raise bc.ModelError(f"{Path(path).name} has no equations of motion: it ends without KANE")
 
 
-def _figures(plan: Plan, o: Outcome | None, session: Session, written: list[Path]) -> dict[str, Any]:
+def _figures(plan: Plan, o: Outcome | None, session: Session, paths: list[Path]) -> dict[str, Any]:
     e = plan.equations
     result: dict[str, Any] = {**model_sizes(e), "operations": e.operation_count()}
     if o is not None:
@@ -135,7 +135,7 @@ def _figures(plan: Plan, o: Outcome | None, session: Session, written: list[Path
             "final": {n: last_value(run, n) for n in run},
         }
     notes = [*session.notes, *plan.notes, *(o.notes if o else [])]
-    return {**result, "notes": notes, "written": [str(p) for p in written]}
+    return {**result, "notes": notes, "written": [str(p) for p in paths]}
 
 
 def _words(session: Session, plan: Plan, o: Outcome | None, f: dict[str, Any]) -> str:

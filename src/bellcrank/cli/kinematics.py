@@ -65,17 +65,17 @@ def options(parser: CommandParser) -> None:
 
 def span(text: str) -> np.ndarray:
     """LOW:HIGH, LOW:HIGH:N or one value, in mm; in m."""
-    parts = text.split(":")
+    fields = text.split(":")
     try:
-        numbers = [float(p) for p in parts[:2]]
-        n = int(parts[2]) if len(parts) == 3 else 17 if len(parts) == 2 else 1
+        numbers = [float(p) for p in fields[:2]]
+        n = int(fields[2]) if len(fields) == 3 else 17 if len(fields) == 2 else 1
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not LOW:HIGH, LOW:HIGH:N or a number") from None
     if (
-        len(parts) > 3
+        len(fields) > 3
         or not 1 <= n <= MOST_VALUES
         or not np.isfinite(numbers).all()
-        or (len(parts) > 1 and numbers[0] >= numbers[1])
+        or (len(fields) > 1 and numbers[0] >= numbers[1])
     ):
         raise ArgumentTypeError(f"{text!r}: LOW must lie below HIGH, and N between 1 and {MOST_VALUES}")
     return np.linspace(numbers[0], numbers[-1], n) / 1000
@@ -91,32 +91,32 @@ def command(args: Namespace) -> None:
     if args.fit is not None:
         from bellcrank.cli.fit import show_fit
 
-        found = show_fit(args)
+        fit_figures = show_fit(args)
         if args.json:
-            print(json.dumps(found, indent=2))
+            print(json.dumps(fit_figures, indent=2))
         return
-    asked = [name for name in ("loads", "compliance", "measured") if getattr(args, name) not in (None, False)]
-    if len(asked) > 1:
-        raise ModelError(f"--{' and --'.join(asked)}: give one of them at a time")
+    analyses = [name for name in ("loads", "compliance", "measured") if getattr(args, name) not in (None, False)]
+    if len(analyses) > 1:
+        raise ModelError(f"--{' and --'.join(analyses)}: give one of them at a time")
     if args.compliance_load is not None and not args.compliance:
         raise ModelError("--compliance-load is the size of the loads of --compliance: give both")
     if args.map and not args.measured:
         raise ModelError("--map names the columns of --measured: give both")
     if args.measured and args.axle is None and is_car(args.suspension):
         raise ModelError(f"--measured compares one axle of a car: give --axle {' or '.join(AXLES)}")
-    if asked == ["loads"]:
-        from bellcrank.cli.loads import show_loads as show
-    elif asked:
+    if analyses == ["loads"]:
+        from bellcrank.cli.loads import show_loads as show_result
+    elif analyses:
         from bellcrank.cli.rig import show_compliance, show_measured
 
-        show = show_compliance if asked == ["compliance"] else show_measured
+        show_result = show_compliance if analyses == ["compliance"] else show_measured
     else:
-        show = _show_measures
+        show_result = _show_measures
     figures = {}
-    for i, own in enumerate(each_axle(args)):
+    for i, axle_args in enumerate(each_axle(args)):
         if i and not args.json:
             print()
-        figures[own.axle] = show(own)
+        figures[axle_args.axle] = show_result(axle_args)
     if args.json:
         print(json.dumps(figures if len(figures) > 1 else figures.popitem()[1], indent=2))
 
@@ -130,21 +130,21 @@ def _show_measures(args: Namespace) -> dict[str, object]:
     travel = np.array([args.at / 1000]) if sweep else usual
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
-    found = [
+    measures = [
         measure(linkage, travel, rack, mode) if car is None else car.kinematics(args.axle, travel, rack, mode)
         for mode in modes
     ]
-    written = _save(found, args.csv) if args.csv else []
+    paths = _save(measures, args.csv) if args.csv else []
     if args.plot:
-        draw_to(args.plot, lambda path: draw(found, path, "rack" if sweep else "travel"))
+        draw_to(args.plot, lambda path: draw(measures, path, "rack" if sweep else "travel"))
     if args.table:
-        ends = float(travel.min()), float(travel.max())
+        travel_range = float(travel.min()), float(travel.max())
         with Progress("making a table"):
-            linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
+            linkage.table(accuracy=args.accuracy, range=travel_range).save(in_folder(args.table))
     if not args.json:
-        _show(linkage, found, args.columns)
-        print_written(*written, args.plot, args.table)
-    return _figures(linkage, found)
+        _show(linkage, measures, args.columns)
+        print_written(*paths, args.plot, args.table)
+    return _figures(linkage, measures)
 
 
 def _car(name: str) -> Any:
@@ -153,14 +153,18 @@ def _car(name: str) -> Any:
     return Car.read(name)
 
 
-def _save(found: list[Measures], path: str) -> list[Path]:
+def _save(measures: list[Measures], path: str) -> list[Path]:
     """One file, or one for each motion of the other wheel."""
-    place = Path(in_folder(path))
-    own = [place] if len(found) == 1 else [place.with_name(f"{place.stem}_{m.mode}{place.suffix}") for m in found]
-    return [m.save(p) for m, p in zip(found, own, strict=True)]
+    csv_path = Path(in_folder(path))
+    paths = (
+        [csv_path]
+        if len(measures) == 1
+        else [csv_path.with_name(f"{csv_path.stem}_{m.mode}{csv_path.suffix}") for m in measures]
+    )
+    return [m.save(p) for m, p in zip(measures, paths, strict=True)]
 
 
-def _figures(linkage: Linkage, found: list[Measures]) -> dict[str, object]:
+def _figures(linkage: Linkage, measures: list[Measures]) -> dict[str, object]:
     return {
         "suspension": linkage.name,
         "kind": linkage.chain.kind,
@@ -168,30 +172,30 @@ def _figures(linkage: Linkage, found: list[Measures]) -> dict[str, object]:
         "range": list(linkage.range()),
         "modes": {
             m.mode: {c: [number(x) for x in np.broadcast_to(v, m["travel"].shape)] for c, v in m.columns.items()}
-            for m in found
+            for m in measures
         },
-        "units": found[0].units,
-        "notes": found[0].notes,
+        "units": measures[0].units,
+        "notes": measures[0].notes,
     }
 
 
-def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
+def _show(linkage: Linkage, measures: list[Measures], columns: str | None) -> None:
     low, high = linkage.range()
     chain = linkage.chain
     drawn = "" if chain.drawn == chain.axes else f" (file: {chain.drawn})"
     print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}{drawn}; {linkage.mobility}")
-    bushes = "bush_rate" in found[0].columns
-    by = "by its bushes" if bushes else "by its coefficients"
-    gives = f"compliance {by}" if "aligning_steer" in found[0].columns else "no compliance"
-    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {gives}")
-    for m in found:
+    bushes = "bush_rate" in measures[0].columns
+    source = "by its bushes" if bushes else "by its coefficients"
+    compliance_text = f"compliance {source}" if "aligning_steer" in measures[0].columns else "no compliance"
+    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {compliance_text}")
+    for m in measures:
         names = _columns(m, columns)
-        shown = {c: m.displayed(c) for c in names}
-        units = [unit for _, unit in shown.values()]
-        rows = [[_cell(float(values[i]), unit) for values, unit in shown.values()] for i in range(len(m["travel"]))]
+        displayed = {c: m.displayed(c) for c in names}
+        units = [unit for _, unit in displayed.values()]
+        rows = [[_cell(float(values[i]), unit) for values, unit in displayed.values()] for i in range(len(m["travel"]))]
         print(f"\n{m.mode} motion")
         print(table([units, *rows], [m.title(c) for c in names], ">" * len(names)))
-    for note in (*filter(None, [chain.note]), *found[0].notes):
+    for note in (*filter(None, [chain.note]), *measures[0].notes):
         print(f"note: {note}")
 
 
@@ -199,14 +203,14 @@ def _columns(m: Measures, columns: str | None) -> list[str]:
     if columns == "all":
         return list(m.columns)
     if columns:
-        wanted = [c.strip() for c in columns.split(",")]
-        for c in wanted:
+        requested = [c.strip() for c in columns.split(",")]
+        for c in requested:
             m[c]
-        return wanted
+        return requested
     extra = [c for c in m.columns if c.endswith(("_ratio", "_wheel_rate"))]
     return [c for c in COLUMNS if c in m.columns] + extra
 
 
 def _cell(value: float, unit: str) -> str:
-    places = 2 if unit == "mm" else 3 if abs(value) < 1000 else 0
-    return f"{round(value, places) + 0.0:.{places}f}"  # no minus before a zero
+    digits = 2 if unit == "mm" else 3 if abs(value) < 1000 else 0
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # no minus before a zero

@@ -19,15 +19,15 @@ MOST = 4  # cases next to each other
 def show_loads(args: Namespace) -> dict[str, object]:
     """Writes what is asked for, and prints it unless figures are to be; the figures."""
     with Progress("finding loads"):
-        found = _found(args)
+        loads = _found(args)
     if args.csv:
-        found.save(in_folder(args.csv))
+        loads.save(in_folder(args.csv))
     if args.plot:
-        draw_to(args.plot, found.draw)
+        draw_to(args.plot, loads.draw)
     if not args.json:
-        _show(found)
+        _show(loads)
         print_written(args.csv, args.plot)
-    return _figures(found)
+    return _figures(loads)
 
 
 def _found(args: Namespace) -> LoadTable:
@@ -40,9 +40,9 @@ def _found(args: Namespace) -> LoadTable:
     return linkage_loads(Linkage.read(args.suspension), read_cases(args.loads))
 
 
-def _figures(found: LoadTable) -> dict[str, object]:
+def _figures(loads: LoadTable) -> dict[str, object]:
     return {
-        "suspension": found.name,
+        "suspension": loads.name,
         "cases": {
             c.name: {
                 "travel": number(c.travel),
@@ -59,23 +59,23 @@ def _figures(found: LoadTable) -> dict[str, object]:
                     for n, p in c.held.parts.items()
                 },
             }
-            for c in found.cases
+            for c in loads.cases
         },
         "units": {"travel": "m", "rack": "m", "force": "N", "moment": "N-m", "size": "N"},
-        "notes": list(found.notes),
+        "notes": list(loads.notes),
     }
 
 
-def _show(found: LoadTable) -> None:
-    print(f"{found.name}: loads in N at rest; rods: tension, springs: push, rack: along its axis, else the amount")
-    for first in range(0, len(found.cases), MOST):
-        cases = found.cases[first : first + MOST]
+def _show(loads: LoadTable) -> None:
+    print(f"{loads.name}: loads in N at rest; rods: tension, springs: push, rack: along its axis, else the amount")
+    for first in range(0, len(loads.cases), MOST):
+        cases = loads.cases[first : first + MOST]
         rows = [["travel", "mm", *(f"{1000 * c.travel:.1f}" for c in cases)]]
         rows += [[f"contact {n}", "N", *(f"{c.force[i]:.0f}" for c in cases)] for i, n in enumerate(("fx", "fy", "fz"))]
-        for name in found.parts:
+        for name in loads.parts:
             kind = cases[0].held.parts[name].kind
             rows.append([name, kind, *(f"{c.held.parts[name].size:.0f}" for c in cases)])
         print()
         print(table(rows, ["part", "", *(c.name for c in cases)], "<<" + ">" * len(cases)))
-    for note in found.notes:
+    for note in loads.notes:
         print(f"note: {note}")

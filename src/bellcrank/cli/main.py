@@ -174,7 +174,7 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, file:
     print(f"warning: {message}", file=sys.stderr)
 
 
-def make_parser(wanted: str | None) -> ArgumentParser:
+def make_parser(command_name: str | None) -> ArgumentParser:
     """The parser of the command line, with the options of one command."""
     listed = "\n\n".join(
         "\n".join([f"{title}:", *(f"  {name:12}{summary.rstrip('.')}" for name, (summary, _) in group.items())])
@@ -189,23 +189,23 @@ def make_parser(wanted: str | None) -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)
-    if wanted is not None and not wanted.startswith("-") and wanted not in COMMANDS:
-        near = did_you_mean(wanted, COMMANDS) or f" Commands: {', '.join(COMMANDS)}"
-        parser.error(f"'{wanted}' is not a command.{near}")
+    if command_name is not None and not command_name.startswith("-") and command_name not in COMMANDS:
+        suggestion = did_you_mean(command_name, COMMANDS) or f" Commands: {', '.join(COMMANDS)}"
+        parser.error(f"'{command_name}' is not a command.{suggestion}")
     commands = parser.add_subparsers(prog="bellcrank", help=SUPPRESS, parser_class=CommandParser)
     for name, (summary, example) in COMMANDS.items():
-        found = commands.add_parser(
+        command_parser = commands.add_parser(
             name,
             description=summary,
             epilog=f"example:\n  bellcrank {name} {example}",
             formatter_class=RawDescriptionHelpFormatter,
             add_help=False,
         )
-        if name == wanted:
+        if name == command_name:
             module = import_module(f"bellcrank.cli.{name}")
-            module.options(found)
-            add_overwrite(found)
-            found.group("help")("-h", "--help", action="help", help="show this help and exit")
-            found.set_defaults(command=module.command)
-            found.usage = found.short_usage()
+            module.options(command_parser)
+            add_overwrite(command_parser)
+            command_parser.group("help")("-h", "--help", action="help", help="show this help and exit")
+            command_parser.set_defaults(command=module.command)
+            command_parser.usage = command_parser.short_usage()
     return parser

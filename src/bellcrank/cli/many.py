@@ -75,11 +75,11 @@ def options(parser: CommandParser) -> None:
 
 def _varied(text: str) -> tuple[str, Any]:
     """k=uniform(1e4,2e4)"""
-    name, equals, how = text.rpartition("=")
+    name, equals, spread_text = text.rpartition("=")
     if not equals or not name.strip():
         raise ArgumentTypeError(f"{text!r} is not like k=uniform(1,2)")
     try:
-        return name.strip(), read_spread(how)
+        return name.strip(), read_spread(spread_text)
     except bc.ModelError as error:
         raise ArgumentTypeError(str(error)) from None
 
@@ -115,7 +115,7 @@ def command(args: Namespace) -> int:
         channel_of(sim.interface, name, "--channels")
     channels = args.channels or list(equations.outputs) or [x.name for x in sim.interface.states]
     metrics = {name: args.metrics or ["final"] for name in channels}
-    chosen = given(
+    batch_options = given(
         output_every=args.output_every,
         sampling=args.sampling,
         seed=args.seed,
@@ -123,16 +123,16 @@ def command(args: Namespace) -> int:
         precision=args.precision,
     )
     with Progress("running") as progress:
-        many = sim.simulate_many(
+        batch = sim.simulate_many(
             args.n, channels=channels if args.plot else None, metrics=metrics, progress=progress.report, **values,
-            **chosen, **run_settings(args), **event_settings(args),
+            **batch_options, **run_settings(args), **event_settings(args),
         )  # fmt: skip
     if args.out:
-        many.save(args.out)
+        batch.save(args.out)
     if args.plot:
-        many.plot(path=args.plot)
-    figures = _figures(many)
-    print(json.dumps(figures, indent=2) if args.json else _text(equations, many, figures, args))
+        batch.plot(path=args.plot)
+    figures = _figures(batch)
+    print(json.dumps(figures, indent=2) if args.json else _text(equations, batch, figures, args))
     return FINE if not figures["ended_early"] else ENDED_EARLY
 
 
@@ -142,21 +142,23 @@ def _group(sim: Any, name: str) -> str:
     return "inputs" if kind == "input" else "initial" if kind in STATES else "parameters"
 
 
-def _figures(many: bc.Many) -> dict[str, Any]:
+def _figures(batch: bc.Many) -> dict[str, Any]:
     """All figures, ready for JSON."""
-    early = {i: text for i, text in enumerate(many.ended) if text != "finished"}
-    shares: dict[str, Any] = {}
-    for name, x in many.metric_values.items():
-        known = x[np.isfinite(x)]
-        found = [float(v) for v in (known.mean(), *np.percentile(known, PERCENTILES))] if len(known) else [None] * 4
-        shares[name] = dict(zip(("mean", *(f"p{p}" for p in PERCENTILES)), found, strict=True))
+    early = {i: text for i, text in enumerate(batch.ended) if text != "finished"}
+    summaries: dict[str, Any] = {}
+    for name, x in batch.metric_values.items():
+        finite = x[np.isfinite(x)]
+        statistics = (
+            [float(v) for v in (finite.mean(), *np.percentile(finite, PERCENTILES))] if len(finite) else [None] * 4
+        )
+        summaries[name] = dict(zip(("mean", *(f"p{p}" for p in PERCENTILES)), statistics, strict=True))
     return {
-        "runs": len(many), **many.settings, "notes": many.notes, "figures": shares, "ended_early": len(early),
+        "runs": len(batch), **batch.settings, "notes": batch.notes, "figures": summaries, "ended_early": len(early),
         "told": dict(list(early.items())[:TOLD]),
     }  # fmt: skip
 
 
-def _text(equations: bc.Equations, many: bc.Many, f: dict[str, Any], args: Namespace) -> str:
+def _text(equations: bc.Equations, batch: bc.Many, f: dict[str, Any], args: Namespace) -> str:
     rows = [
         ["runs", f"{f['runs']} of {f['t_end']:g} s, {f['method']}, step {f['step']:g} s"],
         ["done", f"in {f['seconds']:.3g} s, {f['backend']}"],
@@ -165,9 +167,9 @@ def _text(equations: bc.Equations, many: bc.Many, f: dict[str, Any], args: Names
         *(["note", note] for note in f["notes"]),
         *(["wrote", str(path)] for path in (args.out, args.plot) if path),
     ]
-    shares = [
-        [name, *("-" if v is None else f"{v:.5g}" for v in s.values()), many.metric_units[name]]
+    summary_rows = [
+        [name, *("-" if v is None else f"{v:.5g}" for v in s.values()), batch.metric_units[name]]
         for name, s in f["figures"].items()
     ]
     head = ["over the runs", "mean", *(f"{p} %" for p in PERCENTILES), "unit"]
-    return "\n".join([heading(equations), table(rows, None, "<<"), "", table(shares, head, "<>>>><")])
+    return "\n".join([heading(equations), table(rows, None, "<<"), "", table(summary_rows, head, "<>>>><")])

@@ -28,9 +28,9 @@ def load(args: Namespace) -> bc.System:
     except Exception as error:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(Path(args.model))]
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
-        place = f"{args.model}, line {line}" if line else args.model
+        location = f"{args.model}, line {line}" if line else args.model
         text = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise bc.ModelError(f"{place}: {type(error).__name__}: {text}") from error
+        raise bc.ModelError(f"{location}: {type(error).__name__}: {text}") from error
 
 
 def derive(args: Namespace, system: bc.System | None = None) -> bc.Equations:
@@ -47,8 +47,8 @@ def derive(args: Namespace, system: bc.System | None = None) -> bc.Equations:
 
 def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
     """--set step=.01 and the like, which AUTOSIM counts among the parameters, mean the options of the run."""
-    known = equations.interface.get
-    settings = {key: option for key, (option, *_) in RUN.items() if known(key, ("parameter",)) is None}
+    find_quantity = equations.interface.get
+    settings = {key: option for key, (option, *_) in RUN.items() if find_quantity(key, ("parameter",)) is None}
     for name, value in getattr(args, "set", ()):
         option = settings.get(name.strip().lower())
         if option is not None and getattr(args, option, None) is None:

@@ -53,13 +53,13 @@ def options(parser: CommandParser) -> None:
 
 def span(text: str) -> np.ndarray:
     """LOW:HIGH:N or one value."""
-    parts = text.split(":")
+    fields = text.split(":")
     try:
-        low, high = float(parts[0]), float(parts[min(1, len(parts) - 1)])
-        n = int(parts[2]) if len(parts) == 3 else 1
+        low, high = float(fields[0]), float(fields[min(1, len(fields) - 1)])
+        n = int(fields[2]) if len(fields) == 3 else 1
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N or a number") from None
-    if len(parts) not in (1, 3) or not 1 <= n <= MOST or not np.isfinite([low, high]).all():
+    if len(fields) not in (1, 3) or not 1 <= n <= MOST or not np.isfinite([low, high]).all():
         raise ArgumentTypeError(f"{text!r} is not LOW:HIGH:N with N from 1 to {MOST}, or a number")
     return np.linspace(low, high, n)
 
@@ -78,8 +78,10 @@ def _new(args: Namespace) -> int:
 
 
 def _check(args: Namespace) -> int:
-    found = Motorcycle.read(args.file)
-    return show_check(args, found.name, "the springs hold the motorcycle", found.metrics.details, found.check())
+    motorcycle = Motorcycle.read(args.file)
+    return show_check(
+        args, motorcycle.name, "the springs hold the motorcycle", motorcycle.metrics.details, motorcycle.check()
+    )
 
 
 def _list(args: Namespace) -> int:
@@ -101,23 +103,25 @@ def _modes(args: Namespace) -> int:
 
 
 def _corner(args: Namespace) -> int:
-    wanted = np.linspace(0, 6, 7) if args.ay is None else args.ay
-    _show(args, Motorcycle.read(args.file).corner(args.speed, wanted.tolist()))
+    accelerations = np.linspace(0, 6, 7) if args.ay is None else args.ay
+    _show(args, Motorcycle.read(args.file).corner(args.speed, accelerations.tolist()))
     return FINE
 
 
-def _show(args: Namespace, found: SpeedModes | Cornering) -> None:
+def _show(args: Namespace, result: SpeedModes | Cornering) -> None:
     """Prints, plots and writes a table."""
     if args.json:
-        rows = [[number(x) for x in row] for row in found.rows()]
-        columns = list(found.columns)
-        print(json.dumps({"name": found.name, "columns": columns, "rows": rows, "problems": found.problems}, indent=2))
+        rows = [[number(x) for x in row] for row in result.rows()]
+        columns = list(result.columns)
+        print(
+            json.dumps({"name": result.name, "columns": columns, "rows": rows, "problems": result.problems}, indent=2)
+        )
     else:
-        print(found)
+        print(result)
     if args.plot:
-        found.plot(in_folder(args.plot))
+        result.plot(in_folder(args.plot))
     if args.out:
-        found.save(in_folder(args.out))
+        result.save(in_folder(args.out))
 
 
 def _change(args: Namespace) -> int:

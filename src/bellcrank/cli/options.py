@@ -30,11 +30,11 @@ class _Named(Action):
     key: Callable[[str], str] = staticmethod(key_of)
 
     def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
-        before, name = getattr(namespace, self.dest), values[0]
-        if any(self.key(x) == self.key(name) for x, _ in before):
-            what = "a number for all states" if name == ALL_STATES else f"'{name}'"
-            raise ArgumentError(self, f"{what} is given twice")
-        setattr(namespace, self.dest, [*before, values])
+        earlier, name = getattr(namespace, self.dest), values[0]
+        if any(self.key(x) == self.key(name) for x, _ in earlier):
+            label = "a number for all states" if name == ALL_STATES else f"'{name}'"
+            raise ArgumentError(self, f"{label} is given twice")
+        setattr(namespace, self.dest, [*earlier, values])
 
 
 class _Spelled(_Named):
@@ -81,12 +81,12 @@ def tolerance(text: str) -> tuple[str, float]:
 
 def tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float] | None:
     """Absolute tolerances as they were given: a number, or numbers by name."""
-    found = dict(listed)
-    if ALL_STATES not in found:
-        return found or None
-    if len(found) > 1:
+    values = dict(listed)
+    if ALL_STATES not in values:
+        return values or None
+    if len(values) > 1:
         raise ModelError("--atol is a number for all states, or NAME=VALUE for some of them, not both")
-    return found[ALL_STATES]
+    return values[ALL_STATES]
 
 
 def argument(text: str) -> tuple[str, Any]:
@@ -103,13 +103,13 @@ def argument(text: str) -> tuple[str, Any]:
     return name.strip(), words.get(value.strip().lower(), value)
 
 
-def whole(text: str, least: int = 0) -> int:
+def whole(text: str, minimum: int = 0) -> int:
     try:
         number = int(text)
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a whole number") from None
-    if number < least:
-        raise ArgumentTypeError(f"{text} must be at least {least}")
+    if number < minimum:
+        raise ArgumentTypeError(f"{text} must be at least {minimum}")
     return number
 
 
@@ -141,8 +141,8 @@ def condition(text: str) -> tuple[str, Any]:
     With an action: "bounce: z < 0: u(ball) = -e*u(ball); n = n + 1".
     """
     if ":" in text:
-        first, formula, *more = (part.strip() for part in text.split(":"))
-        settings = [part.partition("=") for part in (more[0].split(";") if len(more) == 1 else ())]
+        first, formula, *actions = (part.strip() for part in text.split(":"))
+        settings = [part.partition("=") for part in (actions[0].split(";") if len(actions) == 1 else ())]
         if not first or not formula or not settings or not all(x.strip() and y.strip() for x, _, y in settings):
             raise ArgumentTypeError(f"'{text}' is not like \"bounce: z < 0: u(ball) = -e*u(ball)\"")
         action: dict[str, str] = {}
@@ -197,8 +197,8 @@ SHARED: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
 def shared(parser: CommandParser, *sets: str) -> None:
     """Adds options by the names of their sets in SHARED."""
     for title, listed in map(SHARED.__getitem__, sets):
-        for name, how in listed.items():
-            parser.group(title)(name, **how)
+        for name, options in listed.items():
+            parser.group(title)(name, **options)
 
 
 def compile_settings(args: Namespace) -> dict[str, Any]:
@@ -206,11 +206,11 @@ def compile_settings(args: Namespace) -> dict[str, Any]:
     return given(backend=args.backend, speed="quick" if args.quick else None)
 
 
-def run_options(parser: CommandParser, of: str = "the run", fixed: bool = False) -> None:
+def run_options(parser: CommandParser, subject: str = "the run", fixed: bool = False) -> None:
     """--t-end, --step, --method: what `run_settings` reads."""
     words = ", ".join(METHODS) + ("" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}")
     add = parser.group("run")
-    add("--t-end", type=real, metavar="S", help=f"end of {of} in s {OF_MODEL}")
+    add("--t-end", type=real, metavar="S", help=f"end of {subject} in s {OF_MODEL}")
     add("--step", type=real, metavar="S", help=f"time step in s {OF_MODEL}")
     add("--method", metavar="NAME", help=f"{words} {OF_MODEL}")
 
@@ -241,9 +241,9 @@ def event_settings(args: Namespace) -> dict[str, Any]:
 
 def events_given(args: Namespace) -> dict[str, Any]:
     """What is to be watched."""
-    told = dict(args.event)
-    for name, what in args.stop:
-        if told.get(name, what) != what:
+    conditions = dict(args.event)
+    for name, condition_text in args.stop:
+        if conditions.get(name, condition_text) != condition_text:
             raise ModelError(f"the event '{name}' is given twice, by --event and by --stop, with other conditions")
     return {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
 

@@ -29,8 +29,8 @@ HOW = "give another name, or --overwrite to replace it"
 
 def add_overwrite(parser: CommandParser) -> None:
     """The option of all commands that write files."""
-    known = {action.dest for action in parser._actions}
-    if known.intersection(OPTIONS) and "overwrite" not in known:
+    option_names = {action.dest for action in parser._actions}
+    if option_names.intersection(OPTIONS) and "overwrite" not in option_names:
         message = "replace files that Bellcrank did not write, that were changed since, or that the command reads"
         parser.group("output")("--overwrite", action="store_true", help=message)
 
@@ -40,31 +40,31 @@ class Outputs:
 
     def __init__(self, args: Namespace) -> None:
         self._all = bool(getattr(args, "overwrite", False))
-        given = vars(args)
-        self._read = [Path(x) for k, v in given.items() if k not in OPTIONS for x in _texts(v) if _is_file(x)]
-        self._asked = [Path(x) for k in OPTIONS if isinstance(x := given.get(k), str) and _is_file(x)]
+        values = vars(args)
+        self._read = [Path(x) for k, v in values.items() if k not in OPTIONS for x in _texts(v) if _is_file(x)]
+        self._asked = [Path(x) for k in OPTIONS if isinstance(x := values.get(k), str) and _is_file(x)]
 
     def check_asked(self) -> None:
         """Looks at what the arguments name, before anything is computed."""
         for path in self._asked:
             self.check(path)
 
-    def check(self, place: Path) -> None:
-        if self._all or not _is_file(place):
+    def check(self, path: Path) -> None:
+        if self._all or not _is_file(path):
             return
-        if any(os.path.samefile(place, x) for x in self._read):
-            raise RunError(f"cannot write {place}: this command reads it; {HOW}")
-        if _stamp(place) not in _noted(place):
-            raise RunError(f"cannot write {place}: it exists, and not as Bellcrank wrote it; {HOW}")
+        if any(os.path.samefile(path, x) for x in self._read):
+            raise RunError(f"cannot write {path}: this command reads it; {HOW}")
+        if _stamp(path) not in _noted(path):
+            raise RunError(f"cannot write {path}: it exists, and not as Bellcrank wrote it; {HOW}")
 
-    def note(self, place: Path, part: Path) -> None:
-        record = _record(place)
+    def note(self, path: Path, part: Path) -> None:
+        record = _record(path)
         if record is None:
             return
         with suppress(OSError):
             record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stamps = [*_noted(place), _stamp(part)][-KEPT:]
-            write_text(record, json.dumps({"path": str(place), "stamps": stamps}), own=True)
+            stamps = [*_noted(path), _stamp(part)][-KEPT:]
+            write_text(record, json.dumps({"path": str(path), "stamps": stamps}), own=True)
             _sweep(record.parent)
 
 
@@ -85,20 +85,20 @@ def _is_file(path: str | Path) -> bool:
 
 
 def _stamp(path: Path) -> list[int]:
-    found = os.stat(path)
-    return [found.st_size, found.st_mtime_ns]
+    status = os.stat(path)
+    return [status.st_size, status.st_mtime_ns]
 
 
-def _record(place: Path) -> Path | None:
+def _record(path: Path) -> Path | None:
     """Where is remembered how a file was written; None for a user without home."""
     folder = cache_folder()
-    name = hashlib.sha256(os.fsencode(os.path.realpath(place))).hexdigest()[:32]
+    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     return None if folder is None else folder / FOLDER / name
 
 
-def _noted(place: Path) -> list[list[int]]:
+def _noted(path: Path) -> list[list[int]]:
     """Sizes and times that a file had when Bellcrank wrote it."""
-    record = _record(place)
+    record = _record(path)
     try:
         return list(json.loads(record.read_text(encoding="utf-8"))["stamps"]) if record is not None else []
     except (OSError, ValueError, KeyError, TypeError):
@@ -107,7 +107,7 @@ def _noted(place: Path) -> list[list[int]]:
 
 def _sweep(folder: Path) -> None:
     """Forgets the older half where there are too many."""
-    found = os.listdir(folder)
-    if len(found) > MOST:
-        for path in sorted(map(folder.joinpath, found), key=os.path.getmtime)[: MOST // 2]:
+    records = os.listdir(folder)
+    if len(records) > MOST:
+        for path in sorted(map(folder.joinpath, records), key=os.path.getmtime)[: MOST // 2]:
             path.unlink(missing_ok=True)

@@ -41,8 +41,8 @@ class CommandParser(ShortErrors):
 
     def group(self, title: str) -> Callable[..., Any]:
         """`add_argument` of the group with a title, which is made where it is missing."""
-        found = next((g for g in self._action_groups if g.title == title), None)
-        return (found or self.add_argument_group(title)).add_argument
+        group = next((g for g in self._action_groups if g.title == title), None)
+        return (group or self.add_argument_group(title)).add_argument
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
@@ -53,10 +53,10 @@ class CommandParser(ShortErrors):
         try:
             for words in (list(args), *self._given_back(list(args))):
                 try:
-                    found, unknown = self.parse_known_intermixed_args(words)
+                    parsed, unknown = self.parse_known_intermixed_args(words)
                     if unknown:
                         self.error(self._unknown(unknown))
-                    return found, []
+                    return parsed, []
                 except _Wrong as wrong:
                     problem = problem or str(wrong)
         finally:
@@ -69,8 +69,8 @@ class CommandParser(ShortErrors):
         super().error(message)
 
     def _unknown(self, words: list[str]) -> str:
-        near = did_you_mean(words[0], self._option_string_actions) if words[0].startswith("-") else ""
-        return f"unrecognized arguments: {' '.join(words)}{near and '.' + near}"
+        suggestion = did_you_mean(words[0], self._option_string_actions) if words[0].startswith("-") else ""
+        return f"unrecognized arguments: {' '.join(words)}{suggestion and '.' + suggestion}"
 
     def short_usage(self) -> str:
         """All options are listed below it."""
@@ -81,11 +81,11 @@ class CommandParser(ShortErrors):
 
     def _given_back(self, words: list[str]) -> Iterator[list[str]]:
         """The words with the last one that an option took as a name, for each such option, the last one first."""
-        for place in reversed(range(len(words))):
-            if words[place] == "--" or not self._is_open(words[place]):
+        for index in reversed(range(len(words))):
+            if words[index] == "--" or not self._is_open(words[index]):
                 continue
-            end = next((i for i in range(place + 1, len(words)) if words[i].startswith("-")), len(words))
-            if end > place + 1:
+            end = next((i for i in range(index + 1, len(words)) if words[i].startswith("-")), len(words))
+            if end > index + 1:
                 yield [words[end - 1], *words[: end - 1], *words[end:]]
 
     def _is_open(self, word: str) -> bool:

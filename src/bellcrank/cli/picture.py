@@ -27,8 +27,8 @@ def options(parser: CommandParser) -> None:
     add("--title", metavar="TEXT", help="title of the picture (default: the name of the model)")
     shared(parser, "start", "input", "backend", "compile")
     run_options(parser)
-    out = "picture: .png, .svg or .pdf (default: named after the model, .png)"
-    parser.group("output")("--out", metavar="FILE", help=out)
+    out_help = "picture: .png, .svg or .pdf (default: named after the model, .png)"
+    parser.group("output")("--out", metavar="FILE", help=out_help)
 
 
 def command(args: Namespace) -> None:
@@ -39,14 +39,14 @@ def command(args: Namespace) -> None:
     if args.at:
         equations = derive(args, system)
         inputs = read_inputs(args.input, equations) if args.input else {}
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             "parameters": settings(args, equations),
             "initial": start_values(args),
             "inputs": inputs,
         }
         with Progress("running") as progress:
             sim = equations.compile(**compile_settings(args))
-            run = sim.simulate(progress=progress.report, **run_settings(args), **given)
+            run = sim.simulate(progress=progress.report, **run_settings(args), **values)
         run.picture(path, at=args.at, title=args.title)
     else:
         with Progress("drawing"):

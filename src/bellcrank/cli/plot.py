@@ -21,8 +21,8 @@ def options(parser: CommandParser) -> None:
     add("--against", metavar="CHANNEL", help="channel of the horizontal axis (default: time)")
     add("--title", metavar="TEXT", help="title of the plot (default: the name of the run)")
     add("--list", action="store_true", help="list the channels instead")
-    out = "picture (.png, .svg, .pdf) or interactive page (.html) (default: named after the first file, .png)"
-    parser.group("output")("--out", metavar="FILE", help=out)
+    out_help = "picture (.png, .svg, .pdf) or interactive page (.html) (default: named after the first file, .png)"
+    parser.group("output")("--out", metavar="FILE", help=out_help)
 
 
 def command(args: Namespace) -> None:
@@ -33,8 +33,8 @@ def command(args: Namespace) -> None:
     runs = [Run.read(f) for f in files]
     if args.list:
         width, labels = max((len(name) for name in runs[0]), default=1), runs[0].labels
-        own = {n: "" if labels[n] == n else labels[n] for n in runs[0]}
-        print("\n".join(f"  {n:{width}}  {runs[0].units[n]:10}  {own[n]}".rstrip() for n in runs[0]))
+        label_text = {n: "" if labels[n] == n else labels[n] for n in runs[0]}
+        print("\n".join(f"  {n:{width}}  {runs[0].units[n]:10}  {label_text[n]}".rstrip() for n in runs[0]))
         return
     path = in_folder(args.out or str(Path(files[0]).with_suffix(".png")))
     draw(runs, channels, against=args.against, path=path, title=args.title, names=_told_apart(files))

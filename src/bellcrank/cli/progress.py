@@ -18,8 +18,8 @@ class Progress:
 
     _open: ClassVar[list[Progress]] = []
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, task: str) -> None:
+        self.what = task
         self._share: float | None = None
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
@@ -29,9 +29,9 @@ class Progress:
         """Takes note of the share done."""
         self._share = float(share)
 
-    def report_next(self, share: float, what: str) -> None:
+    def report_next(self, share: float, name: str) -> None:
         """Takes note of the fraction done, and of what is driven next."""
-        self.what = f"driving {what}"
+        self.what = f"driving {name}"
         self.report(share)
 
     def __enter__(self) -> Progress:
@@ -44,19 +44,19 @@ class Progress:
     def _show(self) -> None:
         start = quiet = time.perf_counter()
         while not self._done.wait(EVERY):
-            now = time.perf_counter()
+            current_time = time.perf_counter()
             if self._open[-1:] != [self]:
-                quiet = now
-            elif now - quiet >= QUIET:
-                erase_line(self.line(now - start))
+                quiet = current_time
+            elif current_time - quiet >= QUIET:
+                erase_line(self.line(current_time - start))
                 self._shown = True
 
     def line(self, elapsed: float) -> str:
         """What is reported after some seconds."""
         share = self._share or 0.0
-        told = "" if self._share is None else f" {100 * share:.0f} %,"
-        left = f", {elapsed * (1 / share - 1):.0f} s left" if share > 0.01 else ""
-        return f"{self.what} ...{told} {elapsed:.0f} s{left}"
+        percent_text = "" if self._share is None else f" {100 * share:.0f} %,"
+        remaining_text = f", {elapsed * (1 / share - 1):.0f} s left" if share > 0.01 else ""
+        return f"{self.what} ...{percent_text} {elapsed:.0f} s{remaining_text}"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -52,18 +52,18 @@ def command(args: Namespace) -> int:
     stepper = sim.stepper(**values, **given(step=args.step, method=args.method))
     count = max(1, round(seconds / stepper.h))
     if count > MOST_STEPS:
-        what = f"--seconds {seconds:g} at a step of {stepper.h:g} s"
-        raise bc.RunError(f"{what} are {count} steps; at most {MOST_STEPS} are taken")
-    with ExitStack() as held:
-        then = _sender(args, equations, stepper, held)
-        scheduled = held.enter_context(undisturbed())
-        timing = in_real_time(stepper.step, stepper.h, count, then)
+        run_text = f"--seconds {seconds:g} at a step of {stepper.h:g} s"
+        raise bc.RunError(f"{run_text} are {count} steps; at most {MOST_STEPS} are taken")
+    with ExitStack() as stack:
+        after_step = _sender(args, equations, stepper, stack)
+        scheduled = stack.enter_context(undisturbed())
+        timing = in_real_time(stepper.step, stepper.h, count, after_step)
     figures = _figures(equations, timing, stepper.h, scheduled)
     print(json.dumps(figures, indent=2) if args.json else _text(equations, figures))
     return FINE if len(timing.took) == count else ENDED_EARLY
 
 
-def _sender(args: Namespace, equations: bc.Equations, stepper: Any, held: ExitStack) -> Callable[[int], None] | None:
+def _sender(args: Namespace, equations: bc.Equations, stepper: Any, stack: ExitStack) -> Callable[[int], None] | None:
     """What sends rows after steps, if a port is given."""
     if args.udp is None:
         if args.channel or args.udp_every is not None:
@@ -72,7 +72,7 @@ def _sender(args: Namespace, equations: bc.Equations, stepper: Any, held: ExitSt
     every = max(1, round(SENT / stepper.h)) if args.udp_every is None else args.udp_every
     if every < 1:
         raise bc.RunError(f"--udp-every {every} must be 1 or more")
-    stream = held.enter_context(Stream(equations.interface, args.udp, args.channel))
+    stream = stack.enter_context(Stream(equations.interface, args.udp, args.channel))
     return lambda i: stream.send(stepper.row) if i % every == 0 else None
 
 
@@ -97,9 +97,9 @@ def _text(equations: bc.Equations, f: dict[str, Any]) -> str:
         ["took at most", ", ".join(took)],
         ["deadlines missed", f"{f['missed']}{late}"],
     ]
-    most = max((n for *_, n in f["histogram"]), default=1)
+    max_count = max((n for *_, n in f["histogram"]), default=1)
     bars = [
-        [f"{a:g}", f"{b:g}" if b is not None else "more", str(n), "#" * -(-n * BAR // most)]
+        [f"{a:g}", f"{b:g}" if b is not None else "more", str(n), "#" * -(-n * BAR // max_count)]
         for a, b, n in f["histogram"]
     ]
     return "\n".join(

@@ -22,8 +22,8 @@ def options(parser: CommandParser) -> None:
     add("--no-run", action="store_true", help="omit the run")
     shared(parser, "backend")
     run_options(parser)
-    out = "file to write (default: named after the model, .html)"
-    parser.group("output")("--out", type=ends_in(*PAGES), metavar="FILE", help=out)
+    out_help = "file to write (default: named after the model, .html)"
+    parser.group("output")("--out", type=ends_in(*PAGES), metavar="FILE", help=out_help)
 
 
 def command(args: Namespace) -> None:

@@ -22,34 +22,34 @@ def show_compliance(args: Namespace) -> dict[str, object]:
     if args.plot or args.table:
         raise ModelError("--compliance has no --plot or --table; --csv writes it over --travel")
     travel = args.at / 1000 if args.travel is None else args.travel
-    found = Car.read(args.suspension).compliance(args.axle, travel, load=args.compliance_load)
+    compliance = Car.read(args.suspension).compliance(args.axle, travel, load=args.compliance_load)
     if args.csv:
-        found.save(in_folder(args.csv))
+        compliance.save(in_folder(args.csv))
     if not args.json:
-        i = int(abs(found["travel"] - args.at / 1000).argmin())
-        print(f"{found.name}: compliance of the left wheel at a travel of {1000 * found['travel'][i]:.4g} mm")
-        print(table(_rows(found, i), ["load", "per", *RESPONSES], "<<" + ">" * len(RESPONSES)))
+        i = int(abs(compliance["travel"] - args.at / 1000).argmin())
+        print(f"{compliance.name}: compliance of the left wheel at a travel of {1000 * compliance['travel'][i]:.4g} mm")
+        print(table(_rows(compliance, i), ["load", "per", *RESPONSES], "<<" + ">" * len(RESPONSES)))
         print("  steer to the left, toe-in, camber top outward: deg; lateral to the left, longitudinal forward: mm")
-        for note in found.notes:
+        for note in compliance.notes:
             print(f"note: {note}")
         if args.csv:
             print(f"wrote {args.csv}")
     return {
-        "suspension": found.name,
-        "compliance": {name: [number(x) for x in values] for name, values in found.columns.items()},
-        "units": found.units,
-        "notes": found.notes,
+        "suspension": compliance.name,
+        "compliance": {name: [number(x) for x in values] for name, values in compliance.columns.items()},
+        "units": compliance.units,
+        "notes": compliance.notes,
     }
 
 
-def _rows(found: object, i: int) -> list[list[str]]:
-    columns = found.columns  # type: ignore[attr-defined]
+def _rows(compliance: object, i: int) -> list[list[str]]:
+    columns = compliance.columns  # type: ignore[attr-defined]
     rows = []
     for load, words in LOADS.items():
-        for phase, shown in PHASES.items():
+        for phase, phase_text in PHASES.items():
             names = [f"{load}_{phase}_{r}" for r in RESPONSES]
             cells = [f"{columns[n][i] + 0.0:.4g}" if n in columns else "-" for n in names]
-            rows.append([f"{words}, {shown}", "100 N m" if load == "aligning" else "kN", *cells])
+            rows.append([f"{words}, {phase_text}", "100 N m" if load == "aligning" else "kN", *cells])
     return rows
 
 
@@ -60,20 +60,20 @@ def show_measured(args: Namespace) -> dict[str, object]:
             "--measured takes positions from its file and one --mode; it has no --travel, --rack or --table"
         )
     if args.axle is not None:
-        found = Car.read(args.suspension).compare_kinematics(args.axle, args.measured, args.map, args.mode)
+        comparison = Car.read(args.suspension).compare_kinematics(args.axle, args.measured, args.map, args.mode)
     else:
         linkage = Linkage.read(args.suspension)
 
         def at(travel: object, rack: object) -> object:
             return measure(linkage, travel, rack, args.mode)
 
-        known = measure(linkage, 0.0, 0.0, args.mode).units
-        found = compare_kinematics(linkage.name, at, known, args.measured, args.map)  # type: ignore[arg-type]
+        units = measure(linkage, 0.0, 0.0, args.mode).units
+        comparison = compare_kinematics(linkage.name, at, units, args.measured, args.map)  # type: ignore[arg-type]
     if args.csv:
-        found.save(in_folder(args.csv))
+        comparison.save(in_folder(args.csv))
     if args.plot:
-        found.plot(in_folder(args.plot))
+        comparison.plot(in_folder(args.plot))
     if not args.json:
-        print(found)
+        print(comparison)
         print_written(args.csv, args.plot)
-    return found.to_dict()
+    return comparison.to_dict()

@@ -83,12 +83,12 @@ def command(args: Namespace) -> int:
         sim = equations.compile(**compile_settings(args))
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
-    told = bc.settings_of(equations, args.pars) if args.pars else {}
-    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)
-    options = {**run_settings(args), **chosen, **event_settings(args)}
+    file_settings = bc.settings_of(equations, args.pars) if args.pars else {}
+    output_options = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)
+    options = {**run_settings(args), **output_options, **event_settings(args)}
     for name, values in (("parameters", parameters), ("initial", start_values(args)), ("inputs", inputs)):
-        options[name] = {**told.get(name, {}), **values}
-    options = {**told, **options}
+        options[name] = {**file_settings.get(name, {}), **values}
+    options = {**file_settings, **options}
     if args.start:
         options |= {"start": bc.Run.read(args.start), "initial": options["initial"] or None}
     with Progress("running") as progress:
@@ -124,7 +124,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
     """All figures of a run, ready for JSON."""
     settings = run.settings
     t_start = settings["t_start"]
-    reached = float(run.time[-1]) if len(run) else t_start
+    end_time = float(run.time[-1]) if len(run) else t_start
     running = settings["seconds"]
     fixed = settings["method"] in METHODS
     return {
@@ -135,12 +135,12 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "method": settings["method"],
         "dae": settings.get("dae"),
         "step": settings["step"],
-        "steps": math.ceil((reached - t_start) / settings["step"] - 1e-9) if fixed else settings.get("steps"),
+        "steps": math.ceil((end_time - t_start) / settings["step"] - 1e-9) if fixed else settings.get("steps"),
         **{x: settings[x] for x in CHOSEN if x in settings},
         "t_end": settings["t_end"],
-        "reached": reached,
+        "reached": end_time,
         "run_seconds": running,
-        "real_time_factor": (reached - t_start) / running if running > 0 else None,
+        "real_time_factor": (end_time - t_start) / running if running > 0 else None,
         "ended": run.ended,
         "events": [str(e) for e in run.events],
         "notes": run.notes,
@@ -165,7 +165,7 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
         ["ended", f["ended"]],
     ]
     if f.get("rates") is not None:
-        rows.insert(4, ["work", ", ".join(f"{f[x]:,} {what}" for x, what in WORK.items() if x in f)])
+        rows.insert(4, ["work", ", ".join(f"{f[x]:,} {label}" for x, label in WORK.items() if x in f)])
     rows += [["event", event] for event in f["events"]]
     rows += [
         ["note", note]

@@ -49,12 +49,12 @@ def of_the_command() -> Iterator[None]:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, _end)
-    before = sys.unraisablehook
+    previous_hook = sys.unraisablehook
 
     def hear(lost: Any) -> None:
         """Python drops what is raised while it clears away objects: an interrupt that comes then, comes again."""
         if not isinstance(lost.exc_value, KeyboardInterrupt):
-            before(lost)
+            previous_hook(lost)
             return
         returned: list[bool] = []  # an interrupt that came while this continues would be dropped too, with a word
         start_new_thread(_again, (returned,))
@@ -64,7 +64,7 @@ def of_the_command() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.unraisablehook = before
+        sys.unraisablehook = previous_hook
 
 
 def _again(returned: list[bool]) -> None:

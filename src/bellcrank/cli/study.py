@@ -72,25 +72,25 @@ def command(args: Namespace) -> int:
 class Bar(Progress):
     """A bar with the runs done, those that failed and the time left."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
+    def __init__(self, task: str) -> None:
+        super().__init__(task)
         self.done = self.total = self.failed = 0
         self.first: int | None = None
         self.message = ""
 
-    def count(self, done: int, total: int, failed: int) -> None:
+    def count(self, finished: int, total: int, failed: int) -> None:
         if self.first is None:
-            self.first = done
-        self.done, self.total, self.failed = done, total, failed
+            self.first = finished
+        self.done, self.total, self.failed = finished, total, failed
 
     def line(self, elapsed: float) -> str:
         share = self.done / self.total if self.total else 0.0
         full = round(WIDTH * share)
-        made = self.done - (self.first or 0)
-        left = f", {elapsed / made * (self.total - self.done):.0f} s left" if made else ""
+        run_count = self.done - (self.first or 0)
+        eta = f", {elapsed / run_count * (self.total - self.done):.0f} s left" if run_count else ""
         failed = f", {self.failed} failed" if self.failed else ""
         return (
-            f"{self.what} [{'#' * full}{'.' * (WIDTH - full)}] {self.done}/{self.total}{failed}, {elapsed:.0f} s{left}"
+            f"{self.what} [{'#' * full}{'.' * (WIDTH - full)}] {self.done}/{self.total}{failed}, {elapsed:.0f} s{eta}"
         )
 
     def __exit__(self, *error: object) -> None:
@@ -101,9 +101,9 @@ class Bar(Progress):
 
 def text(result: bc.StudyResult, wrote: list[Path]) -> str:
     """What a person reads."""
-    parts = len(result.definition.parts)
+    part_count = len(result.definition.parts)
     head = f"{result.name}: {counted(len(result), 'row')} of {result.definition.model}" + (
-        f" in {parts} parts" if parts > 1 else ""
+        f" in {part_count} parts" if part_count > 1 else ""
     )
     lines = [head, table(_facts(result), None, "<<")]
     pivots = result.tables()
@@ -130,8 +130,8 @@ def _facts(result: bc.StudyResult) -> list[list[str]]:
         if low is not None and high is not None:
             unit = result.units[name]
             span = f"{_shown(low.metrics[name])} to {_shown(high.metrics[name])}{'' if unit == '1' else ' ' + unit}"
-            at = ", ".join(f"{name} = {_shown(value)}" for name, value in low.values.items())
-            facts.append([name, f"{span}, {result.columns[name].label}; least at {at}"])
+            best_point = ", ".join(f"{name} = {_shown(value)}" for name, value in low.values.items())
+            facts.append([name, f"{span}, {result.columns[name].label}; least at {best_point}"])
     return facts
 
 
@@ -140,10 +140,10 @@ def _rows(result: bc.StudyResult) -> str:
     heads = result.heads
     units = [result.columns[h].unit if h in result.columns else "" for h in heads]
     rows = [[_shown(x) for x in row] for row in result.table()]
-    more = [f"  ... {len(rows) - SHOWN} more rows"] if len(rows) > SHOWN else []
-    shown = [[*row[:-1], row[-1] if len(row[-1]) < 60 else row[-1][:57] + "..."] for row in rows[:SHOWN]]
-    shown = [[x.replace("\n", " ") for x in row] for row in shown]
-    return "\n".join([table([units, *shown], heads, ">" * (len(heads) - 1) + "<"), *more])
+    remark = [f"  ... {len(rows) - SHOWN} more rows"] if len(rows) > SHOWN else []
+    shown_rows = [[*row[:-1], row[-1] if len(row[-1]) < 60 else row[-1][:57] + "..."] for row in rows[:SHOWN]]
+    shown_rows = [[x.replace("\n", " ") for x in row] for row in shown_rows]
+    return "\n".join([table([units, *shown_rows], heads, ">" * (len(heads) - 1) + "<"), *remark])
 
 
 def _shown(x: object) -> str:

@@ -20,12 +20,12 @@ def each_axle(args: Namespace) -> Iterator[Namespace]:
         yield args
         return
     for axle in AXLES:
-        own: dict[str, Any] = {**vars(args), "axle": axle}
+        axle_values: dict[str, Any] = {**vars(args), "axle": axle}
         for option in FILES:
-            if own[option]:
-                path = Path(own[option])
-                own[option] = str(path.with_name(f"{path.stem}_{axle}{path.suffix}"))
-        yield Namespace(**own)
+            if axle_values[option]:
+                path = Path(axle_values[option])
+                axle_values[option] = str(path.with_name(f"{path.stem}_{axle}{path.suffix}"))
+        yield Namespace(**axle_values)
 
 
 def is_both(name: str) -> bool:

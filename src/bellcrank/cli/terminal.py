@@ -42,12 +42,12 @@ class Shown:
 @contextmanager
 def shown() -> Iterator[None]:
     """While this lasts, all that is printed is printable."""
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (stream and Shown(stream) for stream in before)
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (stream and Shown(stream) for stream in streams)
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = streams
 
 
 def erase_line(text: str = "") -> None:

@@ -54,8 +54,8 @@ def final_table(figures: dict[str, Any], *words: str) -> str:
     """The last value of every channel with six digits; a label that repeats the name is omitted."""
     rows = []
     for name, x in figures["final"].items():
-        shown = "-" if x["value"] is None else f"{x['value']:.6g}"
-        rows.append([name, shown, x["unit"], *("" if x[w] == name else x[w] for w in words)])
+        value_text = "-" if x["value"] is None else f"{x['value']:.6g}"
+        rows.append([name, value_text, x["unit"], *("" if x[w] == name else x[w] for w in words)])
     head = ["channel", f"at {figures['reached']:g} s", "unit", *("" for _ in words)]
     return table(rows, head, "<><" + "<" * len(words))
 

@@ -18,8 +18,8 @@ def options(parser: CommandParser) -> None:
     add = parser.group("deck")
     add("deck", metavar="DECK.lsp", help="an AUTOSIM deck")
     add("--external", metavar="FILE", help="file with the user functions of the deck (.py, .c, .f90)")
-    out = "the Python file to write, or - to print it (default: DECK_model.py)"
-    parser.group("output")("--out", metavar="FILE", help=out)
+    out_help = "the Python file to write, or - to print it (default: DECK_model.py)"
+    parser.group("output")("--out", metavar="FILE", help=out_help)
 
 
 def command(args: Namespace) -> None:
@@ -31,10 +31,10 @@ def command(args: Namespace) -> None:
     if args.out == "-":
         print(text, end="")
         return
-    out = Path(args.out or f"{path.stem}_model.py")
-    if out.resolve() in routines:
-        raise bc.ModelError(f"{out} holds the routines of the deck; give another file with --out")
-    write_text(in_folder(str(out)), text)
+    output_path = Path(args.out or f"{path.stem}_model.py")
+    if output_path.resolve() in routines:
+        raise bc.ModelError(f"{output_path} holds the routines of the deck; give another file with --out")
+    write_text(in_folder(str(output_path)), text)
     for remark in deck.remarks:
         print(f"warning: {remark}", file=sys.stderr)
-    print(f"wrote {out}")
+    print(f"wrote {output_path}")

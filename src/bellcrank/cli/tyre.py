@@ -45,29 +45,29 @@ def command(args: Namespace) -> None:
     if args.table:
         _save(points(tyre, args.pressure, args.speed), args.table)
     loads = loads_of(tyre)
-    found = tyre.forces(loads, 0.0, 0.0, p=args.pressure, V=args.speed)
+    forces = tyre.forces(loads, 0.0, 0.0, p=args.pressure, V=args.speed)
     if args.json:
-        values = {name: [number(float(x)) for x in np.asarray(found[name])] for name in ("Fz", *SHOWN)}
+        values = {name: [number(float(x)) for x in np.asarray(forces[name])] for name in ("Fz", *SHOWN)}
         head = {"name": tyre.name, "version": tyre.version, "side": tyre.side, "notes": list(tyre.notes)}
         print(json.dumps({**head, "at": values}, indent=2))
         return
-    _show(tyre, loads, {name: np.asarray(found[name]) for name in SHOWN})
+    _show(tyre, loads, {name: np.asarray(forces[name]) for name in SHOWN})
     print_written(args.plot, args.table)
 
 
-def _show(tyre: MagicFormula, loads: np.ndarray, found: dict[str, np.ndarray]) -> None:
+def _show(tyre: MagicFormula, loads: np.ndarray, forces: dict[str, np.ndarray]) -> None:
     print(f"{one_line(tyre.name)}: Magic Formula {tyre.version}, measured on side {tyre.side}")
     print(
         f"radius {tyre['UNLOADED_RADIUS']:g} m, nominal load {tyre['FNOMIN']:g} N, stiffness "
         f"{tyre['VERTICAL_STIFFNESS']:g} N/m, pressure {tyre['INFLPRES']:g} Pa"
     )
     names = ("Fz", *SHOWN)
-    rows = [[f"{load:g}", *(f"{found[name][i]:.4g}" for name in SHOWN)] for i, load in enumerate(loads)]
+    rows = [[f"{load:g}", *(f"{forces[name][i]:.4g}" for name in SHOWN)] for i, load in enumerate(loads)]
     print(table([[UNITS.get(name, "m") for name in names], *rows], list(names), ">" * len(names)))
     for note in tyre.notes:
         print(f"note: {note}")
 
 
 def _save(columns: dict[str, np.ndarray], path: str) -> None:
-    made = tuple(Column(name, values.tolist(), UNITS.get(name, "m")) for name, values in columns.items())
-    write_table(path, Table("forces of a tyre", made))
+    table_columns = tuple(Column(name, values.tolist(), UNITS.get(name, "m")) for name, values in columns.items())
+    write_table(path, Table("forces of a tyre", table_columns))

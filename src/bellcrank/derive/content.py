@@ -34,29 +34,29 @@ PLAIN = (str, int, float, bool, complex, bytes, Fraction, np.generic, type(None)
 HELD = (Expr, list, tuple, dict, set, frozenset, np.ndarray, Path, partial)
 
 
-def content_of(description: Description, *more: Any) -> str:
+def content_of(description: Description, *extra: Any) -> str:
     """The digest of a description, of what else was asked for, and of the installed package."""
     numbers = bool(description.loops or description.contacts) or any(
         c.eliminate is None for c in description.constraints
     )
-    known = {} if numbers else {id(x): name for name, x in data_of(description).items()}
-    return digest_of((description, more), numbers, known)
+    id_names = {} if numbers else {id(x): name for name, x in data_of(description).items()}
+    return digest_of((description, extra), numbers, id_names)
 
 
-def digest_of(thing: Any, numbers: bool = True, known: Mapping[int, str] = NONE) -> str:
-    """The digest of any object, and of the installed package; objects that are `known` are named, by their id."""
-    return _Walk(numbers, known).digest((_installed(), thing))
+def digest_of(thing: Any, numbers: bool = True, id_names: Mapping[int, str] = NONE) -> str:
+    """The digest of any object, and of the installed package; objects that are `id_names` are named, by their id."""
+    return _Walk(numbers, id_names).digest((_installed(), thing))
 
 
 def data_of(description: Description) -> dict[str, Any]:
     """What equations do not depend on, by name: ranges that runs are compared with; points and values of tables, whose
     names say what a program has to know of them. Those that several tables share have one name."""
-    found: dict[int, tuple[str, Any]] = {}
+    named_data: dict[int, tuple[str, Any]] = {}
     for t in description.tables.values():
         if t.defined:
-            for what, x in (("axes", t.axes), ("values", t.values)):
-                found.setdefault(id(x), (f"{what} {len(found)} {t.room}", x))
-    return {**dict(found.values()), "ranges": description.ranges}
+            for field_name, x in (("axes", t.axes), ("values", t.values)):
+                named_data.setdefault(id(x), (f"{field_name} {len(named_data)} {t.room}", x))
+    return {**dict(named_data.values()), "ranges": description.ranges}
 
 
 @cache
@@ -72,9 +72,9 @@ def _installed() -> str:
     for folder, _, names in os.walk(root):
         if not folder.endswith("__pycache__"):
             files += [(f"{folder}/{name}", os.stat(f"{folder}/{name}")) for name in names]
-    listed = sorted((path.removeprefix(str(root)), of.st_size, of.st_mtime_ns) for path, of in files)
-    found = __version__, platform.python_version(), np.__version__, listed
-    return hashlib.sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()
+    file_states = sorted((path.removeprefix(str(root)), status.st_size, status.st_mtime_ns) for path, status in files)
+    fingerprint = __version__, platform.python_version(), np.__version__, file_states
+    return hashlib.sha256(repr(fingerprint).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class _Walk:
@@ -82,8 +82,8 @@ class _Walk:
     they one object or two, as what was read from the cache shares fewer objects than what was made here. The digest is
     that of what was numbered."""
 
-    def __init__(self, numbers: bool, known: Mapping[int, str] = NONE) -> None:
-        self._numbers, self._known = numbers, known
+    def __init__(self, numbers: bool, id_names: Mapping[int, str] = NONE) -> None:
+        self._numbers, self._known = numbers, id_names
         self._met: dict[Any, int] = {}  # what each number stands for
         self._found: dict[int, tuple[int, Any]] = {}  # the object too: an id is good as long as it lives
         self._open: dict[int, int] = {}  # what is being walked through
@@ -94,23 +94,23 @@ class _Walk:
 
     def of(self, thing: Any) -> int:
         kind: Any = type(thing)
-        met = self._met
+        numbers = self._met
         if kind is str:
-            return met.setdefault(thing, len(met))
+            return numbers.setdefault(thing, len(numbers))
         if _is_plain(kind):
-            return met.setdefault((kind.__name__, repr(thing)), len(met))
+            return numbers.setdefault((kind.__name__, repr(thing)), len(numbers))
         key = id(thing)
-        known = self._found.get(key)
-        if known is not None:
-            return known[0]
+        visited = self._found.get(key)
+        if visited is not None:
+            return visited[0]
         if key in self._known:
-            return met.setdefault(("known", self._known[key]), len(met))
+            return numbers.setdefault(("known", self._known[key]), len(numbers))
         if key in self._open:
-            return met.setdefault(("within", len(self._open) - self._open[key]), len(met))
+            return numbers.setdefault(("within", len(self._open) - self._open[key]), len(numbers))
         self._open[key] = len(self._open)
         fields = _fields_alone(kind)
-        parts = thing if kind is tuple else self._parts(thing) if fields is None else fields(thing)
-        number = met.setdefault((kind.__name__, "of", *[self.of(x) for x in parts]), len(met))
+        components = thing if kind is tuple else self._parts(thing) if fields is None else fields(thing)
+        number = numbers.setdefault((kind.__name__, "of", *[self.of(x) for x in components]), len(numbers))
         del self._open[key]
         self._found[key] = number, thing
         return number
@@ -137,8 +137,8 @@ class _Walk:
         if isinstance(thing, ParameterRecord):
             if self._numbers:
                 return _held(thing)
-            shown = thing.units, thing.label, thing.range
-            return thing.name, thing.value is None, *shown, thing.positive, thing.declared
+            description = thing.units, thing.label, thing.range
+            return thing.name, thing.value is None, *description, thing.positive, thing.declared
         if isinstance(thing, RunRecord):
             return _held(thing) if self._numbers else ()
         if isinstance(thing, MethodType):
@@ -160,11 +160,11 @@ def _named(thing: Any) -> list[Any]:
     module = str(thing.__module__)
     if not module.startswith(f"{OWN}.") and module not in ("builtins", "math", "operator", "numpy"):
         raise NotPortable(f"{module}.{thing.__qualname__}")
-    found = [module, thing.__qualname__]
+    identity = [module, thing.__qualname__]
     if isinstance(thing, FunctionType):
         cells = [c.cell_contents for c in thing.__closure__ or ()]
-        found += [thing.__code__.co_firstlineno, thing.__defaults__, thing.__kwdefaults__, *cells]
-    return found
+        identity += [thing.__code__.co_firstlineno, thing.__defaults__, thing.__kwdefaults__, *cells]
+    return identity
 
 
 def _held(thing: Any) -> list[Any]:
@@ -174,21 +174,23 @@ def _held(thing: Any) -> list[Any]:
     names = _fields(kind)
     if names is not None:
         return [getattr(thing, name) for name in names]
-    found = dict(vars(thing)) if hasattr(thing, "__dict__") else {}
+    attributes = dict(vars(thing)) if hasattr(thing, "__dict__") else {}
     for cls in type(thing).__mro__:
-        listed = getattr(cls, "__slots__", ())
-        slots = (listed,) if isinstance(listed, str) else listed
-        found |= {name: getattr(thing, name) for name in slots if hasattr(thing, name) and name != "__weakref__"}
-    later = {name for cls in type(thing).__mro__ for name, x in vars(cls).items() if isinstance(x, cached_property)}
-    return [x for pair in found.items() if pair[0] not in later for x in pair]
+        slot_names = getattr(cls, "__slots__", ())
+        slots = (slot_names,) if isinstance(slot_names, str) else slot_names
+        attributes |= {name: getattr(thing, name) for name in slots if hasattr(thing, name) and name != "__weakref__"}
+    cached_names = {
+        name for cls in type(thing).__mro__ for name, x in vars(cls).items() if isinstance(x, cached_property)
+    }
+    return [x for pair in attributes.items() if pair[0] not in cached_names for x in pair]
 
 
 @cache
 def _fields_alone(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
     """The content of dataclasses of which nothing but their fields says it."""
     names = _fields(kind)
-    own = kind.__module__.startswith(f"{OWN}.") and not issubclass(kind, (*HELD, ParameterRecord, RunRecord))
-    if names is None or len(names) < 2 or not own or hasattr(kind, "content") or hasattr(kind, "__wrapped__"):
+    is_internal = kind.__module__.startswith(f"{OWN}.") and not issubclass(kind, (*HELD, ParameterRecord, RunRecord))
+    if names is None or len(names) < 2 or not is_internal or hasattr(kind, "content") or hasattr(kind, "__wrapped__"):
         return None
     return attrgetter(*names)
 

@@ -34,39 +34,39 @@ def bridged_blocks(
 
     `G`, `J`: Jacobians in some positions in which loops are closed, rows (and columns of J) scaled; `rank` of a matrix.
     """
-    found = []
+    blocks = []
     acting, sloping = (np.max(np.abs(x), axis=0) > BRIDGES.foreign for x in (J, G))
     for rows, columns in _components(acting[: loops.paired]):
-        own = [[i for i, rate in enumerate(rates) if rate is speeds[j]] for j in columns]
-        if any(len(x) != 1 for x in own):
+        coordinate_choices = [[i for i, rate in enumerate(rates) if rate is speeds[j]] for j in columns]
+        if any(len(x) != 1 for x in coordinate_choices):
             continue
-        places = [x for (x,) in own]
-        others = [i for i in range(len(coordinates)) if i not in places]
+        coordinate_indices = [x for (x,) in coordinate_choices]
+        other_coordinates = [i for i in range(len(coordinates)) if i not in coordinate_indices]
         kinds = {x.kind for x in symbols(*(loops.g[i] for i in rows)) if x not in coordinates}
-        if sloping[np.ix_(rows, others)].any() or not kinds <= CONSTANT_KINDS:
+        if sloping[np.ix_(rows, other_coordinates)].any() or not kinds <= CONSTANT_KINDS:
             continue
-        parts = [x[np.ix_(rows, columns)] for x in J]
-        if len(columns) - max(map(rank, parts)) == 1:
+        submatrices = [x[np.ix_(rows, columns)] for x in J]
+        if len(columns) - max(map(rank, submatrices)) == 1:
             pattern = loops.acting[np.ix_(rows, columns)]
-            usual = max(usual_ratio(x, len(columns) - 1, pattern) for x in parts)
-            found.append((tuple(rows), tuple(columns), tuple(places), usual))
-    return tuple(found)
+            usual = max(usual_ratio(x, len(columns) - 1, pattern) for x in submatrices)
+            blocks.append((tuple(rows), tuple(columns), tuple(coordinate_indices), usual))
+    return tuple(blocks)
 
 
 def _components(acting: np.ndarray) -> list[tuple[list[int], list[int]]]:
     """Position rows and speeds that hang together, in order."""
-    parts: list[tuple[set[int], set[int]]] = []
+    components: list[tuple[set[int], set[int]]] = []
     for i, row in enumerate(acting):
         rows, columns = {i}, {*np.flatnonzero(row).tolist()}
-        apart = []
-        for other in parts:
-            if columns.isdisjoint(other[1]):
-                apart.append(other)
+        separate = []
+        for component in components:
+            if columns.isdisjoint(component[1]):
+                separate.append(component)
             else:
-                rows |= other[0]
-                columns |= other[1]
-        parts = [*apart, (rows, columns)]
-    return sorted((sorted(rows), sorted(columns)) for rows, columns in parts if columns)
+                rows |= component[0]
+                columns |= component[1]
+        components = [*separate, (rows, columns)]
+    return sorted((sorted(rows), sorted(columns)) for rows, columns in components if columns)
 
 
 def usual_ratio(A: np.ndarray, rank: int, pattern: np.ndarray) -> float:

@@ -76,26 +76,26 @@ FindPlace = Callable[[Analysis, Loops, Sequence[Expr], Quantities], Place | None
 
 
 def look_at(
-    analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities, find: FindPlace
+    analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities, assemble: FindPlace
 ) -> Look | None:
-    """The look; None where the default values do not allow one. `find`: evaluates the constraints in numbers."""
+    """The look; None where the default values do not allow one. `assemble`: evaluates the constraints in numbers."""
     assert analysis.loops is not None
-    place = find(analysis, loops, rates, quantities)
-    if place is None:
+    configurations = assemble(analysis, loops, rates, quantities)
+    if configurations is None:
         return None
-    found = list(place.positions())
-    if not found:
-        if analysis.loops.open and (why := place.cannot_close()):
-            raise ModelError([*analysis.loops.open, why], analysis.mechanism.name)
+    positions = list(configurations.positions())
+    if not positions:
+        if analysis.loops.open and (reason := configurations.cannot_close()):
+            raise ModelError([*analysis.loops.open, reason], analysis.mechanism.name)
         return None
     rows, speeds = analysis.loops.rows, list(analysis.mechanism.speeds)
     full = len(speeds)
-    singular = max(rank_of(J) for _, J in found) == full and not all(is_regular(J, full) for _, J in found)
-    if singular and not (found := place.regular_positions(full)):
+    singular = max(rank_of(J) for _, J in positions) == full and not all(is_regular(J, full) for _, J in positions)
+    if singular and not (positions := configurations.regular_positions(full)):
         raise ModelError(SINGULAR_START, analysis.mechanism.name)
-    if analysis.loops.open and not place.consistent():
+    if analysis.loops.open and not configurations.consistent():
         raise ModelError(analysis.loops.open, analysis.mechanism.name)
-    G, J = _without_rounding(found, *place.usual_sizes(rows, analysis.kinematics), analysis.kinematics)
+    G, J = _without_rounding(positions, *configurations.usual_sizes(rows, analysis.kinematics), analysis.kinematics)
     _refuse_points(rows, J, analysis.mechanism.name)
     scales = _scales(G, J)
     scaled = [x * np.outer(scales.rows, scales.columns) for x in J]
@@ -103,77 +103,80 @@ def look_at(
     usual = max(usual_ratio(x, scales.rank_v, loops.acting) for x in scaled)
     notes = []
     if scales.rank_v < len(rows):
-        left = [r.text for r in rows if r not in elimination.used]
+        implied = [r.text for r in rows if r not in elimination.used]
         notes.append(
-            f"{len(rows)} rows of loops have rank {scales.rank_v} wherever the loops are closed: {', '.join(left)}"
-            f" {'follows' if len(left) == 1 else 'follow'} from the others{place.only_here(scales.rank_v)}"
+            f"{len(rows)} rows of loops have rank {scales.rank_v} wherever the loops are closed: {', '.join(implied)}"
+            f" {'follows' if len(implied) == 1 else 'follow'} from the others{configurations.only_here(scales.rank_v)}"
         )
-    extra = scales.rank_v - place.rank_at_start()
+    extra = scales.rank_v - configurations.rank_at_start()
     if extra > 0:
         notes.append(f"the initial configuration is singular: it has {extra} more degree{'s' * (extra > 1)} of freedom")
     order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
-    sized = [x * np.array(scales.rows)[: len(x), None] for x in (x[: loops.paired] for x in G)]
-    blocks = bridged_blocks(loops, speeds, analysis.mechanism.coordinates, rates, sized, scaled, rank_of)
+    scaled_jacobians = [x * np.array(scales.rows)[: len(x), None] for x in (x[: loops.paired] for x in G)]
+    blocks = bridged_blocks(loops, speeds, analysis.mechanism.coordinates, rates, scaled_jacobians, scaled, rank_of)
     scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0, blocks=blocks)
     return Look(elimination, scales, tuple(notes))
 
 
 def _refuse_points(rows: Sequence[Row], J: Sequence[np.ndarray], name: str) -> None:
     """An error for distance joints between points that coincide: their equation is a square, without a derivative."""
-    wrong = [
+    zero_distances = [
         r.source.loop
         for i, r in enumerate(rows)
         if isinstance(r.source, LoopRow) and r.source.joint == "distance" and not any(x[i].any() for x in J)
     ]
-    if wrong:
+    if zero_distances:
         raise ModelError(
-            [f"the distance of '{x}' is zero: use the kind 'spherical' or directions=" for x in wrong], name
+            [f"the distance of '{x}' is zero: use the kind 'spherical' or directions=" for x in zero_distances], name
         )
 
 
 def drawn_scales(
-    known: Elimination, speeds: Sequence[Symbol], rank_g: int, values: Mapping[str, float]
+    elimination: Elimination, speeds: Sequence[Symbol], rank_g: int, values: Mapping[str, float]
 ) -> Scales | None:
     """Sizes of rows at states drawn at random, by which a run sees that a pivot is small there; None if rows have no
     numbers. `values`: of parameters, by name; others are drawn too."""
     random = np.random.default_rng(3)
-    entries = [a for row in known.rows for _, a in row.partials]
+    entries = [a for row in elimination.rows for _, a in row.partials]
     free = [s for s in symbols(*entries) if s.kind != "constant"]
-    places = [(i, list(speeds).index(u)) for i, row in enumerate(known.rows) for u, _ in row.partials]
+    nonzero_positions = [(i, list(speeds).index(u)) for i, row in enumerate(elimination.rows) for u, _ in row.partials]
     J = []
     for _ in range(DRAWS):
         drawn: dict[Expr, float] = {s: values.get(s.name, random.uniform(0.5, 1.5)) for s in free}
         drawn |= {s: random.uniform(-np.pi, np.pi) for s in free if not s.constant}
-        x = np.zeros((len(known.rows), len(speeds)))
+        x = np.zeros((len(elimination.rows), len(speeds)))
         try:
-            for at, value in zip(places, evaluate(entries, drawn), strict=True):
-                x[at] = value
+            for position, value in zip(nonzero_positions, evaluate(entries, drawn), strict=True):
+                x[position] = value
         except Failure:
             return None
         J.append(x)
     if not np.all(np.isfinite(J)):
         return None
-    rank, found = len(known.used), _scales([], J)
-    scaled = [x * np.outer(found.rows, found.columns) for x in J]
+    rank, scales = len(elimination.used), _scales([], J)
+    scaled = [x * np.outer(scales.rows, scales.columns) for x in J]
     pattern = np.zeros(J[0].shape, dtype=bool)
-    pattern[tuple(zip(*places, strict=True))] = True
+    pattern[tuple(zip(*nonzero_positions, strict=True))] = True
     usual = max(usual_ratio(x, rank, pattern) for x in scaled)
-    order = tuple((known.rows.index(r), list(speeds).index(u)) for r, u in zip(known.used, known.pivots, strict=True))
+    order = tuple(
+        (elimination.rows.index(r), list(speeds).index(u))
+        for r, u in zip(elimination.used, elimination.pivots, strict=True)
+    )
     best = max(fixed_ratio(x, order) for x in scaled)
-    return replace(found, rank_g=rank_g, rank_v=rank, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+    return replace(scales, rank_g=rank_g, rank_v=rank, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
 
 
 def _without_rounding(
-    found: list[tuple[np.ndarray, np.ndarray]], usual: np.ndarray, length: float, kinematics: Kinematics
+    jacobians: list[tuple[np.ndarray, np.ndarray]], usual: np.ndarray, length: float, kinematics: Kinematics
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """G and J of all positions, with rows that are rounding everywhere set to zero."""
     columns = column_sizes(kinematics, length)
-    idle = np.flatnonzero(np.all([vanishing(J * columns, usual, length) for _, J in found], axis=0))
-    for G, J in found:
+    idle = np.flatnonzero(np.all([vanishing(J * columns, usual, length) for _, J in jacobians], axis=0))
+    for G, J in jacobians:
         J[idle] = 0.0
         G[idle[idle < len(G)]] = 0.0  # position rows come first in both
-    return [G for G, _ in found], [J for _, J in found]
+    return [G for G, _ in jacobians], [J for _, J in jacobians]
 
 
 def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
@@ -189,50 +192,52 @@ def _sizes(x: np.ndarray) -> np.ndarray:
     return np.maximum(x, 1e-3 * x.max(initial=0.0)) if x.any() else np.ones_like(x)
 
 
-def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> Elimination:
+def _choice(usual_choice: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> Elimination:
     """Rows and speeds of an elimination whose smallest pivot over all positions is large: the usual, else the
     cheapest."""
-    kept = _independent(J, rank)
-    inner = [x[kept] for x in J]
+    row_indices = _independent(J, rank)
+    inner = [x[row_indices] for x in J]
     pattern = np.max(np.abs(inner), axis=0, initial=0.0) > ACTING
     orders = {}  # rows and columns: smallest pivot, cost
     for x in inner:
-        for share in SHARES:
-            rows, columns = _order(x, rank, pattern, share)
+        for fraction in SHARES:
+            rows, columns = _order(x, rank, pattern, fraction)
             if len(rows) == rank:
                 orders[rows, columns] = _worst(inner, rows, columns), _fill(pattern, rows, columns)
-    solved = dict(zip(known.used, known.pivots, strict=True))
-    pivots = [solved[row] for i in kept if (row := known.rows[i]) in solved]
-    place = {u: i for i, u in enumerate(speeds)}
-    named = any(known.rows[i].eliminate is not None for i in kept)
+    solved = dict(zip(usual_choice.used, usual_choice.pivots, strict=True))
+    pivots = [solved[row] for i in row_indices if (row := usual_choice.rows[i]) in solved]
+    index_of_speed = {u: i for i, u in enumerate(speeds)}
+    has_preference = any(usual_choice.rows[i].eliminate is not None for i in row_indices)
     best = max((worst for worst, _ in orders.values()), default=0.0)
-    if len(pivots) < rank or (not named and _worst(inner, range(rank), [place[u] for u in pivots]) < GOOD * best):
-        good = {order: (cost, -worst) for order, (worst, cost) in orders.items() if worst >= GOOD * best}
-        rows, columns = min(good, key=lambda order: good[order])
-        kept, pivots = [kept[i] for i in rows], [speeds[j] for j in columns]
-    return Elimination(known.rows, tuple(known.rows[i] for i in kept), tuple(pivots))
+    if len(pivots) < rank or (
+        not has_preference and _worst(inner, range(rank), [index_of_speed[u] for u in pivots]) < GOOD * best
+    ):
+        good_orders = {order: (cost, -worst) for order, (worst, cost) in orders.items() if worst >= GOOD * best}
+        rows, columns = min(good_orders, key=lambda order: good_orders[order])
+        row_indices, pivots = [row_indices[i] for i in rows], [speeds[j] for j in columns]
+    return Elimination(usual_choice.rows, tuple(usual_choice.rows[i] for i in row_indices), tuple(pivots))
 
 
 def _independent(J: list[np.ndarray], rank: int) -> list[int]:
     """The first rows that do not follow from those before them wherever the loops are closed."""
-    kept: list[int] = []
+    row_indices: list[int] = []
     start, end = 0, len(J[0])
 
     def follows(count: int) -> bool:
         """Does one of so many rows more follow from the others? Then it does so among more rows, too."""
-        rows = [*kept, *range(start, start + count)]
+        rows = [*row_indices, *range(start, start + count)]
         return all(rank_of(x[rows]) < len(rows) for x in J)
 
-    while start < end and len(kept) < rank:
-        count = min(rank - len(kept), end - start)
+    while start < end and len(row_indices) < rank:
+        count = min(rank - len(row_indices), end - start)
         if follows(count):
             count = bisect_left(range(1, count), True, key=follows)
-        kept += range(start, start + count)
+        row_indices += range(start, start + count)
         start += count + 1
-    return kept
+    return row_indices
 
 
-def _order(J: np.ndarray, rank: int, pattern: np.ndarray, share: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _order(J: np.ndarray, rank: int, pattern: np.ndarray, fraction: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Rows and columns in the order of elimination.
 
     Of the pivots that are at least a fraction of the largest, the one that makes the fewest new entries in all rows is
@@ -243,8 +248,8 @@ def _order(J: np.ndarray, rank: int, pattern: np.ndarray, share: float) -> tuple
     for _ in range(rank):
         size = np.abs(A)
         new = np.outer(P.sum(axis=1) - 1, P.sum(axis=0) - 1)
-        allowed = np.where(size >= share * size.max(), new - size / (size.max() or 1.0), np.inf)
-        i, j = divmod(int(allowed.argmin()), A.shape[1])
+        fill_cost = np.where(size >= fraction * size.max(), new - size / (size.max() or 1.0), np.inf)
+        i, j = divmod(int(fill_cost.argmin()), A.shape[1])
         if size[i, j] == 0.0:
             break
         A -= np.outer(A[:, j] / A[i, j], A[i])
@@ -266,11 +271,11 @@ def _fill(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> i
 
 def _eliminate(P: np.ndarray, i: int, j: int) -> None:
     """Where rows have entries after column j has been taken out of all of them with row i, which keeps the others."""
-    others = P[i].copy()
-    others[j] = False
+    other_columns = P[i].copy()
+    other_columns[j] = False
     touched = P[:, j].copy()
     touched[i] = False
-    P |= np.outer(touched, others)
+    P |= np.outer(touched, other_columns)
     P[:, j] = False
 
 

@@ -25,37 +25,37 @@ from bellcrank.program.optimise import optimise
 DRIVEN = "the model has 0 degrees of freedom: its constraints prescribe the motion, which follows from time alone"
 
 
-def program_loops(analysis: Analysis, quantities: Quantities, find: FindPlace) -> Loops:
+def program_loops(analysis: Analysis, quantities: Quantities, assemble: FindPlace) -> Loops:
     """Loops in expressions, looked at in numbers; the look decides how they are eliminated."""
     assert analysis.loops is not None
     loops = _loop_rows(analysis)
     rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
-    look = look_at(analysis, loops, rates, quantities, find)
-    if look is None and analysis.loops.open:
+    selection = look_at(analysis, loops, rates, quantities, assemble)
+    if selection is None and analysis.loops.open:
         numbers = "give default values (set_defaults) and a start (set_run) with which the loops close"
-        told = [
+        problems = [
             f"{text}, or follows from them only where the loops are closed: {numbers}" for text in analysis.loops.open
         ]
-        raise ModelError(told, analysis.mechanism.name)
-    used = analysis.loops.used if look is None else look.elimination.used
-    if len(used) >= len(analysis.mechanism.speeds):
-        if not is_driven(used):
-            raise ModelError(_rigid(used), analysis.mechanism.name)
+        raise ModelError(problems, analysis.mechanism.name)
+    used_rows = analysis.loops.used if selection is None else selection.elimination.used
+    if len(used_rows) >= len(analysis.mechanism.speeds):
+        if not is_driven(used_rows):
+            raise ModelError(_rigid(used_rows), analysis.mechanism.name)
         analysis.notes.append(DRIVEN)
-    if look is None:
+    if selection is None:
         return _with_drawn_scales(analysis, loops)
-    if look.elimination != analysis.loops:
-        analysis.eliminate(look.elimination)
-    analysis.notes += look.notes
-    loops = replace(loops, scales=look.scales)
+    if selection.elimination != analysis.loops:
+        analysis.eliminate(selection.elimination)
+    analysis.notes += selection.notes
+    loops = replace(loops, scales=selection.scales)
     return replace(loops, correction=_correction(analysis, loops))
 
 
-def _rigid(used: Sequence[Row]) -> str:
-    listed = ", ".join(row.text for row in used)
-    equations, speeds = counted(len(used), "constraint equation"), counted(len(used), "speed")
+def _rigid(used_rows: Sequence[Row]) -> str:
+    row_texts = ", ".join(row.text for row in used_rows)
+    equations, speeds = counted(len(used_rows), "constraint equation"), counted(len(used_rows), "speed")
     return (
-        f"the model has 0 degrees of freedom: {equations} for {speeds} ({listed}). None prescribes a motion: "
+        f"the model has 0 degrees of freedom: {equations} for {speeds} ({row_texts}). None prescribes a motion: "
         "remove one, or drive one with a formula of t or an input."
     )
 
@@ -65,8 +65,8 @@ def _with_drawn_scales(analysis: Analysis, loops: Loops) -> Loops:
     assert analysis.loops is not None
     if loops.g:
         return loops
-    given = {key: x.value for key, x in analysis.mechanism.description.parameters.items()}
-    values = {key: float(x) for key, x in given.items() if isinstance(x, int | float)}
+    defaults = {key: x.value for key, x in analysis.mechanism.description.parameters.items()}
+    values = {key: float(x) for key, x in defaults.items() if isinstance(x, int | float)}
     scales = drawn_scales(analysis.loops, analysis.mechanism.speeds, 0, values)
     return loops if scales is None else replace(loops, scales=scales)
 
@@ -76,20 +76,20 @@ def _correction(analysis: Analysis, loops: Loops) -> Correction | None:
     assert analysis.loops is not None
     q, u = list(analysis.mechanism.coordinates), list(analysis.mechanism.speeds)
     rates, scales = analysis.kinematics.rates, loops.scales
-    used, pivots = analysis.loops.used, analysis.loops.pivots
-    count = sum(row.g is not None for row in used)
+    used_rows, pivots = analysis.loops.used, analysis.loops.pivots
+    count = sum(row.g is not None for row in used_rows)
     columns = [x for s in pivots[:count] for x in q if rates[x] is s]
-    g = [row.g for row in used[:count] if row.g is not None]
+    g = [row.g for row in used_rows[:count] if row.g is not None]
     if not count == scales.rank_g == len(columns) == len(g):
         return None
     partials = [{x: a for x, a in zip(columns, gradient(y, columns), strict=True) if a is not ZERO} for y in g]
     dq, _ = solve_rows(partials, g, columns, analysis.kinematics.work.copy())
-    speeds = [dict(row.partials) for row in used]
-    du, divided = solve_rows(speeds, [row.v for row in used], pivots, analysis.kinematics.work.copy())
-    dq, both = (optimise(roots) for roots in (dq, [*du, *divided]))
+    speeds = [dict(row.partials) for row in used_rows]
+    du, divided = solve_rows(speeds, [row.v for row in used_rows], pivots, analysis.kinematics.work.copy())
+    dq, corrections = (optimise(roots) for roots in (dq, [*du, *divided]))
     sizes = tuple(scales.rows[i] * scales.columns[j] / scales.usual_order for i, j in scales.order)
-    places = tuple(q.index(x) for x in columns), tuple(u.index(s) for s in pivots)
-    return Correction(*places, tuple(dq), tuple(both[: len(du)]), tuple(both[len(du) :]), sizes)
+    state_indices = tuple(q.index(x) for x in columns), tuple(u.index(s) for s in pivots)
+    return Correction(*state_indices, tuple(dq), tuple(corrections[: len(du)]), tuple(corrections[len(du) :]), sizes)
 
 
 def _loop_rows(analysis: Analysis) -> Loops:
@@ -99,20 +99,20 @@ def _loop_rows(analysis: Analysis) -> Loops:
     rows = analysis.loops.rows
     system = reduced_system(analysis)
     count = len(u)
-    right = [right_side(row, analysis.kinematics) for row in rows]
+    right_sides = [right_side(row, analysis.kinematics) for row in rows]
     lower = [system.M.get((i, j), ZERO) for i in range(count) for j in range(i + 1)]
-    clean = drop_idle_parameters([*lower, *(system.f[i] for i in range(count)), *right])
+    clean = drop_idle_parameters([*lower, *(system.f[i] for i in range(count)), *right_sides])
     triangle = iter(clean)
     M = tuple(tuple(next(triangle) for _ in range(i + 1)) for i in range(count))
     side_of = [getattr(row.source, "side", None) for row in rows if row.g is not None]
     sides = list(dict.fromkeys(x for x in side_of if x is not None))
-    none = [-1] * len(analysis.mechanism.norms)
+    no_sides = [-1] * len(analysis.mechanism.norms)
     f, gamma = clean[len(lower) : len(lower) + count], clean[len(lower) + count :]
     return replace(
         loop_rows(analysis.loops, analysis.mechanism.norms, q, u, M, f, gamma),
         sides=tuple(sides),
         side_partials=tuple(tuple(gradient(x, q)) for x in sides),
-        sided=tuple([*(-1 if x is None else sides.index(x) for x in side_of), *none]),
+        sided=tuple([*(-1 if x is None else sides.index(x) for x in side_of), *no_sides]),
     )
 
 

@@ -57,14 +57,14 @@ class Clock:
 
 def derive(
     description: Description,
-    find: FindPlace,
+    assemble: FindPlace,
     solve: str,
     small: bool,
     level: str,
     without: Collection[str] = (),
     form: ConstraintForm = ConstraintForm.AUTO,
 ) -> Derived:
-    """Equations of motion of a description, without some passes; `form`: what becomes of speed constraints. `find`
+    """Equations of motion of a description, without some passes; `form`: what becomes of speed constraints. `assemble`
     evaluates closed loops in numbers, where the choice of dependent speeds needs that."""
     if solve not in SOLVE:
         raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
@@ -72,45 +72,47 @@ def derive(
         raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", description.name)
     for name in map(str, without):
         if name not in PASSES:
-            known = ", ".join(PASSES)
+            pass_names = ", ".join(PASSES)
             raise ModelError(
-                f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
+                f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {pass_names}.", description.name
             )
-    derived = partial(_derived, description, find)
-    found = derived(solve, small, level, without, form)
-    friction = dry_friction(found.analysis.loads)
-    found.analysis.notes += friction
+    derived = partial(_derived, description, assemble)
+    derived_model = derived(solve, small, level, without, form)
+    friction = dry_friction(derived_model.analysis.loads)
+    derived_model.analysis.notes += friction
     for sentence in friction:
         warn(f"model '{description.name}': {sentence}")
-    if found.analysis.loose and found.analysis.loops and found.independent_speeds:
-        found.analysis.notes += _why_not_eliminated(found, partial(derived, "auto", small, level, without))
-    orders, wanted = found.analysis.mechanism.orders, description.small_threshold
-    if not orders or found.analysis.loops is not None:
-        return found
-    for more in range(MOST_TERMS):
-        reference = derived(solve, small, "none", without, form, more + 2)
-        if not lacks_terms(found.program, reference.program, orders, wanted):
+    if derived_model.analysis.loose and derived_model.analysis.loops and derived_model.independent_speeds:
+        derived_model.analysis.notes += _why_not_eliminated(
+            derived_model, partial(derived, "auto", small, level, without)
+        )
+    orders, threshold = derived_model.analysis.mechanism.orders, description.small_threshold
+    if not orders or derived_model.analysis.loops is not None:
+        return derived_model
+    for extra_orders in range(MOST_TERMS):
+        reference = derived(solve, small, "none", without, form, extra_orders + 2)
+        if not lacks_terms(derived_model.program, reference.program, orders, threshold):
             break
-        found = derived(solve, small, level, without, form, more + 1)
-        kept = f"terms of small order up to {wanted + more} were kept, since leading ones cancel"
-        found.analysis.notes.append(kept)
-    return found
+        derived_model = derived(solve, small, level, without, form, extra_orders + 1)
+        note = f"terms of small order up to {threshold + extra_orders} were kept, since leading ones cancel"
+        derived_model.analysis.notes.append(note)
+    return derived_model
 
 
-def _why_not_eliminated(found: Derived, derived: Callable[[ConstraintForm], Derived]) -> list[str]:
+def _why_not_eliminated(derived_model: Derived, derived: Callable[[ConstraintForm], Derived]) -> list[str]:
     """Notes on speed constraints that were not solved for one speed each, with what that costs; `derived`: the same
     model in another form."""
-    loose, speeds = found.analysis.loose, len(found.analysis.mechanism.speeds)
+    loose, speeds = derived_model.analysis.loose, len(derived_model.analysis.mechanism.speeds)
     notes = [
         f"the constraint {r.text} has no coefficient that cannot vanish in motion (that of {r.speed} is {r.pivot})"
         for r in loose
     ]
     try:
-        other = derived(ConstraintForm.ELIMINATE).program
+        eliminated = derived(ConstraintForm.ELIMINATE).program
     except ModelError:  # degrees of freedom without mass, once speeds are removed
         cost = ""
     else:
-        ours, theirs = (p.count.as_dict(p.per_step)["total"] for p in (found.program, other))
+        ours, theirs = (p.count.as_dict(p.per_step)["total"] for p in (derived_model.program, eliminated))
         cost = f", at {ours} operations instead of {theirs}"
     form = f"all {speeds} speeds stay states and the dependent ones are chosen at run time{cost}"
     return [*notes, f"{form}; constraints='eliminate' removes them all the same"]
@@ -118,19 +120,19 @@ def _why_not_eliminated(found: Derived, derived: Callable[[ConstraintForm], Deri
 
 def _derived(
     description: Description,
-    find: FindPlace,
+    assemble: FindPlace,
     solve: str,
     small: bool,
     level: str,
     without: Collection[str],
     form: ConstraintForm,
-    more: int = 0,
+    extra_orders: int = 0,
 ) -> Derived:
     """The derivation with small terms of so many orders more than the threshold asks for."""
     clock = Clock()
-    with small_threshold(description.small_threshold + more), no_collection():
+    with small_threshold(description.small_threshold + extra_orders), no_collection():
         with clock.stage("analyse"):
-            mechanism, checker = freeze(description, small, more)
+            mechanism, checker = freeze(description, small, extra_orders)
             analysis = analyse(mechanism, checker, form)
             require_freedom(analysis)
         with clock.stage("units"):
@@ -140,13 +142,13 @@ def _derived(
         loops = None
         if analysis.loops is not None:
             with clock.stage("loops"):
-                loops = program_loops(analysis, quantities, find)
+                loops = program_loops(analysis, quantities, assemble)
         with clock.stage("derive"):
             try:
-                program, how = _program(analysis, loops, solve, level, frozenset(without))
+                program, method = _program(analysis, loops, solve, level, frozenset(without))
             except ModelError as error:
                 raise ModelError(error.problems, description.name) from None
-    return Derived(analysis, quantities, program, how, dict(clock.seconds), solve)
+    return Derived(analysis, quantities, program, method, dict(clock.seconds), solve)
 
 
 def _program(
@@ -155,33 +157,33 @@ def _program(
     coordinates = list(analysis.mechanism.coordinates)
     q_rates = [analysis.kinematics.rates[q] for q in coordinates]
     if solve != "auto" and analysis.loose and loops:
-        shown = ", ".join(r.text for r in analysis.loose)
-        why = f"solve={solve!r} needs the constraints solved for one speed each, and {shown} cannot be in every motion"
-        raise ModelError(f"{why}: leave solve at 'auto', or accept that with constraints='eliminate'")
+        rows = ", ".join(r.text for r in analysis.loose)
+        cause = f"solve={solve!r} needs the constraints solved for one speed each, and {rows} cannot be in every motion"
+        raise ModelError(f"{cause}: leave solve at 'auto', or accept that with constraints='eliminate'")
     if solve != "auto" and loops:
         raise ModelError(f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'")
     if solve == "implicit":
         return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
     thorough = level == "thorough"
-    ways = list(derivations(analysis, solve, without, thorough))
-    listed = [_roots(analysis, q_rates, w) for w in ways]
-    raw = [count(roots).total for roots in listed]
-    order = sorted(range(len(ways)), key=lambda i: (raw[i], i))
-    chosen = order[0]
+    derived_ways = list(derivations(analysis, solve, without, thorough))
+    root_lists = [_roots(analysis, q_rates, w) for w in derived_ways]
+    raw = [count(roots).total for roots in root_lists]
+    order = sorted(range(len(derived_ways)), key=lambda i: (raw[i], i))
+    best = order[0]
     if level == "none" or "extract" in without:
-        roots = drop_idle_parameters(listed[chosen])
-        stages = [("formulation", raw[chosen])]
-        return _build(analysis, roots, loops=loops, acting=True, stages=stages), ways[chosen].how
-    margin, most = (1.1, 8) if thorough else (1.02, 2)
-    near = [i for i in order if raw[i] <= margin * raw[chosen]][:most]
-    clean = {i: drop_idle_parameters(listed[i]) for i in near}
-    extracted = {i: first_extraction(clean[i], thorough) for i in near}
-    chosen = min(near, key=lambda i: network_cost(extracted[i]))
-    same = clean[chosen] == listed[chosen]
-    before = raw[chosen] if same else count(clean[chosen]).total
-    roots, total = optimised(clean[chosen], before, extracted[chosen], thorough)
-    stages = [("formulation", raw[chosen]), ("extraction", total)]
-    return _build(analysis, roots, loops=loops, acting=True, stages=stages), ways[chosen].how
+        roots = drop_idle_parameters(root_lists[best])
+        stages = [("formulation", raw[best])]
+        return _build(analysis, roots, loops=loops, acting=True, stages=stages), derived_ways[best].how
+    margin, max_candidates = (1.1, 8) if thorough else (1.02, 2)
+    candidates = [i for i in order if raw[i] <= margin * raw[best]][:max_candidates]
+    clean = {i: drop_idle_parameters(root_lists[i]) for i in candidates}
+    extracted = {i: first_extraction(clean[i], thorough) for i in candidates}
+    best = min(candidates, key=lambda i: network_cost(extracted[i]))
+    is_unchanged = clean[best] == root_lists[best]
+    operations = raw[best] if is_unchanged else count(clean[best]).total
+    roots, total = optimised(clean[best], operations, extracted[best], thorough)
+    stages = [("formulation", raw[best]), ("extraction", total)]
+    return _build(analysis, roots, loops=loops, acting=True, stages=stages), derived_ways[best].how
 
 
 def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
@@ -203,20 +205,21 @@ def _build(
     vanishes."""
     speeds = analysis.state_speeds
     accelerations = [analysis.kinematics.rate_of(u) for u in speeds]
-    known: dict[Expr, Expr] = {}
+    substitutions: dict[Expr, Expr] = {}
     if loops is None:
-        known.update(zip(accelerations, rates[len(analysis.mechanism.coordinates) :], strict=True))
+        substitutions.update(zip(accelerations, rates[len(analysis.mechanism.coordinates) :], strict=True))
     multipliers = _multipliers(analysis)
-    known.update((value, symbol) for symbol, value, _ in multipliers)
-    values = transform([o.value for o in analysis.outputs], known.get)
+    substitutions.update((value, symbol) for symbol, value, _ in multipliers)
+    values = transform([o.value for o in analysis.outputs], substitutions.get)
     outputs = [(o.name, value) for o, value in zip(analysis.outputs, values, strict=True)]
-    kept, entered = (
-        [Call(k.symbols, k.routine, k.arguments) for k in calls] for calls in (analysis.kept, analysis.entered)
+    sampled, entered = (
+        [Call(k.symbols, k.routine, k.arguments) for k in call_group]
+        for call_group in (analysis.kept, analysis.entered)
     )
     a, rows = analysis, [(symbol, row) for symbol, _, row in multipliers]
     program = build_program(Parts(
         a.mechanism.name, a.parameter_symbols, a.mechanism.coordinates, speeds, rates, outputs, a.input_symbols, solve,
-        unknowns, loops, stages, kept, accelerations, rows, entered, [(o.name, o.value) for o in a.echo], acting,
+        unknowns, loops, stages, sampled, accelerations, rows, entered, [(o.name, o.value) for o in a.echo], acting,
     ))  # fmt: skip
     for routine in program.routines:
         if routine.when == "output" and program.in_rates(routine):
@@ -226,16 +229,18 @@ def _build(
             )
     if loops is not None:
         return program
-    place = {q: i for i, q in enumerate(program.coordinates)}
-    return replace(program, unit=tuple(min(place[e] for e in symbols(norm)) for _, norm in a.mechanism.norms))
+    index_of_coordinate = {q: i for i, q in enumerate(program.coordinates)}
+    return replace(
+        program, unit=tuple(min(index_of_coordinate[e] for e in symbols(norm)) for _, norm in a.mechanism.norms)
+    )
 
 
 def _multipliers(analysis: Analysis) -> list[tuple[Symbol, Expr, int]]:
     """Symbols for the multipliers in reactions of loops, what they stand for, and their rows."""
     if analysis.loops is None or not all(isinstance(value, Held) for value in analysis.multipliers):
         return []
-    places = [next(i for i, row in enumerate(analysis.loops.rows) if row is r) for r in analysis.loops.used]
-    pairs = zip(analysis.multipliers, places, strict=bool(analysis.multipliers))
+    row_indices = [next(i for i, row in enumerate(analysis.loops.rows) if row is r) for r in analysis.loops.used]
+    pairs = zip(analysis.multipliers, row_indices, strict=bool(analysis.multipliers))
     return [(Symbol(f"lambda {row + 1}", "multiplier"), value, row) for value, row in pairs]
 
 
@@ -244,5 +249,5 @@ def _implicit(analysis: Analysis, q_rates: list[Expr]) -> Program:
     index = system.index
     unknowns = [Symbol(f"x{n + 1}", "intermediate") for n in range(len(index))]
     matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]
-    right = [system.f[i] for i in index]
-    return _build(analysis, [*q_rates, *unknowns], solve=(matrix, right), unknowns=unknowns)
+    right_side = [system.f[i] for i in index]
+    return _build(analysis, [*q_rates, *unknowns], solve=(matrix, right_side), unknowns=unknowns)

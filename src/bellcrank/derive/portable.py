@@ -47,28 +47,28 @@ class NotPortable(Exception):
     """Something that is not an object of Bellcrank."""
 
 
-def dumps(thing: Any, known: dict[str, Any], still: Sequence[Any] = ()) -> bytes:
-    """The bytes of an object; objects that are `known` by name are omitted, and put in again by `loads`. First come
-    expressions, and objects that are `still`, as far as nothing known is in them: they are always the same."""
+def dumps(thing: Any, externals: dict[str, Any], fixed_objects: Sequence[Any] = ()) -> bytes:
+    """The bytes of an object; objects that are `externals` by name are omitted, and put in again by `loads`. First come
+    expressions, and objects that are `fixed_objects`, as far as nothing known is in them: they are always the same."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEEP))
     try:
         nodes: dict[Expr, None] = {}
-        found: list[Any] = [thing]
-        while found:  # functions behind nodes may hold further nodes
-            survey = _Survey(found, known, nodes)
+        pending: list[Any] = [thing]
+        while pending:  # functions behind nodes may hold further nodes
+            survey = _Survey(pending, externals, nodes)
             new = postorder(survey.new, known=nodes)
-            found = [n.function for n in new if isinstance(n, Func)]
+            pending = [n.function for n in new if isinstance(n, Func)]
             nodes.update(dict.fromkeys(new))
-        same = _without(nodes, known)
-        first = [n for n in nodes if n in same], _only(list(still), same, known)
+        fixed_nodes = _without(nodes, externals)
+        first = [n for n in nodes if n in fixed_nodes], _only(list(fixed_objects), fixed_nodes, externals)
         target = io.BytesIO()
         writer = _Writer(target)
-        writer.dump((first, tuple(known)))
+        writer.dump((first, tuple(externals)))
         size = target.tell()
-        places = writer.memo.copy()
-        places |= {id(x): (len(places) + i, x) for i, x in enumerate(known.values())}
-        _Referring(target, places).dump(([n for n in nodes if n not in same], thing))
+        memo = writer.memo.copy()
+        memo |= {id(x): (len(memo) + i, x) for i, x in enumerate(externals.values())}
+        _Referring(target, memo).dump(([n for n in nodes if n not in fixed_nodes], thing))
         return size.to_bytes(HEAD, "big") + target.getvalue()
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
         raise NotPortable(str(error)) from None
@@ -84,19 +84,19 @@ class Portable:
         size = HEAD + int.from_bytes(data[:HEAD], "big")
         reader = _Reader(io.BytesIO(data[HEAD:size]), [])
         self._names: tuple[str, ...] = _read(reader)
-        met = reader.memo.copy()
-        self._first, self._rest = [met[place] for place in range(len(met))], data[size:]
+        memo = reader.memo.copy()
+        self._first, self._rest = [memo[index] for index in range(len(memo))], data[size:]
 
-    def load(self, known: dict[str, Any]) -> Any:
+    def load(self, externals: dict[str, Any]) -> Any:
         """The object; raises NotPortable for anything else."""
-        if missing := set(self._names) - known.keys():
+        if missing := set(self._names) - externals.keys():
             raise NotPortable(f"{', '.join(missing)} is not known")
-        return _read(_Reader(io.BytesIO(self._rest), [*self._first, *(known[name] for name in self._names)]))
+        return _read(_Reader(io.BytesIO(self._rest), [*self._first, *(externals[name] for name in self._names)]))
 
 
-def loads(data: bytes, known: dict[str, Any]) -> Any:
+def loads(data: bytes, externals: dict[str, Any]) -> Any:
     """The object that `dumps` has written; raises NotPortable for anything else."""
-    return Portable(data).load(known)
+    return Portable(data).load(externals)
 
 
 def _read(reader: pickle.Unpickler) -> Any:
@@ -110,29 +110,33 @@ def _read(reader: pickle.Unpickler) -> Any:
         raise NotPortable(f"{type(error).__name__}: {error}") from None
 
 
-def _without(nodes: Collection[Expr], known: dict[str, Any]) -> set[Expr]:
+def _without(nodes: Collection[Expr], externals: dict[str, Any]) -> set[Expr]:
     """Those of nodes, parts before wholes, without anything known in them. Functions of one kind are looked at
     together."""
     functions = {id(n.function): n.function for n in nodes if isinstance(n, Func) and n.function is not None}
-    same: set[Expr] = set()
+    fixed_nodes: set[Expr] = set()
     for kind in {type(f) for f in functions.values()}:
-        looked = _Survey([f for f in functions.values() if type(f) is kind], known)
-        if looked.met or any(isinstance(n, Func) and n.function is not None for n in postorder(looked.new)):
+        survey = _Survey([f for f in functions.values() if type(f) is kind], externals)
+        if survey.met or any(isinstance(n, Func) and n.function is not None for n in postorder(survey.new)):
             functions = {key: f for key, f in functions.items() if type(f) is not kind}
     for n in nodes:
-        own = n.__class__ is not Func or n.function is None or id(n.function) in functions
-        if own and same.issuperset(n.parts):
-            same.add(n)
-    return same
+        is_portable = n.__class__ is not Func or n.function is None or id(n.function) in functions
+        if is_portable and fixed_nodes.issuperset(n.parts):
+            fixed_nodes.add(n)
+    return fixed_nodes
 
 
-def _only(things: list[Any], same: Container[Expr], known: dict[str, Any]) -> list[Any]:
+def _only(things: list[Any], fixed_nodes: Container[Expr], externals: dict[str, Any]) -> list[Any]:
     """The things in which there are only these nodes, and nothing known. Nearly all are: they are looked at together,
     and by halves where that is not so."""
-    if _Survey(things, known).only(same):
+    if _Survey(things, externals).only(fixed_nodes):
         return things
-    half = len(things) // 2
-    return [*_only(things[:half], same, known), *_only(things[half:], same, known)] if half else []
+    middle = len(things) // 2
+    return (
+        [*_only(things[:middle], fixed_nodes, externals), *_only(things[middle:], fixed_nodes, externals)]
+        if middle
+        else []
+    )
 
 
 class _Writer(pickle.Pickler):
@@ -144,8 +148,15 @@ class _Writer(pickle.Pickler):
             return _made(thing)
         if isinstance(thing, FunctionType) and "<" in thing.__qualname__:
             cells = tuple(c.cell_contents for c in thing.__closure__ or ())
-            place = _place(thing.__code__, thing.__module__)
-            return _function, (*place, len(cells)), (cells, thing.__defaults__, thing.__kwdefaults__), None, None, _fill
+            code_location = _place(thing.__code__, thing.__module__)
+            return (
+                _function,
+                (*code_location, len(cells)),
+                (cells, thing.__defaults__, thing.__kwdefaults__),
+                None,
+                None,
+                _fill,
+            )
         if type(thing).__name__ == "_lru_cache_wrapper" and "<" in thing.__qualname__:
             return _cached, (thing.__wrapped__, thing.cache_parameters()["maxsize"])
         if isinstance(thing, MethodType):
@@ -162,23 +173,23 @@ class _Writer(pickle.Pickler):
 class _Referring(_Writer):
     """Writes the places of what is not written again, by its id: as the memory of a writer has them."""
 
-    def __init__(self, target: io.BytesIO, places: Mapping[int, tuple[int, Any]]) -> None:
+    def __init__(self, target: io.BytesIO, memo_entries: Mapping[int, tuple[int, Any]]) -> None:
         super().__init__(target)
-        self._places = places
+        self._places = memo_entries
 
     def persistent_id(self, thing: Any) -> int | None:
-        found = self._places.get(id(thing))
-        return None if found is None else found[0]
+        entry = self._places.get(id(thing))
+        return None if entry is None else entry[0]
 
 
 class _Survey(_Writer):
     """Finds expressions, but for those found before, and whether anything known is met; what it writes is thrown
     away."""
 
-    def __init__(self, thing: Any, known: dict[str, Any], before: Container[Expr] = frozenset()) -> None:
+    def __init__(self, thing: Any, externals: dict[str, Any], known_nodes: Container[Expr] = frozenset()) -> None:
         super().__init__(io.BytesIO())
         self.new: list[Expr] = []
-        self.met, self._before, self._known = False, before, {id(x) for x in known.values()}
+        self.met, self._before, self._known = False, known_nodes, {id(x) for x in externals.values()}
         self.dump(thing)
 
     def persistent_id(self, thing: Any) -> int | None:
@@ -197,16 +208,18 @@ class _Survey(_Writer):
 
 
 class _Reader(pickle.Unpickler):
-    def __init__(self, source: io.BytesIO, met: list[Any]) -> None:
+    def __init__(self, source: io.BytesIO, memo: list[Any]) -> None:
         super().__init__(source)
-        self.persistent_load = met.__getitem__  # type: ignore[method-assign]
+        self.persistent_load = memo.__getitem__  # type: ignore[method-assign]
 
     def find_class(self, module: str, name: str) -> Any:
         _check(module, name)
-        found = super().find_class(module, name)
-        if _ours(module) and getattr(found, "__module__", module) != module:  # what a module of ours has imported
+        loaded_class = super().find_class(module, name)
+        if (
+            _ours(module) and getattr(loaded_class, "__module__", module) != module
+        ):  # what a module of ours has imported
             raise NotPortable(f"{module}.{name}")
-        return found
+        return loaded_class
 
 
 def _ours(module: str) -> bool:
@@ -254,15 +267,15 @@ def _place(code: CodeType, module: str) -> tuple[str, str, int]:
 @lru_cache(maxsize=256)
 def _codes(module: str) -> dict[tuple[str, int], CodeType | None]:
     """Functions inside of functions of a module by name and line; None where two stand in one line."""
-    found: dict[tuple[str, int], CodeType | None] = {}
+    codes: dict[tuple[str, int], CodeType | None] = {}
     for code in _inside(_outer(vars(import_module(module)).values(), module)):
         key = code.co_qualname, code.co_firstlineno
-        found[key] = code if found.get(key, code) is code else None
-    return found
+        codes[key] = code if codes.get(key, code) is code else None
+    return codes
 
 
-def _outer(listed: Iterable[Any], module: str) -> Iterator[CodeType]:
-    for thing in listed:
+def _outer(things: Iterable[Any], module: str) -> Iterator[CodeType]:
+    for thing in things:
         if isinstance(thing, staticmethod | classmethod):
             thing = thing.__func__
         if isinstance(thing, property):
@@ -290,9 +303,9 @@ def _function(module: str, name: str, line: int, cells: int) -> FunctionType:
     if code is None or len(code.co_freevars) != cells:
         raise NotPortable(f"the function {module}.{name} is not there")
     closure = tuple(CellType() for _ in range(cells))
-    made = FunctionType(code, vars(import_module(module)), code.co_name, None, closure)
-    made.__qualname__ = name
-    return made
+    function = FunctionType(code, vars(import_module(module)), code.co_name, None, closure)
+    function.__qualname__ = name
+    return function
 
 
 def _fill(function: FunctionType, state: tuple[Any, Any, Any]) -> None:
@@ -302,10 +315,10 @@ def _fill(function: FunctionType, state: tuple[Any, Any, Any]) -> None:
 
 
 def _method(thing: Any, name: str) -> MethodType:
-    found = getattr(type(thing), name, None)
-    if not isinstance(found, FunctionType) or not _ours(type(thing).__module__):
+    method = getattr(type(thing), name, None)
+    if not isinstance(method, FunctionType) or not _ours(type(thing).__module__):
         raise NotPortable(f"the method {name} of {type(thing).__qualname__}")
-    return MethodType(found, thing)
+    return MethodType(method, thing)
 
 
 def _cached(function: Any, size: int | None) -> Any:

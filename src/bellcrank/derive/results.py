@@ -41,9 +41,9 @@ class Results:
 
     def acting(self, n_q: int) -> tuple[list[set[Symbol]], set[Symbol]]:
         """What every rate of a coordinate depends on, and what accelerations or constraints do, as far as it acts."""
-        own = [acting_symbols([e]) for _, e in self.rates[:n_q]]
-        others = [e for _, e in (*self.rates[n_q:], *self.positions, *self.speeds)]
-        return own, acting_symbols(others)
+        coordinate_symbols = [acting_symbols([e]) for _, e in self.rates[:n_q]]
+        other_results = [e for _, e in (*self.rates[n_q:], *self.positions, *self.speeds)]
+        return coordinate_symbols, acting_symbols(other_results)
 
 
 GROUPS = choices_of(JacobianOf)
@@ -63,8 +63,8 @@ def model_results(analysis: Analysis, program: Program) -> Results:
         rates = [(f"{q.name}'", a.kinematics.rates[q]) for q in a.mechanism.coordinates]
         index = {u: i for i, u in enumerate(a.mechanism.speeds)}
         rates += [(f"{u.name}'", udot[index[u]]) for u in a.state_speeds]
-        known: dict[Expr, Expr] = {a.kinematics.rate_of(u): udot[index[u]] for u in a.state_speeds}
-        outputs = [(o.name, substitute(o.value, known)) for o in a.outputs]
+        accelerations: dict[Expr, Expr] = {a.kinematics.rate_of(u): udot[index[u]] for u in a.state_speeds}
+        outputs = [(o.name, substitute(o.value, accelerations)) for o in a.outputs]
     return Results(
         tuple(rates), tuple(outputs), *constraint_rows(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear
     )
@@ -79,45 +79,45 @@ def constraint_rows(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tu
 
 def _from_program(a: Analysis, program: Program) -> Results:
     """The results of a program as expressions over held intermediate ones."""
-    known: dict[Expr, Expr] = {}
+    definitions: dict[Expr, Expr] = {}
     linear = NOTHING
 
     def written(e: Expr) -> Expr:
-        return transform((e,), known.get)[0]
+        return transform((e,), definitions.get)[0]
 
     with small_threshold(EVERYTHING):
         for section in (program.constants, program.derivatives, program.outputs):
             for s in section.statements:
                 if isinstance(s, Assign):
-                    known[s.target] = hold(written(s.value))
+                    definitions[s.target] = hold(written(s.value))
                 elif isinstance(s, Call):
                     args = tuple(written(e) for e in s.arguments)
                     for i, target in enumerate(s.targets):
                         if target is not None:
                             one: Any = ExternalValue(s.routine, i) if s.routine.returns else s.routine
                             name = f"{s.routine.name}.{i}" if s.routine.returns else s.routine.name
-                            known[target] = Func(name, args, one)
+                            definitions[target] = Func(name, args, one)
                 elif isinstance(s, Solve):
                     linear = _linear(
                         [[hold(written(x)) for x in row] for row in s.matrix], [hold(written(x)) for x in s.right]
                     )
-                    known.update(zip(s.targets, (linear.solution[i] for i in range(len(s.targets))), strict=True))
+                    definitions.update(zip(s.targets, (linear.solution[i] for i in range(len(s.targets))), strict=True))
                 else:  # in outputs: the same accelerations, found in another way
                     udot = program.derivatives.results[len(program.coordinates) :]
-                    known.update((x, written(e)) for x, e in zip(s.targets, udot, strict=False))
+                    definitions.update((x, written(e)) for x, e in zip(s.targets, udot, strict=False))
         rates = [written(e) for e in program.derivatives.results]
         outputs = [written(e) for e in program.outputs.results]
     names = [f"{s.name}'" for s in (*program.coordinates, *program.speeds)]
-    listed = tuple(zip(names, rates, strict=True)), tuple(zip(program.output_names, outputs, strict=True))
-    return Results(*listed, *constraint_rows(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear)
+    named_results = tuple(zip(names, rates, strict=True)), tuple(zip(program.output_names, outputs, strict=True))
+    return Results(*named_results, *constraint_rows(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear)
 
 
-def _linear(matrix: list[list[Expr]], right: list[Expr]) -> Linear:
+def _linear(matrix: list[list[Expr]], right_side: list[Expr]) -> Linear:
     """A system that a program solves in numbers, solved in symbols."""
-    order = range(len(right))
+    order = range(len(right_side))
     lower = {(i, j): matrix[i][j] for i in order for j in range(i + 1) if matrix[i][j] is not ZERO}
-    found = solution(Linear(lower, dict(enumerate(right)), {}, order))
-    return Linear(lower, dict(enumerate(right)), {i: hold(found[i]) for i in order}, order)
+    solutions = solution(Linear(lower, dict(enumerate(right_side)), {}, order))
+    return Linear(lower, dict(enumerate(right_side)), {i: hold(solutions[i]) for i in order}, order)
 
 
 def _accelerations(a: Analysis) -> tuple[dict[int, Expr], Linear]:

@@ -26,23 +26,23 @@ SLACK = 0.3  # powers are those of the limit
 ROUNDING = 1e-11  # relative errors that say nothing
 
 
-def lacks_terms(program: Program, more: Program, orders: Mapping[str, int], threshold: int) -> bool:
+def lacks_terms(program: Program, reference: Program, orders: Mapping[str, int], threshold: int) -> bool:
     """Does the program lack terms that another one, which keeps more, has? False where that cannot be reported."""
-    if [s.name for s in program.speeds] != [s.name for s in more.speeds]:
+    if [s.name for s in program.speeds] != [s.name for s in reference.speeds]:
         return False
     try:
         with np.errstate(all="ignore"):
-            found = [[_results(p, orders, size) for p in (program, more)] for size in SIZES]
+            results_by_size = [[_results(p, orders, size) for p in (program, reference)] for size in SIZES]
     except (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError):  # what only a run can evaluate
         return False
     (rates, outputs), (smaller_rates, smaller_outputs) = (
-        [(_rms(a - b), _rms(b)) for a, b in zip(*pair, strict=True)] for pair in found
+        [(_rms(a - b), _rms(b)) for a, b in zip(*pair, strict=True)] for pair in results_by_size
     )
     weight = np.where(rates[1] > 0, rates[1], 1.0)  # rates have different units
     together = [np.full(len(weight), np.linalg.norm(x[1] / weight) or 1.0) for x in (rates, smaller_rates)]
     first, second = rates[0] / weight / together[0], smaller_rates[0] / weight / together[1]
-    own = _shrinks_slowly(_relative(*outputs), _relative(*smaller_outputs), threshold)
-    return own or _shrinks_slowly(first, second, threshold)
+    outputs_lack = _shrinks_slowly(_relative(*outputs), _relative(*smaller_outputs), threshold)
+    return outputs_lack or _shrinks_slowly(first, second, threshold)
 
 
 def _shrinks_slowly(errors: np.ndarray, smaller: np.ndarray, threshold: int) -> bool:
@@ -61,13 +61,13 @@ def _rms(rows: np.ndarray) -> np.ndarray:
 def _results(program: Program, orders: Mapping[str, int], size: float) -> tuple[np.ndarray, np.ndarray]:
     """Rates and outputs at some points, a row each."""
     rates, outputs = [], []
-    called = {r.name: _stand_in(r) for r in program.routines if getattr(r, "varies", False)}
+    stand_ins = {r.name: _stand_in(r) for r in program.routines if getattr(r, "varies", False)}
     for k in range(SAMPLES):
-        p, q, u, w = ([_value(s, k, orders, size) for s in listed] for listed in (
+        p, q, u, w = ([_value(s, k, orders, size) for s in group] for group in (
             program.parameters, program.coordinates, program.speeds, program.inputs))  # fmt: skip
-        rate, met = interpret.derivatives(program, interpret.constants(program, p), 0.3, q, u, w, called)
+        rate, values = interpret.derivatives(program, interpret.constants(program, p), 0.3, q, u, w, stand_ins)
         rates.append(rate)
-        outputs.append(interpret.outputs(program, met, called))
+        outputs.append(interpret.outputs(program, values, stand_ins))
     if not all(math.isfinite(x) for row in (*rates, *outputs) for x in row):
         raise ArithmeticError("a result is not finite")
     return np.array(rates), np.array(outputs)
@@ -77,8 +77,8 @@ def _stand_in(routine: Any) -> Callable[..., list[float]]:
     """Something smooth in place of a routine of the user, which is not called before a run."""
 
     def called(*args: float) -> list[float]:
-        listed = range(max(len(routine.returns), 1))
-        return [0.4 + 0.1 * k + sum((0.3 + 0.2 * i) * x for i, x in enumerate(args)) for k in listed]
+        indices = range(max(len(routine.returns), 1))
+        return [0.4 + 0.1 * k + sum((0.3 + 0.2 * i) * x for i, x in enumerate(args)) for k in indices]
 
     return called
 

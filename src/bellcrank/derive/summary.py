@@ -23,11 +23,11 @@ def summary(d: Derived) -> str:
 
 def warn_of_unused(derived: Derived) -> None:
     """Warns of parameters that were given a value and that the model does not use, with similar names."""
-    known = sorted(x.name for x in derived.interface.all(PARAMETERS))
+    parameter_names = sorted(x.name for x in derived.interface.all(PARAMETERS))
     declared = derived.analysis.mechanism.description.parameters  # others were reported by the analysis
     for x in derived.interface.unused:
         record = declared[x.key]
         described = record.units is not None or record.label is not None  # it may stand in events
         if x.default is not None and x.key != "g" and record.declared and not described:
-            near = did_you_mean(x.name, known)
-            warn(f"a value is given for '{x.name}', but the model does not use it.{near}")
+            suggestion = did_you_mean(x.name, parameter_names)
+            warn(f"a value is given for '{x.name}', but the model does not use it.{suggestion}")

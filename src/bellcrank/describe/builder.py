@@ -304,8 +304,8 @@ class Builder(Checked):
     def _load(self, record: LoadRecord) -> ForceHandle:
         record.name = name_of(record.name, record.kind)
         if len(record.dummies) != 3 or not all(isinstance(x, str) for x in record.dummies):
-            given = f"{record.kind} '{record.name}': dummies={record.dummies!r:.60}"
-            self._problem(f"{given} must be three names, as ('x', 'x0', 'v').")
+            dummies_text = f"{record.kind} '{record.name}': dummies={record.dummies!r:.60}"
+            self._problem(f"{dummies_text} must be three names, as ('x', 'x0', 'v').")
             record.dummies = MOTION
         self.description.forces.append(record)
         return ForceHandle(OwnName(record.name, self.owner))
@@ -459,8 +459,8 @@ class Builder(Checked):
         """
         if self.description.gravity is not None:
             self._problem("gravity is given twice: call add_gravity() once.")
-        down = -self.inertial[3] if str(self.description.axes).lower().startswith("iso") else self.inertial[3]
-        along = down if direction is None else self._vector(direction)
+        downward = -self.inertial[3] if str(self.description.axes).lower().startswith("iso") else self.inertial[3]
+        along = downward if direction is None else self._vector(direction)
         self.description.gravity = Gravity("gravity", g, along, label="acceleration of gravity")
         if isinstance(g, str) and g.isidentifier() and (record := self._parameter(g)).value is None:
             units = unit_system(self.description.units)
@@ -540,18 +540,18 @@ class Builder(Checked):
         if isinstance(between, str) or not isinstance(between, Sequence) or len(between) != 2:
             self._problem(f"loop joint '{name}': between={between!r:.60} must be two points.")
             return
-        along, words = tuple(self._vector(d) for d in directions), label or name_of(name, "loop joint")
+        along, joint_label = tuple(self._vector(d) for d in directions), label or name_of(name, "loop joint")
         p, r = between
-        self.description.loops.append(records.LoopRecord(p, r, along, kind, self._vector(axis), length, words))
+        self.description.loops.append(records.LoopRecord(p, r, along, kind, self._vector(axis), length, joint_label))
 
-    def _vector(self, given: Any) -> Any:
+    def _vector(self, value: Any) -> Any:
         """A vector expression as it stands; three components, or "x", "y", "z", are along the inertial axes."""
-        if isinstance(given, str) and given.strip() in AXES:
-            return self.inertial[given.strip()]
-        if isinstance(given, tuple | list | np.ndarray) and getattr(given, "ndim", 1) == 1 and len(given) == 3:
-            parts = [Formula(to_syntax(c)) * self.inertial[i] for i, c in enumerate(given, 1)]
-            return parts[0] + parts[1] + parts[2]
-        return given
+        if isinstance(value, str) and value.strip() in AXES:
+            return self.inertial[value.strip()]
+        if isinstance(value, tuple | list | np.ndarray) and getattr(value, "ndim", 1) == 1 and len(value) == 3:
+            components = [Formula(to_syntax(c)) * self.inertial[i] for i, c in enumerate(value, 1)]
+            return components[0] + components[1] + components[2]
+        return value
 
     # ---- parameters, variables, definitions
 
@@ -663,21 +663,21 @@ class Builder(Checked):
             return
         record.value = real(value)
         if record.value is None and value is not None:
-            wanted = "a number in the unit of the parameter, or text with a number and a unit, such as '10 mm'"
-            self._problem(f"the default of parameter '{record.name}' is {displayed(value)}; it must be {wanted}.")
+            expected = "a number in the unit of the parameter, or text with a number and a unit, such as '10 mm'"
+            self._problem(f"the default of parameter '{record.name}' is {displayed(value)}; it must be {expected}.")
 
     def _convert(self, record: records.ParameterRecord) -> None:
         """A default that was given with a unit, in the unit of the parameter; without one, in that of the system."""
         assert record.written is not None
         number, text = record.written
         system = unit_system(self.description.units)
-        given = system.parse_unit(text)
-        record.units = record.units or str(given.dimension)
-        own = system.parse(record.units)
-        if not own.dimension.same_kind(given.dimension):
-            what = f"the default of parameter '{record.name}' is '{number:g} {text}'"
-            self._problem(f"{what}, but its unit is {own.text}.")
-        record.value = float(own.from_equation(given.to_equation(number)))
+        default_unit = system.parse_unit(text)
+        record.units = record.units or str(default_unit.dimension)
+        parameter_unit = system.parse(record.units)
+        if not parameter_unit.dimension.same_kind(default_unit.dimension):
+            default_text = f"the default of parameter '{record.name}' is '{number:g} {text}'"
+            self._problem(f"{default_text}, but its unit is {parameter_unit.text}.")
+        record.value = float(parameter_unit.from_equation(default_unit.to_equation(number)))
 
     def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """Set units of parameters. Units that are not set are found from the formulas.
@@ -934,25 +934,25 @@ class Builder(Checked):
         [-125.0]
         """
         name_of(name, "external")
-        called = f"external '{name}'"
+        label = f"external '{name}'"
         if when not in PLACES:
-            known = ", ".join(f"'{x}'" for x in PLACES)
-            self._problem(f"{called}: when={when!r} is not known; it is one of {known}.")
+            call_times = ", ".join(f"'{x}'" for x in PLACES)
+            self._problem(f"{label}: when={when!r} is not known; it is one of {call_times}.")
         if memory is not None and (not isinstance(memory, int) or isinstance(memory, bool) or memory < 1):
-            self._problem(f"{called}: memory={memory!r} must be a whole number of at least 1, or None.")
+            self._problem(f"{label}: memory={memory!r} must be a whole number of at least 1, or None.")
         routine: Any = python
         if routine is not None and not callable(routine):
-            self._problem(f"{called}: python={python!r} cannot be called.")
+            self._problem(f"{label}: python={python!r} cannot be called.")
         if isinstance(arguments, str) or not isinstance(arguments, Iterable):
-            self._problem(f"{called}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},).")
+            self._problem(f"{label}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},).")
             arguments = ()
-        alone = returns is None or (isinstance(returns, Integral) and returns == 1)
-        names = () if alone else (returns,) if isinstance(returns, str) else returns
+        has_one_value = returns is None or (isinstance(returns, Integral) and returns == 1)
+        names = () if has_one_value else (returns,) if isinstance(returns, str) else returns
         if not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
-            self._problem(f"{called}: returns={returns!r:.60} must be the names it sets.")
+            self._problem(f"{label}: returns={returns!r:.60} must be the names it sets.")
             names = ()
-        made = records.External(name, tuple(arguments), tuple(names), memory, when, python, c, fortran)
-        self.description.externals.append(made)
+        external = records.External(name, tuple(arguments), tuple(names), memory, when, python, c, fortran)
+        self.description.externals.append(external)
 
     # ---- outputs, smallness, run
 
@@ -992,8 +992,8 @@ class Builder(Checked):
         >>> s.equations().outputs
         ['height']
         """
-        made = records.OutputRecord(expression, name_of(name, "output"), label, units, body, generic)
-        self.description.outputs.append(made)
+        record = records.OutputRecord(expression, name_of(name, "output"), label, units, body, generic)
+        self.description.outputs.append(record)
 
     def add_outputs(self, *groups: OutputGroup) -> None:
         """Add groups of output channels.
@@ -1156,33 +1156,33 @@ class Builder(Checked):
 
     def __repr__(self) -> str:
         d = self.description
-        parts = (
+        summary = (
             counted(len(d.bodies), "body", "bodies"),
             counted(len(d.forces), "force"),
             counted(len(d.constraints) + len(d.loops), "constraint"),
         )
-        return f"{type(self).__name__}({d.name!r}: {', '.join(parts)})"
+        return f"{type(self).__name__}({d.name!r}: {', '.join(summary)})"
 
 
-def _replaced(own: Mapping[Any, Any], given: Mapping[Any, Any]) -> dict[Any, Any]:
+def _replaced(values: Mapping[Any, Any], overrides: Mapping[Any, Any]) -> dict[Any, Any]:
     """Values by name, of which those given replace others; blanks in names do not count."""
-    new = {key_of(name) for name in given}
-    return {name: value for name, value in own.items() if key_of(name) not in new} | dict(given)
+    new = {key_of(name) for name in overrides}
+    return {name: value for name, value in values.items() if key_of(name) not in new} | dict(overrides)
 
 
-def name_of(given: Any, what: str) -> str:
+def name_of(name: Any, kind: str) -> str:
     """A name, which is text that can be printed: no line ends, tabs or other control characters."""
-    if not isinstance(given, str) or not given.isprintable():
-        what = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
-        raise ModelError(f"the name of {what} is {given!r}; it must be text{' on one line' * isinstance(given, str)}")
-    return given
+    if not isinstance(name, str) or not name.isprintable():
+        kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+        raise ModelError(f"the name of {kind} is {name!r}; it must be text{' on one line' * isinstance(name, str)}")
+    return name
 
 
-def _usual(name: str, given: Any) -> tuple[float, float] | None:
+def _usual(name: str, limits_input: Any) -> tuple[float, float] | None:
     """Smallest and largest usual value, if they are given."""
-    if given is None or (found := interval(given)) is not None:
-        return None if given is None else found
-    raise ModelError(f"'{name}': range={displayed(given)} must be two finite numbers, the lower first")
+    if limits_input is None or (limits := interval(limits_input)) is not None:
+        return None if limits_input is None else limits
+    raise ModelError(f"'{name}': range={displayed(limits_input)} must be two finite numbers, the lower first")
 
 
 def _needs_machine(syntax: Syntax) -> bool:

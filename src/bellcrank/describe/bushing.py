@@ -31,45 +31,45 @@ def add_bushing(
     name_of(name, "bushing")
     K, C = _matrix(s, name, "stiffness", stiffness), _matrix(s, name, "damping", 0 if damping is None else damping)
     point, body = _place(s, name, at)
-    other = s.inertial.name if against is None else name_in(against)
-    if not isinstance(other, str):
+    other_body = s.inertial.name if against is None else name_in(against)
+    if not isinstance(other_body, str):
         raise ModelError(f"bushing '{name}': against={against!r} must be a body", s.name)
-    if other == body:
+    if other_body == body:
         raise ModelError(f"bushing '{name}' would act between '{body}' and itself", s.name)
-    axes = [Formula(to_syntax(f"[{other}{i}]")) for i in (1, 2, 3)]
-    away = [dot(pos(point, f"{other}.origin"), a) for a in axes]
+    axes = [Formula(to_syntax(f"[{other_body}{i}]")) for i in (1, 2, 3)]
+    offsets = [dot(pos(point, f"{other_body}.origin"), a) for a in axes]
     deflection, rates = [], []
-    for i, x in enumerate(away, 1):
+    for i, x in enumerate(offsets, 1):
         s.define(f"{name}_x{i}", x - nominal(x))
         deflection.append(_named(f"{name}_x{i}"))
         rates.append(dxdt(x))
-    rates += [dot(rot(body) - rot(other), a) for a in axes]
+    rates += [dot(rot(body) - rot(other_body), a) for a in axes]
     turning = any(not _zero(x) for rows in (K, C) for i in range(6) for x in (*rows[i][3:], *rows[3 + i % 3]))
     if turning:
         deflection += _rotation(s, name, body, axes)
-    held = [_sum(row, deflection) for row in K]
+    elastic_loads = [_sum(row, deflection) for row in K]
     if turning:
-        for i, g in enumerate(held[3:], 1):
+        for i, g in enumerate(elastic_loads[3:], 1):
             s.define(f"{name}_m{i}", g)
-        held[3:] = _bent(s, name, deflection[3:], [_named(f"{name}_m{i}") for i in (1, 2, 3)])
-    words = label or f"bushing {name}"
+        elastic_loads[3:] = _bent(s, name, deflection[3:], [_named(f"{name}_m{i}") for i in (1, 2, 3)])
+    base_label = label or f"bushing {name}"
     for i, axis in enumerate(axes):
-        force = -(held[i] + _sum(C[i], rates))
-        s.add_force(f"{name}.f{i + 1}", magnitude=force, direction=axis, at=point, against=f"{other}.origin",
-                    label=f"{words}, force along axis {i + 1}")  # fmt: skip
+        force = -(elastic_loads[i] + _sum(C[i], rates))
+        s.add_force(f"{name}.f{i + 1}", magnitude=force, direction=axis, at=point, against=f"{other_body}.origin",
+                    label=f"{base_label}, force along axis {i + 1}")  # fmt: skip
         if turning:
-            moment = -(held[3 + i] + _sum(C[3 + i], rates))
-            s.add_moment(f"{name}.m{i + 1}", magnitude=moment, direction=axis, on=body, against=other,
-                         label=f"{words}, moment about axis {i + 1}")  # fmt: skip
+            moment = -(elastic_loads[3 + i] + _sum(C[3 + i], rates))
+            s.add_moment(f"{name}.m{i + 1}", magnitude=moment, direction=axis, on=body, against=other_body,
+                         label=f"{base_label}, moment about axis {i + 1}")  # fmt: skip
 
 
 def _rotation(s: Builder, name: str, body: str, axes: Sequence[Formula]) -> list[Formula]:
     """The rotation vector: the axis times the angle, from sine and cosine of it."""
-    own = [Formula(to_syntax(f"[{body}{i}]")) for i in (1, 2, 3)]
-    drawn = [[nominal(dot(a, b)) for b in own] for a in axes]
+    body_axes = [Formula(to_syntax(f"[{body}{i}]")) for i in (1, 2, 3)]
+    drawn = [[nominal(dot(a, b)) for b in body_axes] for a in axes]
 
     def entry(i: int, j: int) -> Formula:
-        return sum((dot(axes[i], b) * drawn[j][k] for k, b in enumerate(own)), Formula(to_syntax(0)))
+        return sum((dot(axes[i], b) * drawn[j][k] for k, b in enumerate(body_axes)), Formula(to_syntax(0)))
 
     sines = [(entry(k, j) - entry(j, k)) / 2 for j, k in ((1, 2), (2, 0), (0, 1))]
     for i, x in enumerate(sines, 1):
@@ -82,12 +82,12 @@ def _rotation(s: Builder, name: str, body: str, axes: Sequence[Formula]) -> list
     series = 1 + e / 3 * (1 + e * 2 / 5 * (1 + e * 3 / 7 * (1 + e * 4 / 9)))  # angle over sine
     large = call("atan2", _named(f"{name}_sine"), c) / _named(f"{name}_sine")
     s.define(f"{name}_over", call("where", e < SERIES, series, large))
-    over = _named(f"{name}_over")
+    angle_over_sine = _named(f"{name}_over")
     for i, x in enumerate((s1, s2, s3), 1):
-        s.define(f"{name}_turn{i}", over * x)
-    square = over**2 * square
+        s.define(f"{name}_turn{i}", angle_over_sine * x)
+    square = angle_over_sine**2 * square
     series = (1 + square / 60 * (1 + square / 42 * (1 + square / 40))) / 12
-    large = (1 - over * (1 + c) / 2) / call("max", square, SERIES)
+    large = (1 - angle_over_sine * (1 + c) / 2) / call("max", square, SERIES)
     s.define(f"{name}_bend", call("where", e < SERIES, series, large))
     return [_named(f"{name}_turn{i}") for i in (1, 2, 3)]
 
@@ -96,9 +96,9 @@ def _bent(s: Builder, name: str, phi: Sequence[Formula], g: Sequence[Formula]) -
     """g + phi x g/2 + k phi x (phi x g)."""
     for i, x in enumerate(_cross(phi, g), 1):
         s.define(f"{name}_n{i}", x)
-    once = [_named(f"{name}_n{i}") for i in (1, 2, 3)]
-    twice = _cross(phi, once)
-    return [a + b / 2 + _named(f"{name}_bend") * c for a, b, c in zip(g, once, twice, strict=True)]
+    single_cross = [_named(f"{name}_n{i}") for i in (1, 2, 3)]
+    double_cross = _cross(phi, single_cross)
+    return [a + b / 2 + _named(f"{name}_bend") * c for a, b, c in zip(g, single_cross, double_cross, strict=True)]
 
 
 def _cross(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
@@ -118,36 +118,40 @@ def _sum(row: Row, values: Sequence[Any]) -> Formula:
     return sum(terms[1:], terms[0]) if terms else Formula(to_syntax(0))
 
 
-def _matrix(s: Builder, name: str, what: str, given: Any) -> list[Row]:
+def _matrix(s: Builder, name: str, kind: str, values: Any) -> list[Row]:
     """Six rows: of one value for all, of six, or as they are."""
-    listed = given.tolist() if isinstance(given, np.ndarray) else given
-    if _zero(listed):
-        listed = [0] * 6
-    rows = list(listed) if isinstance(listed, tuple | list) else []
-    whole = len(rows) == 6 and all(isinstance(r, tuple | list) and len(r) == 6 for r in rows)
-    if not whole and (len(rows) != 6 or any(isinstance(r, tuple | list) for r in rows)):
+    items = values.tolist() if isinstance(values, np.ndarray) else values
+    if _zero(items):
+        items = [0] * 6
+    rows = list(items) if isinstance(items, tuple | list) else []
+    is_matrix = len(rows) == 6 and all(isinstance(r, tuple | list) and len(r) == 6 for r in rows)
+    if not is_matrix and (len(rows) != 6 or any(isinstance(r, tuple | list) for r in rows)):
         raise ModelError(
-            f"bushing '{name}': {what}={given!r:.80} must be six values, three along and three about the axes, or six "
+            f"bushing '{name}': {kind}={values!r:.80} must be six values, three along and three about the axes, or six "
             "rows of six",
             s.name,
         )
-    found = [list(r) for r in rows] if whole else [[x if i == j else 0 for j in range(6)] for i, x in enumerate(rows)]
-    if all(isinstance(x, int | float) for r in found for x in r):
-        A = np.array(found, float)
+    matrix = (
+        [list(r) for r in rows] if is_matrix else [[x if i == j else 0 for j in range(6)] for i, x in enumerate(rows)]
+    )
+    if all(isinstance(x, int | float) for r in matrix for x in r):
+        A = np.array(matrix, float)
         size = float(np.abs(A).max()) if np.isfinite(A).all() else np.nan
         if np.isnan(size):
-            raise ModelError(f"bushing '{name}': {what} must be finite numbers", s.name)
-        if what == "stiffness" and np.abs(A - A.T).max() > 1e-9 * size:
+            raise ModelError(f"bushing '{name}': {kind} must be finite numbers", s.name)
+        if kind == "stiffness" and np.abs(A - A.T).max() > 1e-9 * size:
             raise ModelError(f"bushing '{name}': stiffness must be symmetric, or it would make energy", s.name)
-        least = float(np.linalg.eigvalsh((A + A.T) / 2)[0])
-        if least < -1e-9 * size:
-            raise ModelError(f"bushing '{name}': {what} has the eigenvalue {least:.4g}; none may be negative", s.name)
-    return found
+        lowest_eigenvalue = float(np.linalg.eigvalsh((A + A.T) / 2)[0])
+        if lowest_eigenvalue < -1e-9 * size:
+            raise ModelError(
+                f"bushing '{name}': {kind} has the eigenvalue {lowest_eigenvalue:.4g}; none may be negative", s.name
+            )
+    return matrix
 
 
-def _place(s: Builder, name: str, at: Any) -> tuple[str, str]:
+def _place(s: Builder, name: str, reference: Any) -> tuple[str, str]:
     """A point and the body that it belongs to."""
-    point = name_in(at)
+    point = name_in(reference)
     if isinstance(point, str):
         for record in s.description.points:
             if record.name == point:
@@ -156,4 +160,6 @@ def _place(s: Builder, name: str, at: Any) -> tuple[str, str]:
         for end in OWN:
             if point.endswith(end):
                 return point, point[: -len(end)]
-    raise ModelError(f"bushing '{name}': at={at!r} must be a point of s.add_point, or origin or cm of a body", s.name)
+    raise ModelError(
+        f"bushing '{name}': at={reference!r} must be a point of s.add_point, or origin or cm of a body", s.name
+    )

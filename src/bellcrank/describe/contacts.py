@@ -140,28 +140,28 @@ def _add_model(
     tyre: TyreModel,
     drive: Any,
     wheel: Any,
-    given: Tyre | None = None,
+    casing: Tyre | None = None,
 ) -> Contact:
-    """A wheel on a tyre model; `given`: the tyre with spring and damper that holds it as its slip, if there is one."""
+    """A wheel on a tyre model; `casing`: the tyre with spring and damper that holds it as its slip, if there is one."""
     problems = tyre.problems() + needs_of_slip(wheel, _given(drive))
-    if _given(resistance) and given is None:
+    if _given(resistance) and casing is None:
         problems.append("rolling_resistance= belongs to tyres without a model, which has its own")
-    own = tyre.free_radius(FORMULAS, 0.0)
+    free_radius = tyre.free_radius(FORMULAS, 0.0)
     if problems:
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
     metre = unit_system(s.description.units).parse_unit("m").factor
-    radius = own * metre if given is None else rim
+    radius = free_radius * metre if casing is None else rim
     s.description.wheels.append(ContactRecord(name, point, radius, wheel, terrain, upwards(s)))
-    _add_ground(s, name, terrain, point, 1.5 * own * metre if given is None else rim)
+    _add_ground(s, name, terrain, point, 1.5 * free_radius * metre if casing is None else rim)
     spring = None
-    if given is not None:
-        spring = Formula(to_syntax(_text(given.stiffness))), Formula(to_syntax(_text(given.damping)))
+    if casing is not None:
+        spring = Formula(to_syntax(_text(casing.stiffness))), Formula(to_syntax(_text(casing.damping)))
         rim = Formula(to_syntax(rim))
     contact = Contact(name)
     road = _road(s, name, point, terrain)
     mu = Formula(to_syntax(road)) if road else 1.0
     brake = Formula(to_syntax(_text(resistance))) if _given(resistance) else None
-    add_tyre(s, name, point, wheel, tyre, None if given is None else rim, spring, mu, brake)
+    add_tyre(s, name, point, wheel, tyre, None if casing is None else rim, spring, mu, brake)
     s.define(contact.speed, _along(s, name, terrain, point))
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
@@ -186,13 +186,13 @@ def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> 
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
 
 
-def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, pushed: bool) -> None:
+def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, has_forces: bool) -> None:
     """What ground over x and y asks of a tyre without a model: to be held aside, or not at all."""
     slip: Any = tyre.slip
     problem = ""
     if terrain.spatial and slip is not None and not is_tyre(slip) and not slip.space:
         problem = "needs a law of slip with a side force, as bc.Slip has with cornering="
-    elif terrain.spatial and slip is None and pushed:
+    elif terrain.spatial and slip is None and has_forces:
         problem = "knows no way ahead for drive= and rolling_resistance= of a tyre without slip"
     if problem:
         raise ModelError(f"contact '{name}': ground over x and y {problem}", s.name)
@@ -200,88 +200,92 @@ def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, pushed: bo
 
 def _along(s: Builder, name: str, terrain: Ground, point: Any) -> Any:
     """Speed of a wheel's centre along the road."""
-    along, up = road_axes(s)
+    along, vertical = road_axes(s)
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
-    ahead = dot(vel(point), nz * along - nx * up)
-    return ahead / Formula(to_syntax(f"sqrt({name}_nx**2 + {name}_nz**2)")) if terrain.spatial else ahead
+    forward_speed = dot(vel(point), nz * along - nx * vertical)
+    return (
+        forward_speed / Formula(to_syntax(f"sqrt({name}_nx**2 + {name}_nz**2)")) if terrain.spatial else forward_speed
+    )
 
 
 def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None, drive: Any, spatial: bool) -> None:
     """Forces of a tyre without slip."""
-    name, (along, up) = contact.name, road_axes(s)
+    name, (along, vertical) = contact.name, road_axes(s)
     pushes = [f"-{resistance}*{contact.speed}"] if resistance else []
     pushes += [_text(drive)] if _given(drive) else []
     s.define(f"{name}_push", f"where({contact.load} > 0, {' + '.join(pushes)}, 0)" if pushes else 0)
     for axis, vector, formula in (
         ("x", along, f"{contact.load}*{name}_nx + {name}_push*{name}_nz"),
-        ("z", up, f"{contact.load}*{name}_nz - {name}_push*{name}_nx"),
+        ("z", vertical, f"{contact.load}*{name}_nz - {name}_push*{name}_nx"),
     ):
         label = f"force of the ground, {axis}"
         s.add_force(f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=label)
     if spatial:
-        s.add_force(f"{name}.y", magnitude=f"{contact.load}*{name}_ny", direction=cross(up, along), at=point,
+        s.add_force(f"{name}.y", magnitude=f"{contact.load}*{name}_ny", direction=cross(vertical, along), at=point,
                     label="force of the ground, y")  # fmt: skip
 
 
 # ---- the ground in formulas
 
 
-def _add_ground(s: Builder, name: str, terrain: Ground, point: Any, reach: Any) -> Any:
-    """The nearest ground: <name>_distance (at most `reach`), its normal _nx, _ny, _nz, its place _foot, and how fast it
+def _add_ground(s: Builder, name: str, terrain: Ground, point: Any, limit: Any) -> Any:
+    """The nearest ground: <name>_distance (at most `limit`), its normal _nx, _ny, _nz, its place _foot, and how fast it
     _lifts along the normal; a routine, or formulas of a plane. Gives the normal."""
-    along, up = road_axes(s)
-    x, z = dot(pos(point), along), dot(pos(point), up)
+    along, vertical = road_axes(s)
+    x, z = dot(pos(point), along), dot(pos(point), vertical)
     plane, lifted = getattr(terrain, "plane", None), getattr(terrain, "lifted", None)
     if lifted is not None:
         z = z - Formula(to_syntax(lifted[0]))
     if terrain.spatial:
-        y = dot(pos(point), cross(up, along))
-        _add_routine(s, name, terrain, (x, y, z, reach), ("distance", "nx", "ny", "nz", "foot", "foot_y"))
+        y = dot(pos(point), cross(vertical, along))
+        _add_routine(s, name, terrain, (x, y, z, limit), ("distance", "nx", "ny", "nz", "foot", "foot_y"))
     else:
         s.define(f"{name}_ny", 0)
         if plane is not None:
-            _add_plane(s, name, plane[0], plane[1], x, z, reach)
+            _add_plane(s, name, plane[0], plane[1], x, z, limit)
         else:
-            _add_routine(s, name, terrain, (x, z, reach), ("distance", "nx", "nz", "foot"))
+            _add_routine(s, name, terrain, (x, z, limit), ("distance", "nx", "nz", "foot"))
     s.define(f"{name}_lifts", 0 if lifted is None else f"({lifted[1]})*{name}_nz")
     nx, ny, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xyz")
-    return nx * along + ny * cross(up, along) + nz * up if terrain.spatial else nx * along + nz * up
+    return nx * along + ny * cross(vertical, along) + nz * vertical if terrain.spatial else nx * along + nz * vertical
 
 
-def _add_routine(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ...], parts: Sequence[str]) -> None:
+def _add_routine(
+    s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ...], value_names: Sequence[str]
+) -> None:
     """The nearest ground as a routine with slopes."""
     source, function = terrain.c
     routine = f"{name}_ground"
-    given, handed = c_arguments(terrain)
+    parameters, handed = c_arguments(terrain)
     s.add_external(
         routine,
         arguments=arguments,
-        returns=tuple(f"{name}_{part}" for part in parts),
-        python=lambda *at: terrain.nearest(*at)[: len(parts)],
-        c=f"{source}\nstatic void {routine_name(routine)}({given}, double *near)\n"
+        returns=tuple(f"{name}_{value_name}" for value_name in value_names),
+        python=lambda *at: terrain.nearest(*at)[: len(value_names)],
+        c=f"{source}\nstatic void {routine_name(routine)}({parameters}, double *near)\n"
         f"{{\n    {function}({handed}, near);\n}}\n",
     )
-    beside = (
-        f"{terrain.lanes}\nstatic void {routine_name(routine)}({given.replace('double', 'lanes')}, lanes *near)\n"
+    lanes_source = (
+        f"{terrain.lanes}\nstatic void {routine_name(routine)}({parameters.replace('double', 'lanes')}, lanes *near)\n"
         f"{{\n    ground_near_lanes(&{function}_of, {handed}, near);\n}}\n"
     )
-    lanes = beside if terrain.lanes else None
-    made = replace(s.description.externals[-1], lanes=lanes, kernel=terrain.near_function)
-    s.description.externals[-1] = with_slopes(made, terrain)
+    lanes = lanes_source if terrain.lanes else None
+    external = replace(s.description.externals[-1], lanes=lanes, kernel=terrain.near_function)
+    s.description.externals[-1] = with_slopes(external, terrain)
 
 
 def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
     """Defines the friction of the road below a wheel; nothing where it is one."""
     friction, factor = getattr(terrain, "friction", None), getattr(terrain, "friction_factor", None)
-    parts = [] if factor is None else [f"({factor})"]
+    factors = [] if factor is None else [f"({factor})"]
     if friction is not None:
-        along, up = road_axes(s)
-        s.define(f"{name}_beside", dot(pos(point), cross(up, along)))
+        along, vertical = road_axes(s)
+        s.define(f"{name}_beside", dot(pos(point), cross(vertical, along)))
         left, right = (_grip(name, grip) for grip in friction)
-        parts.append(left if left == right else f"where({name}_beside > 0, {left}, {right})")
-    if not parts:
+        factors.append(left if left == right else f"where({name}_beside > 0, {left}, {right})")
+    if not factors:
         return ""
-    s.define(f"{name}_road", "*".join(parts))
+    s.define(f"{name}_road", "*".join(factors))
     return f"{name}_road"
 
 
@@ -293,13 +297,13 @@ def _grip(name: str, grip: Sequence[tuple[float, float]]) -> str:
     return text
 
 
-def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any, reach: Any) -> None:
+def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any, limit: Any) -> None:
     """Ground that is a plane, as formulas: they have slopes, and are the same in every language."""
     size = math.hypot(1.0, slope)
     s.define(f"{name}_nx", -slope / size)
     s.define(f"{name}_nz", 1 / size)
     s.define(f"{name}_above", (z - height - slope * x) / size)
-    s.define(f"{name}_distance", f"min({name}_above, {_text(reach)})")
+    s.define(f"{name}_distance", f"min({name}_above, {_text(limit)})")
     s.define(f"{name}_foot", x + slope / size * Formula(to_syntax(f"{name}_distance")))
 
 
@@ -311,9 +315,9 @@ def _text(value: Any) -> str:
     return repr(value) if isinstance(value, float) else f"({value})"
 
 
-def _point(s: Builder, name: str, at: Any) -> Any:
-    if isinstance(at, BodyHandle):
-        return at.origin
-    if isinstance(at, PointHandle | str):
-        return at
-    raise ModelError(f"contact '{name}': at={at!r} must be a body or a point", s.name)
+def _point(s: Builder, name: str, reference: Any) -> Any:
+    if isinstance(reference, BodyHandle):
+        return reference.origin
+    if isinstance(reference, PointHandle | str):
+        return reference
+    raise ModelError(f"contact '{name}': at={reference!r} must be a body or a point", s.name)

@@ -59,12 +59,12 @@ def event(
     if isinstance(direction, bool) or real(direction) not in (-1, 0, 1):
         raise ModelError(f"event: direction={displayed(direction)} must be -1, 0 or 1")
     text = str(expression)
-    named = str(name or text)
-    settings = {_name_of(k): str(v) for k, v in mapping(action, f"event '{named}': action").items()}
-    for given in (text, *settings.values()):
-        parse(given)
-    return GivenEvent(text, int(direction), settings, bool(stop), named)
+    event_name = str(name or text)
+    settings = {_name_of(k): str(v) for k, v in mapping(action, f"event '{event_name}': action").items()}
+    for formula in (text, *settings.values()):
+        parse(formula)
+    return GivenEvent(text, int(direction), settings, bool(stop), event_name)
 
 
-def _name_of(given: Any) -> str:
-    return given.name if hasattr(given, "name") else str(given)
+def _name_of(reference: Any) -> str:
+    return reference.name if hasattr(reference, "name") else str(reference)

@@ -59,50 +59,54 @@ def with_slopes(routine: External, terrain: Ground) -> External:
     ground over x and y arguments (x, y, z, reach), values (distance, nx, ny, nz, foot, foot_y)."""
     source, function = terrain.c_turn
     name = f"{routine.name}_turn"
-    given, handed = c_arguments(terrain)
+    parameters, handed = c_arguments(terrain)
     values = (*(f"turn_{i}{j}" for i, j in SYMMETRIC), "within") if terrain.spatial else ("turn", "within")
-    turns = External(
+    turn_routine = External(
         name, routine.arguments, values, python=terrain.turn,
-        c=f"{source}\nstatic void {routine_name(name)}({given}, double *found)\n"
+        c=f"{source}\nstatic void {routine_name(name)}({parameters}, double *found)\n"
         f"{{\n    {function}({handed}, found);\n}}\n",
         kernel=terrain.turn_function,
     )  # fmt: skip
 
     def rule(value: int) -> Rule:
-        return lambda argument, args: slope(known, turns, value, argument, tuple(args))
+        return lambda argument, args: slope(sloped, turn_routine, value, argument, tuple(args))
 
     slope = _slope_in_space if terrain.spatial else _slope
 
-    known = replace(routine, rule=rule)
-    return known
+    sloped = replace(routine, rule=rule)
+    return sloped
 
 
-def _slope(known: External, turns: External, value: int, argument: int, args: tuple[Expr, ...]) -> Expr:
-    distance, nx, nz = (_value(known, i, args) for i in range(3))
-    turn, within = (_value(turns, i, args) for i in range(2))
+def _slope(ground_routine: External, turn_routine: External, value: int, argument: int, args: tuple[Expr, ...]) -> Expr:
+    distance, nx, nz = (_value(ground_routine, i, args) for i in range(3))
+    curvature, is_within_range = (_value(turn_routine, i, args) for i in range(2))
     if argument == 2:  # past its reach the ground is not looked for
-        return ONE - within if value == 0 else ZERO
+        return ONE - is_within_range if value == 0 else ZERO
     along = nz if argument == 0 else -nx
     if value == 0:
-        return within * (nx if argument == 0 else nz)
+        return is_within_range * (nx if argument == 0 else nz)
     if value == 3:
-        return (ONE - turn * distance) * nz * along
-    return turn * along * (nz if value == 1 else -nx)
+        return (ONE - curvature * distance) * nz * along
+    return curvature * along * (nz if value == 1 else -nx)
 
 
-def _slope_in_space(known: External, turns: External, value: int, argument: int, args: tuple[Expr, ...]) -> Expr:
-    within = _value(turns, len(SYMMETRIC), args)
+def _slope_in_space(
+    ground_routine: External, turn_routine: External, value: int, argument: int, args: tuple[Expr, ...]
+) -> Expr:
+    is_within_range = _value(turn_routine, len(SYMMETRIC), args)
     if argument == 3:
-        return ONE - within if value == 0 else ZERO
-    normal = [_value(known, 1 + i, args) for i in range(3)]
+        return ONE - is_within_range if value == 0 else ZERO
+    normal = [_value(ground_routine, 1 + i, args) for i in range(3)]
     if value == 0:
-        return within * normal[argument]
-    of = value - 1 if value <= 3 else value - 4
-    turn = _value(turns, SYMMETRIC.index((min(of, argument), max(of, argument))), args)
+        return is_within_range * normal[argument]
+    component = value - 1 if value <= 3 else value - 4
+    curvature = _value(turn_routine, SYMMETRIC.index((min(component, argument), max(component, argument))), args)
     if value <= 3:
-        return turn
-    moves = ONE if of == argument else ZERO
-    return moves - within * (normal[of] * normal[argument] + _value(known, 0, args) * turn)
+        return curvature
+    identity = ONE if component == argument else ZERO
+    return identity - is_within_range * (
+        normal[component] * normal[argument] + _value(ground_routine, 0, args) * curvature
+    )
 
 
 def _value(routine: External, index: int, args: Sequence[Expr]) -> Expr:

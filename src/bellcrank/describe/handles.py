@@ -14,9 +14,9 @@ from bellcrank.model.owner import OwnName
 class States:
     """Coordinates or speeds of a body, counted from 1."""
 
-    def __init__(self, symbols: list[Symbol], what: str) -> None:
+    def __init__(self, symbols: list[Symbol], description: str) -> None:
         self._symbols = symbols
-        self._what = what
+        self._what = description
 
     def __getitem__(self, index: int) -> Expr:
         if not isinstance(index, int) or not 1 <= index <= len(self._symbols):

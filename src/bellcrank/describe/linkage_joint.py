@@ -61,21 +61,25 @@ class LinkageJoint:
         if name == self.linkage.chain.carrier:
             raise ModelError(f"'{name}' is the carrier itself: body '{self._bodies[name]}'", self._builder.name)
         self._require(name, self.linkage.links, "link")
-        where = self.linkage.origins[name]
+        link_origin = self.linkage.origins[name]
         body = f"{self.name}.{name}"
         if name not in self._bodies:
-            guide = replace(self._guided, part=name, own=0, drawn=_three(where))
+            guide = replace(self._guided, part=name, own=0, drawn=_three(link_origin))
             self._builder.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, joint=guide))
             self._bodies[name] = body
         record = next(b for b in self._builder.description.bodies if b.name == body)
         if mass != 0 or inertia != 0:
-            record.mass, record.inertia, record.cm = mass, inertia, tuple(self._place(where) if cm is None else cm)
+            record.mass, record.inertia, record.cm = (
+                mass,
+                inertia,
+                tuple(self._place(link_origin) if cm is None else cm),
+            )
         return BodyHandle(body, [], [], self._builder.owner)
 
-    def _require(self, name: str, known: Collection[str], what: str) -> None:
-        if name not in known:
+    def _require(self, name: str, names: Collection[str], kind: str) -> None:
+        if name not in names:
             raise ModelError(
-                f"linkage '{self.name}' has no {what} '{name}'.{did_you_mean(name, known)} It has: {', '.join(known)}.",
+                f"linkage '{self.name}' has no {kind} '{name}'.{did_you_mean(name, names)} It has: {', '.join(names)}.",
                 self._builder.name,
             )
 
@@ -97,8 +101,8 @@ class LinkageJoint:
         if all(p.name != full for p in self._builder.description.points):
             if body not in self._bodies:
                 self.link(body)
-            at = self._place(points[name].at)
-            self._builder.add_point(full, self._bodies[body], at=at, coordinates_of=self._base)
+            position = self._place(points[name].at)
+            self._builder.add_point(full, self._bodies[body], at=position, coordinates_of=self._base)
         return PointHandle(OwnName(full, self._builder.owner))
 
     def add_spring(
@@ -140,13 +144,13 @@ class LinkageJoint:
                     f"spring '{name}': at travel {ride[0]} it does not feel the wheel (motion ratio {ratio:.2g})",
                     self._builder.name,
                 )
-            push = preload if ride is None else -float(ride[1]) / ratio
-            assert push is not None
-            free_length = length * self._metre + push / stiffness
-        builder, words = self._builder, name.replace("_", " ")
-        builder.add_parameter(f"{name}_k", stiffness, units="F/L", label=f"stiffness of {words}")
-        builder.add_parameter(f"{name}_c", damping, units="F*T/L", label=f"damping of {words}")
-        builder.add_parameter(f"{name}_l0", free_length, units="L", label=f"free length of {words}")
+            force = preload if ride is None else -float(ride[1]) / ratio
+            assert force is not None
+            free_length = length * self._metre + force / stiffness
+        builder, spring_label = self._builder, name.replace("_", " ")
+        builder.add_parameter(f"{name}_k", stiffness, units="F/L", label=f"stiffness of {spring_label}")
+        builder.add_parameter(f"{name}_c", damping, units="F*T/L", label=f"damping of {spring_label}")
+        builder.add_parameter(f"{name}_l0", free_length, units="L", label=f"free length of {spring_label}")
         push_text = f"{name}_k*({name}_l0 - x) - {name}_c*v"
         if stop is not None:
             builder.define(f"{name}_stop", stop)
@@ -168,11 +172,14 @@ def add_linkage(
 ) -> LinkageJoint:
     """See `System.add_linkage`."""
     d = builder.description
-    wanted = carrier if isinstance(carrier, str) else carrier.name
-    record = _body(builder, wanted)
+    carrier_name = carrier if isinstance(carrier, str) else carrier.name
+    record = _body(builder, carrier_name)
     if record is None:
-        known = [b.name for b in d.bodies]
-        raise ModelError(f"linkage '{name}': no body is called '{wanted}'.{did_you_mean(str(wanted), known)}", d.name)
+        body_names = [b.name for b in d.bodies]
+        raise ModelError(
+            f"linkage '{name}': no body is called '{carrier_name}'.{did_you_mean(str(carrier_name), body_names)}",
+            d.name,
+        )
     if _name(record.parent) != _name(base):
         raise ModelError(
             f"linkage '{name}': the carrier '{record.name}' must be added with parent={_name(base)!r}, its base", d.name
@@ -185,16 +192,16 @@ def add_linkage(
     if rack is not None and "rack" not in kinds:
         raise ModelError(f"linkage '{name}': '{linkage.name}' has no rack; its inputs are {', '.join(kinds)}", d.name)
     guide = _guide(name, linkage, exact, rack is not None or "roll" in kinds, accuracy, extend)
-    own = 2 if "roll" in kinds else 1
+    own_count = 2 if "roll" in kinds else 1
     body = None if rack is None else _rack_body(builder, name, rack, linkage, base)
-    follows = tuple((record.name, i) for i in range(own)) + (() if body is None else ((body, 0),))
+    leaders = tuple((record.name, i) for i in range(own_count)) + (() if body is None else ((body, 0),))
     drawn = linkage.chain.place(linkage.chain.wheel_centre)
     start = guide.numbers(linkage.chain.carrier, [0.0] * len(guide.kinds()), 1.0)["p"]
     nominal = _three(start) if max(abs(start - drawn)) > 1e-9 else drawn
-    given = rack if body is None else None
-    record.joint = GuideRecord(guide, linkage.chain.carrier, own, follows, _three(at), nominal, given)
+    rack_formula = rack if body is None else None
+    record.joint = GuideRecord(guide, linkage.chain.carrier, own_count, leaders, _three(at), nominal, rack_formula)
     if isinstance(carrier, BodyHandle):
-        q, u = _states(record.name, own)
+        q, u = _states(record.name, own_count)
         carrier.q, carrier.u = States(q, f"{record.name}.q"), States(u, f"{record.name}.u")
     return LinkageJoint(builder, name, linkage, base, record.name, record.joint)
 
@@ -203,9 +210,9 @@ def _three(v: Sequence[float]) -> tuple[float, float, float]:
     return float(v[0]), float(v[1]), float(v[2])
 
 
-def _states(body: str, own: int) -> tuple[list[Symbol], list[Symbol]]:
+def _states(body: str, own_count: int) -> tuple[list[Symbol], list[Symbol]]:
     """Coordinates and speeds of a carrier."""
-    names = [body] if own == 1 else [f"{body}, {i}" for i in range(1, own + 1)]
+    names = [body] if own_count == 1 else [f"{body}, {i}" for i in range(1, own_count + 1)]
     return [Symbol(f"q({n})", "coordinate") for n in names], [Symbol(f"u({n})", "speed") for n in names]
 
 
@@ -232,8 +239,8 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
             )
         d = builder.description
         scalars = [*(v.name for v in d.variables), *d.definitions]
-        known = [*scalars, *d.parameters]
-        if isinstance(rack, str) and NAME.fullmatch(rack) and rack != "t" and rack not in known:
+        scalar_names = [*scalars, *d.parameters]
+        if isinstance(rack, str) and NAME.fullmatch(rack) and rack != "t" and rack not in scalar_names:
             raise ModelError(
                 f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has"
                 f" so far.{did_you_mean(rack, [*(b.name for b in d.bodies), *scalars])}",
@@ -241,8 +248,8 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
             )
         return None
     axis = next(i.axis for i in linkage.chain.inputs if i.kind == "rack")
-    given = record.translate
-    slide = given[0] if isinstance(given, tuple | list) and len(given) == 1 else given
+    directions = record.translate
+    slide = directions[0] if isinstance(directions, tuple | list) and len(directions) == 1 else directions
     number = axis_number(slide)
     vector = slide if number is None else tuple(1.0 if i == number else 0.0 for i in (1, 2, 3))
     rotates = record.rotate not in ((), None, [])

@@ -88,9 +88,9 @@ class SlipLaw(Protocol):
         ...
 
 
-def is_law(given: Any) -> bool:
+def is_law(candidate: Any) -> bool:
     """Is it a law? A class of laws is none yet."""
-    return isinstance(given, SlipLaw) and not isinstance(given, type)
+    return isinstance(candidate, SlipLaw) and not isinstance(candidate, type)
 
 
 def road_axes(s: Builder) -> tuple[Formula, Formula]:
@@ -113,13 +113,13 @@ def add_patch(
     axes = wheel_motion(s, name, point, wheel, law.space)
     _define_slip(s, name)
     patch = Patch(s, name, law.space, road)
-    given = law.hold(patch)
-    for side, formula in {"x": given.along, "y": given.across}.items():
+    forces = law.hold(patch)
+    for side, formula in {"x": forces.along, "y": forces.across}.items():
         force = patch.define(f"f{side}", formula)
         if side in patch.slip:
             s.add_output(force, force, label=f"{FORCES[side]} force of {name}", units="F")
     _add_loads(s, name, point, wheel, axes, law.space, resistance)
-    return patch.define("kept", given.stored)
+    return patch.define("kept", forces.stored)
 
 
 def wheel_motion(s: Builder, name: str, point: Any, wheel: Any, space: bool = True) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def wheel_motion(s: Builder, name: str, point: Any, wheel: Any, space: bool = Tr
 
     Gives the axes x along the road, y to the left and z up, on which their components are.
     """
-    along, up = road_axes(s)
+    along, vertical = road_axes(s)
     spin = Formula(Syntax("unit", (getattr(wheel, "name", wheel), 2)))
-    axes = {"x": along, "y": cross(up, along), "z": up}
+    axes = {"x": along, "y": cross(vertical, along), "z": vertical}
     for axis, e in axes.items():
         s.define(f"{name}_v{axis}", dot(vel(point), e))
         s.define(f"{name}_w{axis}", dot(rot(wheel), e))
@@ -141,19 +141,19 @@ def wheel_motion(s: Builder, name: str, point: Any, wheel: Any, space: bool = Tr
 
 def _define_heading(s: Builder, name: str, space: bool) -> None:
     n = name
-    parts = {"tx": f"{n}_nz", "ty": "0", "tz": f"-{n}_nx", "sx": "0", "sy": "1", "sz": "0"}
+    components = {"tx": f"{n}_nz", "ty": "0", "tz": f"-{n}_nx", "sx": "0", "sy": "1", "sz": "0"}
     if space:  # t along a x n with the wheel's axis a, s = n x t
         s.define(f"{n}_hx", f"{n}_ay*{n}_nz - {n}_az*{n}_ny")
         s.define(f"{n}_hy", f"{n}_az*{n}_nx - {n}_ax*{n}_nz")
         s.define(f"{n}_hz", f"{n}_ax*{n}_ny - {n}_ay*{n}_nx")
         s.define(f"{n}_h", f"1/sqrt({n}_hx**2 + {n}_hy**2 + {n}_hz**2 + {TINY**2})")  # a wheel that lies flat
-        parts = {f"t{i}": f"{n}_h{i}*{n}_h" for i in "xyz"}
-        parts |= {
+        components = {f"t{i}": f"{n}_h{i}*{n}_h" for i in "xyz"}
+        components |= {
             f"s{i}": f"{n}_n{j}*{n}_t{k} - {n}_n{k}*{n}_t{j}"
             for i, j, k in (("x", "y", "z"), ("y", "z", "x"), ("z", "x", "y"))
         }
-    for part, text in parts.items():
-        s.define(f"{n}_{part}", text)
+    for component, text in components.items():
+        s.define(f"{n}_{component}", text)
 
 
 def _define_slip(s: Builder, n: str) -> None:

@@ -50,27 +50,27 @@ def add_rigid_contact(
         problems.append(f"below={below!r} must be 'raise' or 'error'")
     if problems:
         raise ModelError(f"contact '{name}': " + "; ".join(problems), s.name)
-    along, up = road_axes(s)
-    axis = cross(up, along)
-    used = INPUTS if wheel is not None else INPUTS[:2]
-    for part, units in zip(used, ("F", "F", "F*L"), strict=False):
+    along, vertical = road_axes(s)
+    axis = cross(vertical, along)
+    input_names = INPUTS if wheel is not None else INPUTS[:2]
+    for part, units in zip(input_names, ("F", "F", "F*L"), strict=False):
         s.add_input(f"{name}.{part}", units=units, label=f"of the ground on {name}: {part}")
     s.add_force(f"{name}.x", magnitude=f"{name}.fx", direction=along, at=point, label=f"horizontal force on {name}")
-    s.add_force(f"{name}.z", magnitude=f"{name}.fz", direction=up, at=point, label=f"vertical force on {name}")
+    s.add_force(f"{name}.z", magnitude=f"{name}.fz", direction=vertical, at=point, label=f"vertical force on {name}")
     spin: Any = 0
     if wheel is not None:
         s.add_moment(f"{name}.moment", magnitude=f"{name}.m", direction=axis, on=wheel, label=f"moment on {name}")
         spin = rim * dot(rot(wheel), axis)
     v = vel(point)
     values = (
-        dot(pos(point), along), dot(pos(point), up), dot(v, along), dot(v, up), spin,
-        dot(dxdt(v), along), dot(dxdt(v), up), dxdt(spin) if wheel is not None else 0,
+        dot(pos(point), along), dot(pos(point), vertical), dot(v, along), dot(v, vertical), spin,
+        dot(dxdt(v), along), dot(dxdt(v), vertical), dxdt(spin) if wheel is not None else 0,
     )  # fmt: skip
     for part, value in zip(OUTPUTS, values, strict=True):
         s.add_output(f"{name}.{part}", value, label=f"{part} of {name}")
-    s.set_run(inputs={f"{name}.{part}": 0.0 for part in used})
+    s.set_run(inputs={f"{name}.{part}": 0.0 for part in input_names})
     e = (float(pair[0]), float(pair[1]))
-    own = e, below, float(rolling_resistance)
-    contact = RigidContact(name, point, float(rim), wheel, terrain, upwards(s), *own)
+    impact_options = e, below, float(rolling_resistance)
+    contact = RigidContact(name, point, float(rim), wheel, terrain, upwards(s), *impact_options)
     s.description.wheels.append(contact)
     return contact

@@ -65,22 +65,22 @@ class DeflectionLaw(ABC, Listed):
     @property
     def lengths(self) -> tuple[Any, ...]:
         """Relaxation lengths along and across."""
-        given = self.relaxation
-        return tuple(given) if isinstance(given, tuple | list) else (given, given)
+        relaxation = self.relaxation
+        return tuple(relaxation) if isinstance(relaxation, tuple | list) else (relaxation, relaxation)
 
     def problems(self) -> list[str]:
         """What is not allowed."""
-        given = {"longitudinal": self.longitudinal, "friction": self.friction}
+        coefficients = {"longitudinal": self.longitudinal, "friction": self.friction}
         if self.cornering is not None:
-            given["cornering"] = self.cornering
-        found = [f"{key}={value!r} must be positive" for key, value in given.items() if not _positive(value)]
+            coefficients["cornering"] = self.cornering
+        messages = [f"{key}={value!r} must be positive" for key, value in coefficients.items() if not _positive(value)]
         if len(self.lengths) != 2:
-            found.append(f"relaxation={self.relaxation!r} must be one length or two (along, across)")
+            messages.append(f"relaxation={self.relaxation!r} must be one length or two (along, across)")
         elif not all(map(_positive, self.lengths)):
-            found.append(f"relaxation={self.relaxation!r} must be positive")
+            messages.append(f"relaxation={self.relaxation!r} must be positive")
         if not _positive(self.damping) and not (isinstance(self.damping, int | float) and self.damping == 0):
-            found.append(f"damping={self.damping!r} must be zero or positive")
-        return found
+            messages.append(f"damping={self.damping!r} must be zero or positive")
+        return messages
 
     def named(self, parameter: Callable[[str, Any, str], str]) -> Self:
         """The same law with parameters c_long, s_long, mu, c_side and s_side in place of its numbers."""
@@ -102,20 +102,20 @@ class DeflectionLaw(ABC, Listed):
         limit = patch.define("limit", f"{grip}*{patch.load}")
         k = {i: patch.define(f"k{i}", f"{r}*{patch.load}" if self.per_load else r) for i, r in ratio.items()}
         e = {i: f"{patch.name}_e{i}" for i in ratio}
-        hold = patch.define("hold", size([f"{k[i]}*{e[i]}" for i in e]))
+        elastic_force = patch.define("hold", size([f"{k[i]}*{e[i]}" for i in e]))
         slides = limit if self.reach == 1 else f"{self.reach}*{limit}"
-        flow = patch.define("flow", f"max(0, {hold} - {slides})/{hold}/{FLOW}/{mean}")
+        flow = patch.define("flow", f"max(0, {elastic_force} - {slides})/{elastic_force}/{FLOW}/{mean}")
         elastic = {}
         for i, slip in patch.slip.items():
             moving = f"-{slip} - abs({patch.roll})/({lengths[i]})*{e[i]} - {flow}*{ratio[i]}*{e[i]}"
             rate = patch.define(f"e{i}_rate", f"where({patch.load} > 0, {moving}, -{e[i]}/{FLOW})")
             patch.add_state(f"e{i}", rate, "L", f"deflection of {patch.name} {WORDS[i]}")
             elastic[i] = patch.define(f"q{i}", f"{k[i]}*({e[i]} + ({self.damping})*{rate})")
-        share = patch.define("share", self.share(size(list(elastic.values())), limit))
+        fraction = patch.define("share", self.share(size(list(elastic.values())), limit))
         # energy that the springs give back: outside the limit only what the limited force does on the way to rest
-        held = " + ".join(f"{k[i]}*{e[i]}**2" for i in e)
-        pushes = {i: f"{share}*{q}" for i, q in elastic.items()}
-        return PatchForces(pushes["x"], pushes.get("y", "0"), f"({held})*{self.work(hold, limit)}")
+        spring_energy = " + ".join(f"{k[i]}*{e[i]}**2" for i in e)
+        pushes = {i: f"{fraction}*{q}" for i, q in elastic.items()}
+        return PatchForces(pushes["x"], pushes.get("y", "0"), f"({spring_energy})*{self.work(elastic_force, limit)}")
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ class Slip(DeflectionLaw):
         return f"min(1, {limit}/{elastic})"
 
     def work(self, elastic: str, limit: str) -> str:
-        kept = f"min({elastic}, {limit})"
-        return f"{kept}*({elastic} - {kept}/2)/{elastic}**2"
+        limited = f"min({elastic}, {limit})"
+        return f"{limited}*({elastic} - {limited}/2)/{elastic}**2"
 
 
 def _positive(value: Any) -> bool:
@@ -160,6 +160,6 @@ def _positive(value: Any) -> bool:
     return isinstance(value, str | Expr | Formula)
 
 
-def size(parts: list[str]) -> str:
+def size(components: list[str]) -> str:
     """The size of a vector, smooth and not zero where the vector is."""
-    return f"sqrt({' + '.join(f'({p})**2' for p in parts)} + {TINY**2})"
+    return f"sqrt({' + '.join(f'({p})**2' for p in components)} + {TINY**2})"

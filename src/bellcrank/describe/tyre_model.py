@@ -140,6 +140,6 @@ class TyreModel(Protocol):
         ...
 
 
-def is_tyre(given: Any) -> bool:
+def is_tyre(candidate: Any) -> bool:
     """Is it a tyre model? A class of them is none yet."""
-    return isinstance(given, TyreModel) and not isinstance(given, type)
+    return isinstance(candidate, TyreModel) and not isinstance(candidate, type)

@@ -135,32 +135,32 @@ def add_tyre(
     axes = wheel_motion(s, name, point, wheel)
     crown = getattr(tyre, "crown", 0.0) * metre
     rolls = _wheel(w) if not crown else _torus(w, crown, lambda spin: _free(w, tyre, rim, spin))
-    scales = {key: name_of(given) for key, given in _scales(s, name, tyre).items()}
+    scales = {key: name_of(scale_name) for key, scale_name in _scales(s, name, tyre).items()}
     pressure: Any = _pressure(s, name, tyre)
     _add_ranges(w, tyre)
     tyre = _with_data(s, name, tyre)
-    at = Rolling(
+    rolling = Rolling(
         0.0, 0.0, 0.0, rolls.gamma, pressure, rolls.speed, rolls.omega, low=tyre.fades(m, rolls.speed), mu=mu
     )  # fmt: skip
-    load, stored = _load(w, tyre, at, rolls, rim, spring)
-    at = replace(at, Fz=w.define("newtons", load / newton))
+    load, stored = _load(w, tyre, rolling, rolls, rim, spring)
+    rolling = replace(rolling, Fz=w.define("newtons", load / newton))
     radius = w.define(
-        "rolling", tyre.rolling_radius(m, at.Fz, at.omega, pressure) if rim is None else rolls.below / metre
+        "rolling", tyre.rolling_radius(m, rolling.Fz, rolling.omega, pressure) if rim is None else rolls.below / metre
     )
     if crown:
         radius = w.define("inclined", radius - crown / metre * (1 - w.part("upright")))
-    slip = {"x": w.define("slipx", at.Vx - at.omega * radius), "y": w.define("slipy", rolls.across)}
+    slip = {"x": w.define("slipx", rolling.Vx - rolling.omega * radius), "y": w.define("slipy", rolls.across)}
     if tyre.transient == "none":
-        held = _held_at_once(w, tyre, at, scales, slip)
+        contact = _held_at_once(w, tyre, rolling, scales, slip)
     else:
-        held = _held_by_deflection(
-            w, tyre, at, scales, slip, load, None if rim is not None else radius - rolls.arm / metre
+        contact = _held_by_deflection(
+            w, tyre, rolling, scales, slip, load, None if rim is not None else radius - rolls.arm / metre
         )
     if brake is not None:
-        resists = m.where(load > 0, brake * at.omega * rolls.height**2, 0.0) / (newton * metre)
-        held.found["My"] = held.found["My"] - resists
-    _add_channels(w, held, at)
-    w.define("stored", stored + held.kept * newton * metre)
+        resists = m.where(load > 0, brake * rolling.omega * rolls.height**2, 0.0) / (newton * metre)
+        contact.found["My"] = contact.found["My"] - resists
+    _add_channels(w, contact, rolling)
+    w.define("stored", stored + contact.kept * newton * metre)
     _add_wrench(s, name, point, wheel, axes, w.part, w.define, "crown_offset" if crown else "offset")
 
 
@@ -191,26 +191,26 @@ def _torus(w: _Writing, crown: float, free: Callable[[Formula], Any]) -> _Wheel:
     lean, upright, height = w.part("lean"), w.part("upright"), flat.height
     ring = w.define("ring", free(flat.omega) - crown)
     offset = w.define("crown_offset", ring * lean)
-    ahead = flat.speed + w.part("turning") * crown * lean * upright / w.metre
+    centre_speed = flat.speed + w.part("turning") * crown * lean * upright / w.metre
     return replace(
         flat,
         below=w.define("crown_below", height + ring * (1 - upright)),
-        speed=w.define("crown_vlong", ahead),
+        speed=w.define("crown_vlong", centre_speed),
         rising=w.define("crown_rise", _dot(w.part, "v", "n") - w.part("lifts") + offset * _dot(w.part, "w", "t")),
         arm=w.define("crown_arm", height * upright + offset * lean),
     )
 
 
 def _load(
-    w: _Writing, tyre: TyreModel, at: Rolling, wheel: _Wheel, rim: Any, spring: tuple[Any, Any] | None
+    w: _Writing, tyre: TyreModel, rolling: Rolling, wheel: _Wheel, rim: Any, spring: tuple[Any, Any] | None
 ) -> tuple[Formula, Any]:
     """The load of a wheel on its tyre or on a given spring, and the energy stored by it."""
     m, metre, newton = FORMULAS, w.metre, w.newton
     depth = w.define("depth", m.max(0.0, _free(w, tyre, rim, wheel.omega) - wheel.below))
     if spring is None:
-        pushes, kept = tyre.press(m, at, wheel.below / metre)
+        pushes, energy = tyre.press(m, rolling, wheel.below / metre)
         elastic, damped = w.define("elastic", pushes * newton), tyre.vertical_damping * newton / metre
-        stored = kept * newton * metre
+        stored = energy * newton * metre
     else:
         elastic, damped = w.define("elastic", spring[0] * depth), spring[1]
         stored = spring[0] * depth**2 / 2
@@ -223,99 +223,101 @@ def _free(w: _Writing, tyre: TyreModel, rim: Any, omega: Formula) -> Any:
 
 
 def _held_at_once(
-    w: _Writing, tyre: TyreModel, at: Rolling, scales: dict[str, Formula], slip: dict[str, Formula]
+    w: _Writing, tyre: TyreModel, rolling: Rolling, scales: dict[str, Formula], slip: dict[str, Formula]
 ) -> _Held:
     """Without deflections: slips are those of the moment."""
     m = FORMULAS
-    size = m.max(m.abs(at.Vx), TINY)
+    size = m.max(m.abs(rolling.Vx), TINY)
     kappa, alpha = w.define("kappa", -slip["x"] / size), w.define("alpha_seen", m.atan(slip["y"] / size))
-    return _Held(tyre.steady(m, tyre.slow(m, replace(at, kappa=kappa, alpha=alpha)), scales), kappa, alpha)
+    return _Held(tyre.steady(m, tyre.slow(m, replace(rolling, kappa=kappa, alpha=alpha)), scales), kappa, alpha)
 
 
 def _held_by_deflection(
-    w: _Writing, tyre: TyreModel, at: Rolling, scales: dict[str, Formula], slip: dict[str, Formula], load: Formula,
+    w: _Writing, tyre: TyreModel, rolling: Rolling, scales: dict[str, Formula], slip: dict[str, Formula], load: Formula,
     lever: Any,
 ) -> _Held:  # fmt: skip
     """By two states, the deflections. `lever`: by how much the rolling radius is longer than that of the force, whose
     place it takes as the wheel rolls; None where they are one."""
     m, s, name = FORMULAS, w.s, w.name
-    still = tyre.steady(m, at, scales)
-    sigma = {i: w.define(f"sigma{i}", m.max(SHORTEST, still[f"sigma_{i}"])) for i in "xy"}
-    limit = {i: w.define(f"limit{i}", still[f"mu{i}"] * still["load"]) for i in "xy"}
-    carcass = dict(zip("xy", tyre.carcass(m, at, scales), strict=True))
-    patch = _Standstill(w.define, w.part, at.Vx, sigma, limit, carcass, w.metre)
+    standstill = tyre.steady(m, rolling, scales)
+    sigma = {i: w.define(f"sigma{i}", m.max(SHORTEST, standstill[f"sigma_{i}"])) for i in "xy"}
+    limit = {i: w.define(f"limit{i}", standstill[f"mu{i}"] * standstill["load"]) for i in "xy"}
+    carcass = dict(zip("xy", tyre.carcass(m, rolling, scales), strict=True))
+    patch = _Standstill(w.define, w.part, rolling.Vx, sigma, limit, carcass, w.metre)
     kappa, tan = w.define("kappa", patch.seen["x"]), w.define("tan", -patch.seen["y"])
     alpha = w.define("alpha_seen", m.atan(tan))
-    gamma = _lagging(w, at, sigma["y"]) if getattr(tyre, "lags_camber", False) else at.gamma
-    found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan, gamma=gamma), scales)
-    patch.move(w.define, load, w.part("turning"), slip, {i: found.get(f"slope_{i}") for i in "xy"})
-    for i, words in {"x": "along", "y": "across"}.items():
-        s.add_state(f"{name}_e{i}", rate=patch.rate[i] * w.metre, units="L", label=f"deflection of {name} {words}")
-    stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
+    gamma = _lagging(w, rolling, sigma["y"]) if getattr(tyre, "lags_camber", False) else rolling.gamma
+    wrench = tyre.steady(m, replace(rolling, kappa=kappa, alpha=alpha, tan=tan, gamma=gamma), scales)
+    patch.move(w.define, load, w.part("turning"), slip, {i: wrench.get(f"slope_{i}") for i in "xy"})
+    for i, direction in {"x": "along", "y": "across"}.items():
+        s.add_state(f"{name}_e{i}", rate=patch.rate[i] * w.metre, units="L", label=f"deflection of {name} {direction}")
+    stiff = {"x": m.abs(standstill["Kxk"]) / sigma["x"], "y": m.abs(standstill["Kya"]) / sigma["y"]}
     rolls, force = patch.rolls, patch.force
-    found |= {f"F{i}": w.define(f"force{i}", force[i] + rolls * (found[f"F{i}"] - force[i])) for i in "xy"}
-    found["Mz"] = found["Mz"] + (1 - rolls) * (patch.e["x"] * found["Fy"] - patch.e["y"] * found["Fx"])
+    wrench |= {f"F{i}": w.define(f"force{i}", force[i] + rolls * (wrench[f"F{i}"] - force[i])) for i in "xy"}
+    wrench["Mz"] = wrench["Mz"] + (1 - rolls) * (patch.e["x"] * wrench["Fy"] - patch.e["y"] * wrench["Fx"])
     if lever is not None:
-        found["My"] = found["My"] - (1 - rolls) * found["Fx"] * lever
-    return _Held(found, kappa, alpha, patch.energy(limit, stiff))
+        wrench["My"] = wrench["My"] - (1 - rolls) * wrench["Fx"] * lever
+    return _Held(wrench, kappa, alpha, patch.energy(limit, stiff))
 
 
-def _lagging(w: _Writing, at: Rolling, sigma: Formula) -> Formula:
+def _lagging(w: _Writing, rolling: Rolling, sigma: Formula) -> Formula:
     """The inclination as it acts: a state that follows over the relaxation length."""
-    rate = FORMULAS.abs(at.Vx) / sigma * (at.gamma - w.part("camber"))
+    rate = FORMULAS.abs(rolling.Vx) / sigma * (rolling.gamma - w.part("camber"))
     w.s.add_state(f"{w.name}_camber", rate=rate, units="A", label=f"inclination that acts in the patch of {w.name}")
     return w.part("camber")
 
 
-def _add_channels(w: _Writing, held: _Held, at: Rolling) -> None:
+def _add_channels(w: _Writing, contact: _Held, rolling: Rolling) -> None:
     """Outputs: the wrench, which is defined by them, and slips."""
-    m, s, name, kappa = FORMULAS, w.s, w.name, held.kappa
-    values = {**held.found, "Fz": at.Fz}
-    for channel, (key, dimension, words) in CHANNELS.items():
+    m, s, name, kappa = FORMULAS, w.s, w.name, contact.kappa
+    values = {**contact.found, "Fz": rolling.Fz}
+    for channel, (key, dimension, label) in CHANNELS.items():
         force = w.define(channel, values[key] * w.newton * (w.metre if dimension == "F*L" else 1.0))
-        s.add_output(f"{name}.{channel}", force, label=f"{words} of {name}", units=dimension)
+        s.add_output(f"{name}.{channel}", force, label=f"{label} of {name}", units=dimension)
     outputs = {
-        "kappa": (kappa, "1", "slip over the speed"), "alpha": (held.alpha, "A", "slip angle"),
-        "gamma": (at.gamma, "A", "inclination"),
+        "kappa": (kappa, "1", "slip over the speed"), "alpha": (contact.alpha, "A", "slip angle"),
+        "gamma": (rolling.gamma, "A", "inclination"),
         "slip": (kappa / m.max(m.abs(1 + kappa), 1e-3), "1", "slip over the rolling speed"),
     }  # fmt: skip
-    for channel, (formula, dimension, words) in outputs.items():
-        s.add_output(f"{name}.{channel}", formula, label=f"{words} of {name}", units=dimension)
+    for channel, (formula, dimension, label) in outputs.items():
+        s.add_output(f"{name}.{channel}", formula, label=f"{label} of {name}", units=dimension)
 
 
 def _add_ranges(w: _Writing, tyre: TyreModel) -> None:
     """The ranges in which the tyre is known."""
-    for key, (words, low, high) in tyre.ranges.items():
+    for key, (label, low, high) in tyre.ranges.items():
         factor = w.newton if key == "Fz" else 1.0
-        w.s.description.ranges.append(RangeRecord(f"{w.name}.{key.lower()}", low * factor, high * factor, words))
+        w.s.description.ranges.append(RangeRecord(f"{w.name}.{key.lower()}", low * factor, high * factor, label))
 
 
 def _with_data(s: Builder, name: str, tyre: Any) -> Any:
     """The tyre with its coefficients as values of a table, so that the equations of another one are the same."""
     if not hasattr(tyre, "over"):
         return tyre
-    numbers, named = tyre.numbers, tyre.named_numbers or f"{name}_numbers"
-    if named not in s.description.tables:
-        s.define(named, table(range(len(numbers) + 1), [*numbers.values(), 0.0]))
+    numbers, table_name = tyre.numbers, tyre.named_numbers or f"{name}_numbers"
+    if table_name not in s.description.tables:
+        s.define(table_name, table(range(len(numbers) + 1), [*numbers.values(), 0.0]))
         for i, key in enumerate(numbers):
-            s.define(f"{named}_{key}", call(named, i))
-    return tyre.over({key: name_of(f"{named}_{key}") for key in numbers})
+            s.define(f"{table_name}_{key}", call(table_name, i))
+    return tyre.over({key: name_of(f"{table_name}_{key}") for key in numbers})
 
 
-def _dot(part: Any, one: str, other: str) -> Formula:
+def _dot(part: Any, first: str, second: str) -> Formula:
     return (
-        part(f"{one}x") * part(f"{other}x") + part(f"{one}y") * part(f"{other}y") + part(f"{one}z") * part(f"{other}z")
+        part(f"{first}x") * part(f"{second}x")
+        + part(f"{first}y") * part(f"{second}y")
+        + part(f"{first}z") * part(f"{second}z")
     )
 
 
 def _scales(s: Builder, name: str, tyre: TyreModel) -> dict[str, str]:
     """Names of the parameters that stand for the scale factors of a tyre."""
-    named = dict(tyre.named_scales)
+    scale_names = dict(tyre.named_scales)
     for key, value in tyre.scales.items():
-        if key not in named:
-            named[key] = f"{name}_{key}"
-            s.add_parameter(named[key], value, units="1", label=f"{key} of {name}")
-    return named
+        if key not in scale_names:
+            scale_names[key] = f"{name}_{key}"
+            s.add_parameter(scale_names[key], value, units="1", label=f"{key} of {name}")
+    return scale_names
 
 
 def _pressure(s: Builder, name: str, tyre: TyreModel) -> Any:
@@ -340,58 +342,62 @@ class _Standstill:
         self.speed, self.sigma, self.limit = speed, sigma, limit
         self.carcass, self.e = carcass, {i: part(f"e{i}") / metre for i in "xy"}
         self.most = {i: define(f"most{i}", m.max(LEAST, limit[i] / carcass[i])) for i in "xy"}
-        over = define("over", m.sqrt(sum((self.e[i] / self.most[i]) ** 2 for i in "xy") + TINY**2))
-        goes = define("goes", (speed / SLOW) ** 2)
-        beyond = define("beyond", m.max(1.0, over / (1 + _rises(m.min(1.0, goes)))))
+        overload = define("over", m.sqrt(sum((self.e[i] / self.most[i]) ** 2 for i in "xy") + TINY**2))
+        rolling_ratio = define("goes", (speed / SLOW) ** 2)
+        beyond = define("beyond", m.max(1.0, overload / (1 + _rises(m.min(1.0, rolling_ratio)))))
         self.stuck = {i: define(f"ec{i}", self.e[i] / beyond) for i in "xy"}
-        self.once = define("once", m.max(1.0, over))
+        self.once = define("once", m.max(1.0, overload))
         self.flow = {i: define(f"flow{i}", (self.e[i] - self.stuck[i]) / FLOW) for i in "xy"}
         self.seen = {i: self.stuck[i] / sigma[i] + self.flow[i] / m.max(m.abs(speed), SLOW) for i in "xy"}
         slides = (self.flow["x"] ** 2 + self.flow["y"] ** 2) / SLOW**2
-        self.rolls = define("rolls", _rises(define("pace", m.min(1.0, goes + slides))))
+        self.rolls = define("rolls", _rises(define("pace", m.min(1.0, rolling_ratio + slides))))
 
     def move(self, define: Any, load: Any, turning: Any, slip: Any, slope: Any) -> None:
         """Defines the rates, and with them the forces of standstill; `slope`: that of the force over slip, over the
         one without slip, where relaxation lengths follow it."""
         m = FORMULAS
         self.rate = {}
-        still = define("still", (1 - self.rolls) * turning)
-        past = {"x": still * self.e["y"], "y": -still * self.e["x"]}
+        stuck_turning = define("still", (1 - self.rolls) * turning)
+        past = {"x": stuck_turning * self.e["y"], "y": -stuck_turning * self.e["x"]}
         for i in "xy":
             moving = past[i] - slip[i] - m.abs(self.speed) * self.stuck[i] / self.sigma[i]
             if slope[i] is not None:
-                least = m.max(STEEPEST, SHORTEST / self.sigma[i])
-                quicker = define(f"quicker{i}", 1 / m.max(least, m.min(1.0, slope[i])))
+                min_ratio = m.max(STEEPEST, SHORTEST / self.sigma[i])
+                quicker = define(f"quicker{i}", 1 / m.max(min_ratio, m.min(1.0, slope[i])))
                 moving = moving * (1 + self.rolls * (quicker - 1))
             self.rate[i] = define(f"e{i}_rate", m.where(load > 0, moving - self.flow[i], -self.e[i] / FLOW))
-        push = {i: define(f"push{i}", (self.e[i] / self.once + DAMPING * self.rate[i]) / self.most[i]) for i in "xy"}
-        share = define("share", 1 / m.max(1.0, m.sqrt(push["x"] ** 2 + push["y"] ** 2 + TINY**2)))
-        self.force = {i: self.limit[i] * share * push[i] for i in "xy"}
+        relative_force = {
+            i: define(f"push{i}", (self.e[i] / self.once + DAMPING * self.rate[i]) / self.most[i]) for i in "xy"
+        }
+        fraction = define(
+            "share", 1 / m.max(1.0, m.sqrt(relative_force["x"] ** 2 + relative_force["y"] ** 2 + TINY**2))
+        )
+        self.force = {i: self.limit[i] * fraction * relative_force[i] for i in "xy"}
 
     def energy(self, limit: Any, stiff: Any) -> Any:
         """What the deflection gives back (J): at standstill a spring up to the friction, rolling bristles."""
         m = FORMULAS
-        still = sum(self.carcass[i] * (self.e[i] / self.once) ** 2 for i in "xy") * (self.once - 0.5)
+        spring_energy = sum(self.carcass[i] * (self.e[i] / self.once) ** 2 for i in "xy") * (self.once - 0.5)
         ratio = {i: stiff[i] * self.stuck[i] / m.max(limit[i], TINY) for i in "xy"}
-        over = m.sqrt(ratio["x"] ** 2 + ratio["y"] ** 2 + TINY**2) / 3
-        theta, slides = m.min(1.0, over), m.min(1.0, 1 / over)
+        overload = m.sqrt(ratio["x"] ** 2 + ratio["y"] ** 2 + TINY**2) / 3
+        theta, slides = m.min(1.0, overload), m.min(1.0, 1 / overload)
         work = 0.25 - theta / 3 + theta**2 / 12 + slides / 3 - slides**2 / 12
         rolling = sum(stiff[i] * self.stuck[i] ** 2 for i in "xy") * work
-        return still + self.rolls * (rolling - still)
+        return spring_energy + self.rolls * (rolling - spring_energy)
 
 
 def _add_wrench(
-    s: Builder, name: str, point: Any, wheel: Any, axes: Any, part: Any, define: Any, beside: str
+    s: Builder, name: str, point: Any, wheel: Any, axes: Any, part: Any, define: Any, offset_name: str
 ) -> None:  # fmt: skip
-    """The force at the wheel's centre, and the moment about it on the wheel; `beside`: name of the offset b."""
-    height, offset = part("distance"), part(beside)
-    turns = {
+    """The force at the wheel's centre, and the moment about it on the wheel; `offset_name`: name of the offset b."""
+    height, offset = part("distance"), part(offset_name)
+    moments = {
         "t": define("turnx", part("mx") + height * part("fy") + offset * part("load")),
         "s": define("turny", part("my") - height * part("fx")),
         "n": define("turnz", part("mz") - offset * part("fx")),
     }
     for i, e in axes.items():
         force = part("fx") * part(f"t{i}") + part("fy") * part(f"s{i}") + part("load") * part(f"n{i}")
-        moment = turns["t"] * part(f"t{i}") + turns["s"] * part(f"s{i}") + turns["n"] * part(f"n{i}")
+        moment = moments["t"] * part(f"t{i}") + moments["s"] * part(f"s{i}") + moments["n"] * part(f"n{i}")
         s.add_force(f"{name}.{i}", magnitude=force, direction=e, at=point, label=f"force of the ground, {i}")
         s.add_moment(f"{name}.turn{i}", magnitude=moment, direction=e, on=wheel, label=f"moment of the ground, {i}")

@@ -90,16 +90,20 @@ def mass_units(tree: Tree) -> list[Expr]:
     units: dict[Expr, None] = {}
     for link in tree.links:
         if not link.takes_translation:
-            units[add(*(other.m for other in tree.links if link.index in tree.path(other.index)))] = None
+            units[
+                add(*(carried_link.m for carried_link in tree.links if link.index in tree.path(carried_link.index)))
+            ] = None
         elif not (link.guided or tree.children(link.index)) and len(link.freedoms) == 1:
             (f,) = link.freedoms
             if not f.rotational:
-                own = link.m
+                resistance = link.m
             elif link.axis is not None:
-                own = link.spin_inertia if link.spin else add(*(link.J[c][c] for c in range(3) if c != link.axis))
+                resistance = (
+                    link.spin_inertia if link.spin else add(*(link.J[c][c] for c in range(3) if c != link.axis))
+                )
             else:
                 continue
-            units[add(own, tree.armature.get(f.index, ZERO))] = None
+            units[add(resistance, tree.armature.get(f.index, ZERO))] = None
     return [unit for unit in units if unit.constant and not isinstance(unit, Number)]
 
 
@@ -154,8 +158,8 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
         points: list[Vec3] = [(base[0], base[1], base[2])]
         for axis, options in enumerate(per_axis):
             for value in options[1:]:
-                moved = [*base[:axis], value, *base[axis + 1 :]]
-                points.append((moved[0], moved[1], moved[2]))
+                coordinates = [*base[:axis], value, *base[axis + 1 :]]
+                points.append((coordinates[0], coordinates[1], coordinates[2]))
         choices = [{**c, link.index: p} for c in choices for p in points][:8]
     return choices
 
@@ -206,8 +210,8 @@ def _by_composites(system: TreeSystem, names: dict[int, str]) -> Derivation:
     M, rhs = composite(system.tree, system.motion, system.loads, system.work)
     order, work = best_order(M, range(len(names))), system.work.copy()
     y = solve(M, rhs, order, names, work)
-    how = f"composite bodies, order {tuple(i + 1 for i in order)}"
-    return Derivation(accelerations(system, y, work, absolute_spin=True), how)
+    description = f"composite bodies, order {tuple(i + 1 for i in order)}"
+    return Derivation(accelerations(system, y, work, absolute_spin=True), description)
 
 
 def _by_articulation(system: TreeSystem, names: dict[int, str]) -> Derivation:
@@ -227,10 +231,10 @@ def accelerations(system: TreeSystem, y: dict[int, Expr], work: Work, absolute_s
             return NULL
         if index not in extra:
             link = tree.links[index]
-            here = down(work, link, alpha(link.parent)) if link.takes_rotation else NULL
+            rotation = down(work, link, alpha(link.parent)) if link.takes_rotation else NULL
             for f in link.rotations:
-                here = plus3(here, y[f.index], f.axis)
-            extra[index] = work.hold3(here)
+                rotation = plus3(rotation, y[f.index], f.axis)
+            extra[index] = work.hold3(rotation)
         return extra[index]
 
     for link in tree.links:
@@ -257,8 +261,8 @@ def _free_point(
     if link.index in system.gravity:
         total = add3(total, system.gravity[link.index])
     if not is_zero(r):
-        turned = work.cross(add3(alpha(link.index), system.motion.alpha[link.index]), r)
-        total = add3(total, turned)
+        rotational = work.cross(add3(alpha(link.index), system.motion.alpha[link.index]), r)
+        total = add3(total, rotational)
         v = work.hold3(sub(x, b) for x, b in zip(v, work.cross(w, r), strict=True))
     convective = work.cross(w, v)
     for f in link.translations:
@@ -288,14 +292,14 @@ def reduced_system(analysis: Analysis, shifted: bool = False, without: frozenset
     reduction = rate_rows(analysis.removed, analysis.kinematics, work)
     shift: dict[int, Expr] = {}
     for s, drift in reduction.drifts.items():
-        carried = add(*(mul(a, delta[r]) for r, a in reduction.partials[s].items()))
-        shift[s] = work.hold(add(drift, carried, neg(delta[s])))
+        dependent_shift = add(*(mul(a, delta[r]) for r, a in reduction.partials[s].items()))
+        shift[s] = work.hold(add(drift, dependent_shift, neg(delta[s])))
     M, rhs = projected(M, rhs, reduction, shift, work)
     free = reduction.free
     if shifted:
         return Reduced(M, rhs, work, free, {i: delta[i] for i in free})
-    near = neighbours(M)
-    rhs = {i: work.hold(add(rhs[i], *(mul(entry(M, i, j), delta[j]) for j in near.get(i, ())))) for i in free}
+    row_columns = neighbours(M)
+    rhs = {i: work.hold(add(rhs[i], *(mul(entry(M, i, j), delta[j]) for j in row_columns.get(i, ())))) for i in free}
     return Reduced(M, rhs, work, free)
 
 
@@ -308,35 +312,35 @@ def projected(
     corrected = {
         i: work.hold(sub(rhs[i], add(*(mul(entry(M, i, s), k) for s, k in shift.items())))) for i in everything
     }
-    near = neighbours(M)
+    row_columns = neighbours(M)
     MT: dict[int, dict[int, Expr]] = {i: {} for i in everything}  # what is not zero by its pattern
     for i in everything:
-        for r in sorted({r for s in near.get(i, ()) for r in partials.get(s, (s,))}):
-            carried = (mul(entry(M, i, s), a[r]) for s, a in partials.items() if r in a)
-            MT[i][r] = work.hold(add(entry(M, i, r), *carried))
-    out: Matrix = {}
+        for r in sorted({r for s in row_columns.get(i, ()) for r in partials.get(s, (s,))}):
+            dependent_terms = (mul(entry(M, i, s), a[r]) for s, a in partials.items() if r in a)
+            MT[i][r] = work.hold(add(entry(M, i, r), *dependent_terms))
+    projected_mass: Matrix = {}
     f: dict[int, Expr] = {}
     for i in free:
-        moved = {s: a[i] for s, a in partials.items() if i in a}
-        f[i] = work.hold(add(corrected[i], *(mul(a, corrected[s]) for s, a in moved.items())))
-        for j in sorted({j for s in (i, *moved) for j in MT[s] if j <= i}):
-            carried = (mul(a, MT[s].get(j, ZERO)) for s, a in moved.items())
-            value = work.hold(add(MT[i].get(j, ZERO), *carried))
+        dependent_partials = {s: a[i] for s, a in partials.items() if i in a}
+        f[i] = work.hold(add(corrected[i], *(mul(a, corrected[s]) for s, a in dependent_partials.items())))
+        for j in sorted({j for s in (i, *dependent_partials) for j in MT[s] if j <= i}):
+            dependent_terms = (mul(a, MT[s].get(j, ZERO)) for s, a in dependent_partials.items())
+            value = work.hold(add(MT[i].get(j, ZERO), *dependent_terms))
             if value is not ZERO:
-                out[i, j] = value
-    return out, f
+                projected_mass[i, j] = value
+    return projected_mass, f
 
 
 def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Iterator[Derivation]:
     """Constrained systems: the tree's matrix projected, and partial velocities link by link."""
-    by = f"reduced by {counted(len(analysis.removed), 'constraint')}"
-    yield _solved(reduced_system(analysis, True, without), names, f"composite bodies {by}")
+    suffix = f"reduced by {counted(len(analysis.removed), 'constraint')}"
+    yield _solved(reduced_system(analysis, True, without), names, f"composite bodies {suffix}")
     system = prepared(analysis, without)
     start = system.work.copy()
-    yield _solved(partial_velocities(analysis, system), names, f"partial velocities {by}")
+    yield _solved(partial_velocities(analysis, system), names, f"partial velocities {suffix}")
     if "pairs" not in without:
         in_pairs = partial_velocities(analysis, replace(system, work=start), pairs=True)
-        yield _solved(in_pairs, names, f"partial velocities {by}, equal wheels in pairs")
+        yield _solved(in_pairs, names, f"partial velocities {suffix}, equal wheels in pairs")
 
 
 def prepared(analysis: Analysis, without: frozenset[str] = frozenset()) -> TreeSystem:
@@ -379,9 +383,9 @@ def state_accelerations(analysis: Analysis, udot: dict[int, Expr], work: Work) -
     return udot
 
 
-def _solved(system: Reduced, names: dict[int, str], how: str) -> Derivation:
+def _solved(system: Reduced, names: dict[int, str], description: str) -> Derivation:
     y = solve(system.M, system.f, best_order(system.M, system.index), names, system.work)
-    return Derivation({i: system.work.hold(add(y[i], system.delta.get(i, ZERO))) for i in system.index}, how)
+    return Derivation({i: system.work.hold(add(y[i], system.delta.get(i, ZERO))) for i in system.index}, description)
 
 
 def require_freedom(analysis: Analysis) -> None:

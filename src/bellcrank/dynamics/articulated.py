@@ -40,43 +40,43 @@ class Eliminated:
 def articulated(tree: Tree, motion: BiasMotion, loads: Loads, work: Work, names: dict[int, str]) -> dict[int, Expr]:
     """The unknowns y by speed index."""
     state = [Articulated() for _ in tree.links]
-    done: list[list[Eliminated]] = [[] for _ in tree.links]
+    eliminated: list[list[Eliminated]] = [[] for _ in tree.links]
     for link in reversed(tree.links):
-        own = state[link.index]
-        _include_own(link, own, motion, loads, work)
-        for freedom in _sequence(link, own):
+        inertia = state[link.index]
+        _include_own(link, inertia, motion, loads, work)
+        for freedom in _sequence(link, inertia):
             resisted = tree.armature.get(freedom.index, ZERO), motion.delta.get(freedom.index, ZERO)
-            done[link.index].append(_eliminate(link, own, freedom, resisted, loads, work, names))
+            eliminated[link.index].append(_eliminate(link, inertia, freedom, resisted, loads, work, names))
         if link.parent >= 0:
-            _hand_on(link, own, state[link.parent], motion, work)
-    return _unknowns(tree, motion, done, work)
+            _hand_on(link, inertia, state[link.parent], motion, work)
+    return _unknowns(tree, motion, eliminated, work)
 
 
-def _sequence(link: Link, own: Articulated) -> list[Freedom]:
+def _sequence(link: Link, inertia: Articulated) -> list[Freedom]:
     """The degrees of freedom of a link in the order of elimination that needs the fewest operations."""
-    places = [_axis_index(f) for f in link.freedoms]
-    rows = [k if f.rotational else 3 + k for f, k in zip(link.freedoms, places, strict=True) if k is not None]
-    if len(rows) < max(2, len(places)):
+    axis_indices = [_axis_index(f) for f in link.freedoms]
+    rows = [k if f.rotational else 3 + k for f, k in zip(link.freedoms, axis_indices, strict=True) if k is not None]
+    if len(rows) < max(2, len(axis_indices)):
         return list(link.freedoms)
-    entries = {(i, j): own.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
+    entries = {(i, j): inertia.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
     return [link.freedoms[i] for i in best_order(entries, range(len(rows)))]
 
 
-def _include_own(link: Link, own: Articulated, motion: BiasMotion, loads: Loads, work: Work) -> None:
+def _include_own(link: Link, inertia: Articulated, motion: BiasMotion, loads: Loads, work: Work) -> None:
     J, h = link.J, link.h
     trace = [add(J[(c + 1) % 3][(c + 1) % 3], J[(c + 2) % 3][(c + 2) % 3]) for c in range(3)]
     skew = ((ZERO, neg(h[2]), h[1]), (h[2], ZERO, neg(h[0])), (neg(h[1]), h[0], ZERO))
     for r in range(3):
         for c in range(3):
-            own.K[r][c] = work.hold(add(own.K[r][c], trace[r] if r == c else neg(J[r][c])))
-            B = work.hold(add(own.K[r][3 + c], skew[r][c]))
-            own.K[r][3 + c] = own.K[3 + c][r] = B
-        own.K[3 + r][3 + r] = work.hold(add(own.K[3 + r][3 + r], link.m))
+            inertia.K[r][c] = work.hold(add(inertia.K[r][c], trace[r] if r == c else neg(J[r][c])))
+            B = work.hold(add(inertia.K[r][3 + c], skew[r][c]))
+            inertia.K[r][3 + c] = inertia.K[3 + c][r] = B
+        inertia.K[3 + r][3 + r] = work.hold(add(inertia.K[3 + r][3 + r], link.m))
     f, n = inertia_force(link, motion, work)
     F, N = loads.wrench.get(link.index, (NULL, NULL))
     for r in range(3):
-        own.bias[r] = work.hold(sub(add(own.bias[r], n[r]), N[r]))
-        own.bias[3 + r] = work.hold(sub(add(own.bias[3 + r], f[r]), F[r]))
+        inertia.bias[r] = work.hold(sub(add(inertia.bias[r], n[r]), N[r]))
+        inertia.bias[3 + r] = work.hold(sub(add(inertia.bias[3 + r], f[r]), F[r]))
 
 
 def _axis_index(freedom: Freedom) -> int | None:
@@ -85,7 +85,7 @@ def _axis_index(freedom: Freedom) -> int | None:
 
 def _eliminate(
     link: Link,
-    own: Articulated,
+    inertia: Articulated,
     freedom: Freedom,
     resisted: tuple[Expr, Expr],
     loads: Loads,
@@ -98,36 +98,36 @@ def _eliminate(
     `resisted`: armature, which resists the relative acceleration, and the shift of that.
     """
     armature, shift = resisted
-    k, e, K = _axis_index(freedom) if armature is ZERO else None, freedom.axis, own.K
+    k, e, K = _axis_index(freedom) if armature is ZERO else None, freedom.axis, inertia.K
     tau = loads.tau.get(freedom.index, ZERO)
     base = 0 if freedom.rotational else 3
     if link.spin:
         assert k is not None
-        rest = work.hold(div(sub(tau, own.bias[k]), link.spin_inertia))
-        own.bias[k] = tau
-        return Eliminated(freedom, k, [ZERO] * 6, rest)
+        joint_acceleration = work.hold(div(sub(tau, inertia.bias[k]), link.spin_inertia))
+        inertia.bias[k] = tau
+        return Eliminated(freedom, k, [ZERO] * 6, joint_acceleration)
     row = [work.hold(add(*(mul(e[i], K[base + i][c]) for i in range(3)))) for c in range(6)]
     pivot = work.hold(add(armature, *(mul(e[i], row[base + i]) for i in range(3))))
     check_pivot(pivot, names[freedom.index])
-    force = work.hold(sub(tau, add(mul(armature, shift), *(mul(e[i], own.bias[base + i]) for i in range(3)))))
+    force = work.hold(sub(tau, add(mul(armature, shift), *(mul(e[i], inertia.bias[base + i]) for i in range(3)))))
     j = -1 if k is None else base + k
     ratio = [ZERO if c == j else work.hold(div(row[c], pivot)) for c in range(6)]
     for r in range(6):
         for c in range(r + 1):
             if c != j:
                 K[r][c] = K[c][r] = work.hold(sub(K[r][c], mul(ratio[r], row[c])))
-        own.bias[r] = work.hold(add(own.bias[r], mul(ratio[r], force)))
+        inertia.bias[r] = work.hold(add(inertia.bias[r], mul(ratio[r], force)))
     if j >= 0:
-        own.bias[j] = tau
+        inertia.bias[j] = tau
         for c in range(6):
             K[j][c] = K[c][j] = ZERO
     return Eliminated(freedom, j, ratio, work.hold(div(force, pivot)))
 
 
-def _hand_on(link: Link, own: Articulated, parent: Articulated, motion: BiasMotion, work: Work) -> None:
+def _hand_on(link: Link, inertia: Articulated, parent: Articulated, motion: BiasMotion, work: Work) -> None:
     """Rotates what is left to the parent's frame, shifts it to the parent's origin, adds it."""
-    I, B, A = (_block(own.K, r, c) for r, c in ((0, 0), (0, 3), (3, 3)))
-    n0, f0 = (own.bias[0], own.bias[1], own.bias[2]), (own.bias[3], own.bias[4], own.bias[5])
+    I, B, A = (_block(inertia.K, r, c) for r, c in ((0, 0), (0, 3), (3, 3)))
+    n0, f0 = (inertia.bias[0], inertia.bias[1], inertia.bias[2]), (inertia.bias[3], inertia.bias[4], inertia.bias[5])
     if not link.takes_rotation:
         I, B, n0 = ZEROS, ZEROS, NULL
     if not link.takes_translation:
@@ -159,7 +159,7 @@ def _block(K: list[list[Expr]], r: int, c: int) -> Mat3:
     return tuple(tuple(K[r + i][c + j] for j in range(3)) for i in range(3))  # type: ignore[return-value]
 
 
-def _unknowns(tree: Tree, motion: BiasMotion, done: list[list[Eliminated]], work: Work) -> dict[int, Expr]:
+def _unknowns(tree: Tree, motion: BiasMotion, eliminated: list[list[Eliminated]], work: Work) -> dict[int, Expr]:
     """Outward pass: accelerations in addition to the bias, and the unknowns."""
     y: dict[int, Expr] = {}
     alpha: list[Vec3] = []
@@ -173,7 +173,7 @@ def _unknowns(tree: Tree, motion: BiasMotion, done: list[list[Eliminated]], work
             if link.takes_translation:
                 x[3:] = down(work, link, work.add_cross(up_a, up_alpha, motion.p[link.index]))
         inherited = list(x)
-        for step in reversed(done[link.index]):
+        for step in reversed(eliminated[link.index]):
             f, j = step.freedom, step.component
             total = work.hold(add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True))))
             if j >= 0:

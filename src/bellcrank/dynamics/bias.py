@@ -61,7 +61,7 @@ def offset(work: Work, link: Link) -> Vec3:
 def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bool = True) -> BiasMotion:
     """The motion of all links for zero unknowns. `free_gravity` is gravity in the axes of free links."""
     motion = BiasMotion()
-    rest = tuple(neg(g) for g in tree.gravity)
+    ground_acceleration = tuple(neg(g) for g in tree.gravity)
     # a speed that moves guided links besides its own cannot be shifted on its own account
     shared = {f.index for link in tree.links if link.guided for f in link.freedoms}
     plain = shift
@@ -75,7 +75,7 @@ def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bo
         if not link.takes_translation:
             motion.a.append(_held_against(link, free_gravity.get(link.index, NULL), work))
         else:
-            a_up: Vec3 = rest if at_ground else motion.a[link.parent]  # type: ignore[assignment]
+            a_up: Vec3 = ground_acceleration if at_ground else motion.a[link.parent]  # type: ignore[assignment]
             W_up: Mat3 = ZEROS if at_ground else motion.W[link.parent]
             _translate(link, motion, work, a_up, W_up, w_up, shift)
         motion.W.append(turning(work, motion.w[-1], motion.alpha[-1]))
@@ -93,18 +93,20 @@ def _held_against(link: Link, gravity: Vec3, work: Work) -> Vec3:
 
 def _rotate(link: Link, motion: BiasMotion, work: Work, w_up: Vec3, alpha_up: Vec3, shift: bool) -> None:
     if not link.takes_rotation:
-        own: Vec3 = NULL
+        joint_velocity: Vec3 = NULL
         for f in link.rotations:
             motion.delta[f.index] = ZERO
-            own = plus3(own, f.speed, f.axis)
-        motion.w.append(own)
+            joint_velocity = plus3(joint_velocity, f.speed, f.axis)
+        motion.w.append(joint_velocity)
         motion.alpha.append(NULL)
         return
     w_here, alpha_here = down(work, link, w_up), down(work, link, alpha_up)
     if link.guided:
-        own = work.hold3(add(link.w[c], *(mul(f.speed, f.axis[c]) for f in link.rotations)) for c in range(3))
-        alpha_here = work.add(work.add(alpha_here, work.cross(w_here, own)), link.alpha)
-        w_here = work.add(w_here, own)
+        joint_velocity = work.hold3(
+            add(link.w[c], *(mul(f.speed, f.axis[c]) for f in link.rotations)) for c in range(3)
+        )
+        alpha_here = work.add(work.add(alpha_here, work.cross(w_here, joint_velocity)), link.alpha)
+        w_here = work.add(w_here, joint_velocity)
         motion.delta.update({f.index: ZERO for f in link.rotations if f.index not in motion.delta})
     if link.axis is not None:
         k = link.axis
@@ -139,9 +141,11 @@ def _translate(link: Link, motion: BiasMotion, work: Work, a_up: Vec3, W_up: Mat
             motion.delta[f.index] = neg(along)
             a = work.hold3(sub(a[i], mul(along, d[i])) for i in range(3))
     if link.guided:
-        own = work.hold3(add(link.v[c], *(mul(f.speed, f.axis[c]) for f in link.translations)) for c in range(3))
-        swung = work.cross(w_up, own)
-        a = work.hold3(add(a[i], mul(TWO, swung[i]), link.a[i]) for i in range(3))
+        joint_velocity = work.hold3(
+            add(link.v[c], *(mul(f.speed, f.axis[c]) for f in link.translations)) for c in range(3)
+        )
+        coriolis_guided = work.cross(w_up, joint_velocity)
+        a = work.hold3(add(a[i], mul(TWO, coriolis_guided[i]), link.a[i]) for i in range(3))
     motion.a.append(down(work, link, a))
 
 

@@ -91,21 +91,21 @@ def _column(
     else:
         force = work.hold3(mul(m, x) for x in e)
         moment = work.cross(h, e)
-    here: Link | None = link
-    while here is not None:
-        for other in here.freedoms:
-            if other.link == freedom.link and other.index > freedom.index:
+    ancestor: Link | None = link
+    while ancestor is not None:
+        for partner in ancestor.freedoms:
+            if partner.link == freedom.link and partner.index > freedom.index:
                 continue
-            value = work.dot(moment if other.rotational else force, axis_here(here, other, work))
+            value = work.dot(moment if partner.rotational else force, axis_here(ancestor, partner, work))
             if value is not ZERO:
-                key = max(freedom.index, other.index), min(freedom.index, other.index)
+                key = max(freedom.index, partner.index), min(freedom.index, partner.index)
                 M[key] = work.hold(add(M[key], value)) if key in M else value
-        if here.parent < 0:
+        if ancestor.parent < 0:
             return
-        force, moment = _transmitted(here, motion, force, moment, work)
+        force, moment = _transmitted(ancestor, motion, force, moment, work)
         if is_zero(force) and is_zero(moment):
             return
-        here = tree.links[here.parent]
+        ancestor = tree.links[ancestor.parent]
 
 
 def axis_here(link: Link, freedom: Freedom, work: Work) -> Vec3:

@@ -24,18 +24,18 @@ def solve(M: Matrix, rhs: dict[int, Expr], order: Sequence[int], names: dict[int
     for step, j in enumerate(order):
         pivot = A[j, j]
         check_pivot(pivot, names[j])
-        later = [i for i in order[step + 1 :] if A[i, j] is not ZERO]
-        ratio = {i: work.hold(div(A[i, j], pivot)) for i in later}
-        for a, i in enumerate(later):
-            for k in later[: a + 1]:
+        rows_below = [i for i in order[step + 1 :] if A[i, j] is not ZERO]
+        ratio = {i: work.hold(div(A[i, j], pivot)) for i in rows_below}
+        for a, i in enumerate(rows_below):
+            for k in rows_below[: a + 1]:
                 value = work.hold(sub(A[i, k], mul(ratio[i], A[k, j])))
                 A[i, k] = A[k, i] = value
             z[i] = work.hold(sub(z[i], mul(ratio[i], z[j])))
-        rows[j] = [(i, ratio[i]) for i in later]
+        rows[j] = [(i, ratio[i]) for i in rows_below]
     y: dict[int, Expr] = {}
     for j in reversed(order):
-        own = div(z[j], A[j, j])
-        y[j] = work.hold(add(own, *(neg(mul(r, y[i])) for i, r in rows[j])))
+        quotient = div(z[j], A[j, j])
+        y[j] = work.hold(add(quotient, *(neg(mul(r, y[i])) for i, r in rows[j])))
     return y
 
 
@@ -45,11 +45,11 @@ def entry(M: Matrix, i: int, j: int) -> Expr:
 
 def neighbours(M: Matrix) -> dict[int, list[int]]:
     """The columns in which rows have entries, in order."""
-    found: dict[int, set[int]] = {}
+    columns_of_row: dict[int, set[int]] = {}
     for i, j in M:
-        found.setdefault(i, set()).add(j)
-        found.setdefault(j, set()).add(i)
-    return {i: sorted(columns) for i, columns in found.items()}
+        columns_of_row.setdefault(i, set()).add(j)
+        columns_of_row.setdefault(j, set()).add(i)
+    return {i: sorted(columns) for i, columns in columns_of_row.items()}
 
 
 def check_pivot(pivot: Expr, freedom: str) -> None:
@@ -67,15 +67,15 @@ def _cost(grid: list[list[int]], order: Sequence[int], limit: int) -> int:
     total = 0
     for step, j in enumerate(order):
         row_j, pivot = A[j], A[j][j]
-        later = [i for i in order[step + 1 :] if row_j[i]]
+        rows_below = [i for i in order[step + 1 :] if row_j[i]]
         total += 1  # division of the right-hand side
         if total > limit:
             return total
-        for a, i in enumerate(later):
+        for a, i in enumerate(rows_below):
             variable = row_j[i] == VARIABLE or pivot == VARIABLE
             total += 4 + variable  # ratio; its use in forward and back substitution
             row_i = A[i]
-            for k in later[: a + 1]:
+            for k in rows_below[: a + 1]:
                 if variable or row_j[k] == VARIABLE:
                     total += 1 + (row_i[k] != NOTHING)
                     row_i[k] = A[k][i] = VARIABLE
@@ -86,50 +86,50 @@ def _cost(grid: list[list[int]], order: Sequence[int], limit: int) -> int:
 
 def best_order(M: Matrix, index: Sequence[int]) -> tuple[int, ...]:
     """The cheapest order of elimination, found by local search on the pattern of M's rows `index`."""
-    place, count = {i: n for n, i in enumerate(index)}, len(index)
+    position, count = {i: n for n, i in enumerate(index)}, len(index)
     grid = [[NOTHING] * count for _ in range(count)]
     for (i, j), value in M.items():
         if value is not ZERO:
-            grid[place[i]][place[j]] = grid[place[j]][place[i]] = CONSTANT if value.constant else VARIABLE
+            grid[position[i]][position[j]] = grid[position[j]][position[i]] = CONSTANT if value.constant else VARIABLE
     return tuple(index[n] for n in _search(grid))
 
 
 def _search(grid: list[list[int]]) -> tuple[int, ...]:
     count = len(grid)
-    seen: dict[tuple[int, ...], int] = {}
-    least = [10**9]
+    costs: dict[tuple[int, ...], int] = {}
+    lowest_cost = [10**9]
 
     def rate(order: tuple[int, ...]) -> int:
-        if order not in seen:
-            seen[order] = _cost(grid, order, least[0])
-            least[0] = min(least[0], seen[order])
-        return seen[order]
+        if order not in costs:
+            costs[order] = _cost(grid, order, lowest_cost[0])
+            lowest_cost[0] = min(lowest_cost[0], costs[order])
+        return costs[order]
 
     by_zeros = tuple(sorted(range(count), key=lambda i: (-grid[i].count(NOTHING), i)))
-    starts = [tuple(reversed(range(count))), by_zeros, _minimum_degree(grid)]
+    initial_orders = [tuple(reversed(range(count))), by_zeros, _minimum_degree(grid)]
     if count > 24:  # long chains: the search would cost more than it saves
-        return min(set(starts), key=rate)
-    for here in starts:
+        return min(set(initial_orders), key=rate)
+    for order_now in initial_orders:
         while True:
-            moves: list[tuple[int, ...]] = []
+            neighbour_orders: list[tuple[int, ...]] = []
             for i in range(count):
-                rest = here[:i] + here[i + 1 :]
-                moves.extend(rest[:k] + (here[i],) + rest[k:] for k in range(count) if k != i)
-            best = min(moves, key=rate, default=here)
-            if rate(best) >= rate(here):
+                shortened = order_now[:i] + order_now[i + 1 :]
+                neighbour_orders.extend(shortened[:k] + (order_now[i],) + shortened[k:] for k in range(count) if k != i)
+            best = min(neighbour_orders, key=rate, default=order_now)
+            if rate(best) >= rate(order_now):
                 break
-            here = best
-    return min(seen, key=lambda order: (seen[order], order))
+            order_now = best
+    return min(costs, key=lambda order: (costs[order], order))
 
 
 def _minimum_degree(grid: list[list[int]]) -> tuple[int, ...]:
     neighbours = [{j for j, x in enumerate(row) if x and j != i} for i, row in enumerate(grid)]
-    left = set(range(len(grid)))
+    vertices = set(range(len(grid)))
     order = []
-    while left:
-        j = min(left, key=lambda i: (len(neighbours[i]), i))
+    while vertices:
+        j = min(vertices, key=lambda i: (len(neighbours[i]), i))
         order.append(j)
-        left.remove(j)
+        vertices.remove(j)
         for i in neighbours[j]:
             neighbours[i] |= neighbours[j]
             neighbours[i] -= {i, j}

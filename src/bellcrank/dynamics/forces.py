@@ -46,21 +46,21 @@ def assemble(analysis: Analysis, tree: Tree, work: Work) -> Loads:
 
 def _joint_effects(analysis: Analysis, tree: Tree, load: Load) -> list[tuple[Freedom, Expr]] | None:
     """Work of a unit load per unit speed of the joints between its bodies; None where a wrench is the better form."""
-    one, other = tree.path(tree.poses[load.body].link), tree.path(tree.poses[load.against].link)
-    common = set(one) & set(other)
-    between = [(i, 1) for i in one if i not in common] + [(i, -1) for i in other if i not in common]
-    links = [tree.links[i] for i, _ in between]
+    path_body, path_against = tree.path(tree.poses[load.body].link), tree.path(tree.poses[load.against].link)
+    common = set(path_body) & set(path_against)
+    signed_path = [(i, 1) for i in path_body if i not in common] + [(i, -1) for i in path_against if i not in common]
+    links = [tree.links[i] for i, _ in signed_path]
     if not all(link.takes_rotation and link.takes_translation and not link.guided for link in links):
         return None
     effects = []
     axes = joint_axes(analysis)
-    for i, sign in between:
+    for i, sign in signed_path:
         for freedom in tree.links[i].freedoms:
             axis, origin, rotational = axes[freedom.symbol.name]
             effect = _effect(analysis, load, axis, origin, rotational)
             effects.append((freedom, effect if sign > 0 else neg(effect)))
     effects = [(f, e) for f, e in effects if e is not ZERO and e.fingerprint != 0]
-    if all(e.constant for _, e in effects) or len(between) == 1:
+    if all(e.constant for _, e in effects) or len(signed_path) == 1:
         return effects
     return None
 
@@ -79,9 +79,9 @@ def joint_axes(analysis: Analysis) -> dict[str, tuple[Vector, Vector, bool]]:
     """Axis, a point on it, and whether it is rotational, for every relative speed."""
     k = analysis.kinematics
     return {
-        u.name: (axis, k.origin[b.index], turns)
+        u.name: (axis, k.origin[b.index], is_rotational)
         for b in analysis.mechanism.bodies
-        for u, axis, turns in b.joint.relative_axes(k.frames[b.parent], k.frames[b.index])
+        for u, axis, is_rotational in b.joint.relative_axes(k.frames[b.parent], k.frames[b.index])
     }
 
 
@@ -90,12 +90,12 @@ def link_components(analysis: Analysis, tree: Tree, link: int, v: Vector, work: 
     k = analysis.kinematics
     if link < 0:
         return work.hold3(k.frames[-1].coordinates(v))
-    here = tree.links[link]
+    target = tree.links[link]
     for body, pose in tree.poses.items():
-        if pose.link == link and not (here.axis is not None and not here.turns):
+        if pose.link == link and not (target.axis is not None and not target.turns):
             return work.apply(pose.R, work.hold3(k.frames[body].coordinates(v)))
     # a link without a body of its own, or a rotor whose frame does not turn with it
-    return down(work, here, link_components(analysis, tree, here.parent, v, work))
+    return down(work, target, link_components(analysis, tree, target.parent, v, work))
 
 
 def _add_wrench(

@@ -47,8 +47,8 @@ def by_partials(
     for spin in _paired(spins, work) if pairs else spins:
         p.add_spin(spin)
     for s, armature in tree.armature.items():
-        own = {r: a for r, a in reduction.partials_of(s).items() if a is not ZERO}
-        p.add_spin(Spin(armature, reduction.drift(s), own))
+        rotor_partials = {r: a for r, a in reduction.partials_of(s).items() if a is not ZERO}
+        p.add_spin(Spin(armature, reduction.drift(s), rotor_partials))
     lower = {key: work.hold(value) for key, value in p.M.items()}
     forces = {r: work.hold(add(*terms)) for r, terms in p.f.items()}
     return {key: v for key, v in lower.items() if v is not ZERO}, forces
@@ -79,93 +79,93 @@ class _Partials:
         if not link.spin or link.axis is None:
             return None
         k = link.axis
-        own = {r: W[k] for r, W in self.turns[-1].items() if W[k] is not ZERO}
-        return Spin(link.spin_inertia, motion.alpha[-1][k], own)
+        spin_partials = {r: W[k] for r, W in self.turns[-1].items() if W[k] is not ZERO}
+        return Spin(link.spin_inertia, motion.alpha[-1][k], spin_partials)
 
-    def _combine(self, parts: Partial, freedom: Freedom) -> None:
+    def _combine(self, partials: Partial, freedom: Freedom) -> None:
         """Adds a degree of freedom's own share to the partial velocities of its link."""
         for r, a in self.reduction.partials_of(freedom.index).items():
-            parts[r] = self.work.hold3(plus3(parts.get(r, NULL), a, freedom.axis))
+            partials[r] = self.work.hold3(plus3(partials.get(r, NULL), a, freedom.axis))
 
     def _rotate(self, link: Link) -> None:
         motion, work = self.motion, self.work
-        parts: Partial = {}
+        partials: Partial = {}
         w: Vec3 = NULL
         alpha: Vec3 = NULL
         if link.takes_rotation and link.parent >= 0:
-            parts = {r: down(work, link, v) for r, v in self.turns[link.parent].items()}
+            partials = {r: down(work, link, v) for r, v in self.turns[link.parent].items()}
             w, alpha = down(work, link, motion.w[link.parent]), down(work, link, motion.alpha[link.parent])
-        carried = w
+        base_rotation = w
         for freedom in link.rotations:
-            self._combine(parts, freedom)
-            own = scale3(freedom.speed, freedom.axis)
+            self._combine(partials, freedom)
+            joint_rotation = scale3(freedom.speed, freedom.axis)
             if link.takes_rotation:
-                alpha = work.add(alpha, work.cross(carried if link.guided else w, own))
+                alpha = work.add(alpha, work.cross(base_rotation if link.guided else w, joint_rotation))
             alpha = work.hold3(plus3(alpha, self.reduction.drift(freedom.index), freedom.axis))
-            w = work.add(w, own)
+            w = work.add(w, joint_rotation)
         if link.guided:
-            alpha = work.add(work.add(alpha, work.cross(carried, link.w)), link.alpha)
+            alpha = work.add(work.add(alpha, work.cross(base_rotation, link.w)), link.alpha)
             w = work.add(w, link.w)
-        self.turns.append(parts)
+        self.turns.append(partials)
         motion.w.append(w)
         motion.alpha.append(alpha)
 
     def _translate(self, link: Link) -> None:
         motion, work, p = self.motion, self.work, self.motion.p[-1]
-        parts: Partial = {}
+        partials: Partial = {}
         a, w_up = neg3(self.tree.gravity), NULL
         if link.parent >= 0:
             W, w_up, above = motion.W[link.parent], motion.w[link.parent], motion.a[link.parent]
             a = work.hold3(add(above[i], *(mul(W[i][j], p[j]) for j in range(3))) for i in range(3))
-            moves, turns = self.moves[link.parent], self.turns[link.parent]
-            for r in dict.fromkeys([*moves, *turns]):
-                swing = work.cross(turns.get(r, NULL), p)
-                parts[r] = work.add(moves.get(r, NULL), swing)
+            parent_velocities, parent_rotations = self.moves[link.parent], self.turns[link.parent]
+            for r in dict.fromkeys([*parent_velocities, *parent_rotations]):
+                swing = work.cross(parent_rotations.get(r, NULL), p)
+                partials[r] = work.add(parent_velocities.get(r, NULL), swing)
         for f in link.translations:
-            self._combine(parts, f)
+            self._combine(partials, f)
             coriolis, drift = work.cross(w_up, f.axis), self.reduction.drift(f.index)
             a = work.hold3(add(a[c], mul(TWO, f.speed, coriolis[c]), mul(drift, f.axis[c])) for c in range(3))
         if link.guided:
             swung = work.cross(w_up, link.v)
             a = work.hold3(add(a[c], mul(TWO, swung[c]), link.a[c]) for c in range(3))
-        self.moves.append({r: down(work, link, v) for r, v in parts.items()})
+        self.moves.append({r: down(work, link, v) for r, v in partials.items()})
         motion.a.append(down(work, link, a))
 
     def _translate_free(self, link: Link) -> None:
         """A link whose speeds are components of its origin's absolute velocity: a = v' + w x v - g."""
-        parts: Partial = {}
+        partials: Partial = {}
         v, a = NULL, neg3(self.gravity.get(link.index, NULL))
         for f in link.translations:
-            self._combine(parts, f)
+            self._combine(partials, f)
             v, a = plus3(v, f.speed, f.axis), plus3(a, self.reduction.drift(f.index), f.axis)
-        turned = self.work.cross(self.motion.w[link.index], v)
-        self.moves.append(parts)
-        self.motion.a.append(self.work.add(a, turned))
+        rotational = self.work.cross(self.motion.w[link.index], v)
+        self.moves.append(partials)
+        self.motion.a.append(self.work.add(a, rotational))
 
     def _add_link(self, link: Link) -> None:
         """One link's fraction of mass matrix and forces, without the inertia of a spin about its axis."""
-        work, turns, moves = self.work, self.turns[-1], self.moves[-1]
+        work, rotations, velocities = self.work, self.turns[-1], self.moves[-1]
         force, moment = inertia_force(link, self.motion, work)
         F, N = self.loads.wrench.get(link.index, (NULL, NULL))
         force = work.hold3(sub(a, b) for a, b in zip(F, force, strict=True))
         moment = work.hold3(sub(a, b) for a, b in zip(N, moment, strict=True))
-        speeds = list(dict.fromkeys([*moves, *turns]))
-        response = {r: _response(link, turns.get(r, NULL), moves.get(r, NULL), work) for r in speeds}
+        speeds = list(dict.fromkeys([*velocities, *rotations]))
+        response = {r: _response(link, rotations.get(r, NULL), velocities.get(r, NULL), work) for r in speeds}
         for i, r in enumerate(speeds):
-            V, W = moves.get(r, NULL), turns.get(r, NULL)
+            V, W = velocities.get(r, NULL), rotations.get(r, NULL)
             self.f[r] += [work.dot(force, V), work.dot(moment, W)]
             for s in speeds[: i + 1]:
-                pushed, twisted = response[s]
-                self._add(r, s, work.dot(pushed, V), work.dot(twisted, W))
+                momentum, twisted = response[s]
+                self._add(r, s, work.dot(momentum, V), work.dot(twisted, W))
 
     def add_spin(self, spin: Spin) -> None:
         """Mass matrix and forces of a rotation about a fixed axis of a link."""
         speeds = list(spin.turns)
         for i, r in enumerate(speeds):
-            pushed = self.work.hold(mul(spin.inertia, spin.turns[r]))
-            self.f[r].append(neg(mul(spin.alpha, pushed)))
+            momentum = self.work.hold(mul(spin.inertia, spin.turns[r]))
+            self.f[r].append(neg(mul(spin.alpha, momentum)))
             for s in speeds[: i + 1]:
-                self._add(r, s, mul(pushed, spin.turns[s]))
+                self._add(r, s, mul(momentum, spin.turns[s]))
 
     def _add(self, r: int, s: int, *terms: Expr) -> None:
         key = (max(r, s), min(r, s))
@@ -182,21 +182,21 @@ def _response(link: Link, W: Vec3, V: Vec3, work: Work) -> tuple[Vec3, Vec3]:
 def _paired(spins: Sequence[Spin], work: Work) -> list[Spin]:
     """Spins of equal inertia two by two: x1 y1 + x2 y2 = ((x1 + x2)(y1 + y2) + (x1 - x2)(y1 - y2))/2."""
     result: list[Spin] = []
-    left = list(spins)
-    while left:
-        first = left.pop(0)
-        twin = next((s for s in left if s.inertia.fingerprint == first.inertia.fingerprint), None)
+    remaining_spins = list(spins)
+    while remaining_spins:
+        first = remaining_spins.pop(0)
+        twin = next((s for s in remaining_spins if s.inertia.fingerprint == first.inertia.fingerprint), None)
         if twin is None:
             result.append(first)
             continue
-        left.remove(twin)
+        remaining_spins.remove(twin)
         for sign in (1, -1):
-            turns = {
+            rotations = {
                 r: work.hold(mul(ONE / 2, _total(first.turns.get(r, ZERO), twin.turns.get(r, ZERO), sign)))
                 for r in dict.fromkeys([*first.turns, *twin.turns])
             }
             alpha = work.hold(mul(ONE / 2, _total(first.alpha, twin.alpha, sign)))
-            acting = {r: W for r, W in turns.items() if W is not ZERO}
+            acting = {r: W for r, W in rotations.items() if W is not ZERO}
             result.append(Spin(mul(TWO, first.inertia), alpha, acting))
     return result
 

@@ -56,8 +56,8 @@ def _move_revolute(tree: Tree, link: Link, work: Work, spin: bool) -> None:
         link.m = ZERO
         link.h = tuple(ZERO if a == k else link.h[a] for a in range(3))  # type: ignore[assignment]
     elif link.parent >= 0:
-        turned = matmul(link.C, matmul(outer3(J_kk, e, e), transpose(link.C)))
-        include(tree.links[link.parent], ZERO, NULL, turned, work)
+        parent_inertia = matmul(link.C, matmul(outer3(J_kk, e, e), transpose(link.C)))
+        include(tree.links[link.parent], ZERO, NULL, parent_inertia, work)
 
 
 def _balanced(tree: Tree, link: Link) -> bool:

@@ -204,8 +204,8 @@ def _add_moved(
     """A body moved by functions: one link, each speed a rotation and a translation of it."""
     motion = joint.motion(speeds)
     R = work.hold_matrix(motion.R)
-    at = work.hold3(add(a, p) for a, p in zip(joint.datum, motion.p, strict=True))
-    link = _new_link(tree, name, home.link, p=work.add(home.p, work.apply(home.R, at)), C=home.R, matrix=R)
+    origin = work.hold3(add(a, p) for a, p in zip(joint.datum, motion.p, strict=True))
+    link = _new_link(tree, name, home.link, p=work.add(home.p, work.apply(home.R, origin)), C=home.R, matrix=R)
     link.guided = True
     link.a = work.apply(home.R, work.hold3(motion.a))
     link.alpha = work.apply_transposed(R, work.hold3(motion.alpha))
@@ -258,13 +258,13 @@ def shifted(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Vec3, Mat3]:
 def shift_reference(tree: Tree, index: int, r: Vec3, work: Work) -> None:
     """Moves the origin of a free link by r (constant, link axes)."""
     link = tree.links[index]
-    back = neg3(r)
-    h, J = shifted(link.m, link.h, link.J, back)
+    reverse = neg3(r)
+    h, J = shifted(link.m, link.h, link.J, reverse)
     link.h = work.hold3(h)
     link.J = full(work.hold(J[r][c]) for r, c in TRIANGLE)
     link.reference = work.add(link.reference, r)
     for child in tree.children(index):
-        child.p = work.add(child.p, back)
+        child.p = work.add(child.p, reverse)
     for body, pose in list(tree.poses.items()):
         if pose.link == index:
-            tree.poses[body] = Pose(index, pose.R, work.add(pose.p, back))
+            tree.poses[body] = Pose(index, pose.R, work.add(pose.p, reverse))

@@ -28,14 +28,14 @@ def side_by_side(steps: list[Step], results: tuple[Expr, ...], early: int) -> li
         merged[members[0]] = _one([steps[i] for i in members])
         for i in members[1:]:
             merged[i] = None
-    left = [s for s in merged if s is not None]
-    return [left[i] for i in Graph(left, results).depth_first(early)]
+    kept_steps = [s for s in merged if s is not None]
+    return [kept_steps[i] for i in Graph(kept_steps, results).depth_first(early)]
 
 
 def _one(members: list[Step]) -> Step:
     """Steps of one kind as one; none has been joined before."""
     first = members[0]
     if isinstance(first, Alike):
-        alike = [s for s in members if isinstance(s, Alike)]
-        return Alike(first.function, tuple(s.values[0] for s in alike), tuple(s.targets[0] for s in alike))
+        mergeable = [s for s in members if isinstance(s, Alike)]
+        return Alike(first.function, tuple(s.values[0] for s in mergeable), tuple(s.targets[0] for s in mergeable))
     return Angles(tuple(a for s in members if isinstance(s, Angles) for a in s.angles))

@@ -22,6 +22,8 @@ def arranged(
     for f in functions:
         if f.name != "constants":
             in_memory = program.coordinates if f.name == "derivatives" else ()  # symbols that follow each other there
-            ideas = options if f.kind.frequent else Options(critical_path=False, side_by_side=options.side_by_side)
-            plans.append((f, arrange(f.section, ideas, in_memory)))
+            function_options = (
+                options if f.kind.frequent else Options(critical_path=False, side_by_side=options.side_by_side)
+            )
+            plans.append((f, arrange(f.section, function_options, in_memory)))
     return plans

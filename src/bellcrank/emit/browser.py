@@ -53,33 +53,33 @@ class BrowserProgram:
 def browser_program(program: Program, course: Course | None = None) -> BrowserProgram:
     """The functions of runs with fixed steps; rejects what browsers cannot call."""
     refuse_foreign(program)
-    listed = [f for f in program.functions_of("minimal") if f.name != "constants"]
-    sizes = {C_NAMES.get(f.name, f.name): len(f.section.results) for f in listed}
-    used = {name: n for name, n in sizes.items() if name in ("poses", "marks", "closure")}
+    run_functions = [f for f in program.functions_of("minimal") if f.name != "constants"]
+    sizes = {C_NAMES.get(f.name, f.name): len(f.section.results) for f in run_functions}
+    result_counts = {name: n for name, n in sizes.items() if name in ("poses", "marks", "closure")}
     course = course or Course()
-    placed: list[Placed] = []
+    page_memories: list[Placed] = []
 
-    def behind(at: int, names: Sequence[str], grounds: Sequence[int]) -> bytes:
+    def behind(address: int, names: Sequence[str], grounds: Sequence[int]) -> bytes:
         functions = {name: TABLE + i for i, name in enumerate(names)}
-        placed.append(Placed(program, course, used, at, functions, grounds))
-        return bytes(placed[0].data)
+        page_memories.append(Placed(program, course, result_counts, address, functions, grounds))
+        return bytes(page_memories[0].data)
 
-    made = attached_program(program, PAGE, TABLE, wheels=course.wheels, behind=behind)
-    at = {**placed[0].at, "sines": made.sines, "end": placed[0].end}
+    wasm = attached_program(program, PAGE, TABLE, wheels=course.wheels, trailer=behind)
+    addresses = {**page_memories[0].at, "sines": wasm.sines, "end": page_memories[0].end}
     job = layout_of("job.h", "Job").fields
-    kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, made.imports, course)}.wasm").read_bytes()
+    kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, wasm.imports, course)}.wasm").read_bytes()
     fields = {name: job[name][0] for name in FIELDS}
-    return BrowserProgram(kernel, made.module, at, fields, sizes, made.routines, made.mirrored)
+    return BrowserProgram(kernel, wasm.module, addresses, fields, sizes, wasm.routines, wasm.mirrored)
 
 
 def refuse_foreign(program: Program) -> None:
     """Complains of user functions that are given as text of other languages, or as functions of Python."""
     foreign = [f"'{r.name}'" for r in program.externals if kernel_function(program, r) is None]
     if foreign:
-        several = len(foreign) > 1
+        is_plural = len(foreign) > 1
         raise ModelError(
-            f"a live page computes in the browser and cannot call the user function{'s' * several} "
-            f"{', '.join(foreign)}: write what {'they do' if several else 'it does'} as formulas or as tables",
+            f"a live page computes in the browser and cannot call the user function{'s' * is_plural} "
+            f"{', '.join(foreign)}: write what {'they do' if is_plural else 'it does'} as formulas or as tables",
             program.name,
         )
 
@@ -87,9 +87,9 @@ def refuse_foreign(program: Program) -> None:
 def _kernel(program: Program, imports: Sequence[str], course: Course) -> str:
     """The smallest kernel that has what a program needs."""
     loops = program.loops
-    has = {"LOOPS": loops is not None, "BRIDGES": loops is not None and bool(loops.scales.blocks)}
-    has |= {"LINKAGES": not {"lookup", "implicit"}.isdisjoint(imports)}
-    has |= {"GROUND": any(name.startswith(("ground", "grid")) for name in imports)}
-    has |= {"LOOKS": course.events is not None, "WHEELS": bool(course.wheels)}
-    needed = {part for part, is_needed in has.items() if is_needed}
-    return next(name for name, parts in PAGE_KERNELS.items() if needed <= {*parts})
+    features = {"LOOPS": loops is not None, "BRIDGES": loops is not None and bool(loops.scales.blocks)}
+    features |= {"LINKAGES": not {"lookup", "implicit"}.isdisjoint(imports)}
+    features |= {"GROUND": any(name.startswith(("ground", "grid")) for name in imports)}
+    features |= {"LOOKS": course.events is not None, "WHEELS": bool(course.wheels)}
+    required = {part for part, is_needed in features.items() if is_needed}
+    return next(name for name, kernel_features in PAGE_KERNELS.items() if required <= {*kernel_features})

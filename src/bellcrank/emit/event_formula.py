@@ -19,12 +19,12 @@ class CEventPrinter:
 
     def text(self, steps: Sequence[FormulaStep]) -> str:
         """The text of a formula."""
-        found: list[str] = []
+        operand_texts: list[str] = []
         for step in steps:
-            found.append(self._step(step, [found[i] for i in step.parts]))
-        return found[-1]
+            operand_texts.append(self._step(step, [operand_texts[i] for i in step.parts]))
+        return operand_texts[-1]
 
-    def _step(self, step: FormulaStep, parts: list[str]) -> str:
+    def _step(self, step: FormulaStep, operands: list[str]) -> str:
         if step.op == "column":
             value = f"row[{step.column}]"
             return value if step.number == 1 else f"({value}/{step.number!r})"
@@ -33,20 +33,20 @@ class CEventPrinter:
         if step.op == "number":
             return repr(step.number)
         if step.op == "neg":
-            return f"(-{parts[0]})"
+            return f"(-{operands[0]})"
         if step.op in ARITHMETIC:
-            return f"({parts[0]} {step.op} {parts[1]})"
+            return f"({operands[0]} {step.op} {operands[1]})"
         if step.op in COMPARISONS:
-            return f"(double)({parts[0]} {step.op} {parts[1]})"
-        known = OPERATORS.get(step.op) or CALLED[step.op]
-        self.used.add(known.name)
-        return self._call(known, parts)
+            return f"(double)({operands[0]} {step.op} {operands[1]})"
+        function = OPERATORS.get(step.op) or CALLED[step.op]
+        self.used.add(function.name)
+        return self._call(function, operands)
 
-    def _call(self, known: MathFunction, parts: list[str]) -> str:
+    def _call(self, function: MathFunction, operands: list[str]) -> str:
         """A function with its arguments; of any number of them, two at a time."""
-        if known.name == "where":
-            return f"({parts[0]} != 0.0 ? {parts[1]} : {parts[2]})"
-        name = known.text("c").name
-        if known.arity is None:  # nothing is known of the arguments
-            return reduce(lambda a, b: f"{name}{CPrinter.ANY}({a}, {b})", parts)
-        return f"{name}({', '.join(parts)})"
+        if function.name == "where":
+            return f"({operands[0]} != 0.0 ? {operands[1]} : {operands[2]})"
+        name = function.text("c").name
+        if function.arity is None:  # nothing is known of the arguments
+            return reduce(lambda a, b: f"{name}{CPrinter.ANY}({a}, {b})", operands)
+        return f"{name}({', '.join(operands)})"

@@ -49,8 +49,8 @@ class FormulaPrinter(ABC):
         raise InternalError(f"a formula of a signal holds {ast.unparse(e)}, which is not printed")
 
     def _inner(self, e: ast.expr, binds: int) -> str:
-        text, own = self._expr(e)
-        return text if own >= binds else f"({text})"
+        text, precedence = self._expr(e)
+        return text if precedence >= binds else f"({text})"
 
     def number(self, value: float) -> str:
         return repr(value)

@@ -21,15 +21,15 @@ REAL_LISTS = (
 )  # fmt: skip  # those of others are whole numbers
 
 
-def model_data(program: Program, parts: Mapping[str, int]) -> Data:
+def model_data(program: Program, part_flags: Mapping[str, int]) -> Data:
     """All that the kernel knows of a model besides its size, without the rows of closed loops (`row_data`)."""
     data = unit_data(program.unit)
     loops = program.loops
-    if loops is not None and (parts["HAS_LOOPS"] or parts["HAS_DAE"]):
+    if loops is not None and (part_flags["HAS_LOOPS"] or part_flags["HAS_DAE"]):
         data |= _redundant(program, loops)
-        data |= _loop_data(loops) if parts["HAS_LOOPS"] else _structure(loops)
-        data |= side_data(loops) if parts["HAS_SIDES"] else {}
-    return data | _stiff_data(program) if parts["HAS_STIFF"] else data
+        data |= _loop_data(loops) if part_flags["HAS_LOOPS"] else _structure(loops)
+        data |= side_data(loops) if part_flags["HAS_SIDES"] else {}
+    return data | _stiff_data(program) if part_flags["HAS_STIFF"] else data
 
 
 def size_data(p: Program) -> Data:
@@ -62,10 +62,14 @@ def row_data(loops: Loops, order: bool = True) -> Data:
 
 def correction_data(loops: Loops) -> Data:
     """Places that the correction of regular positions moves, and scales."""
-    found = loops.correction
-    assert found is not None
-    data: Data = {"N_CORRECTED_Q": len(found.q), "N_CORRECTED_U": len(found.u)}
-    return data | {"CORRECTED_Q": found.q, "CORRECTED_U": found.u, "PIVOT_SCALE": [*map(float, found.pivot_scales)]}
+    correction = loops.correction
+    assert correction is not None
+    data: Data = {"N_CORRECTED_Q": len(correction.q), "N_CORRECTED_U": len(correction.u)}
+    return data | {
+        "CORRECTED_Q": correction.q,
+        "CORRECTED_U": correction.u,
+        "PIVOT_SCALE": [*map(float, correction.pivot_scales)],
+    }
 
 
 def side_data(loops: Loops) -> Data:
@@ -81,8 +85,8 @@ def bridge_room(blocks: Sequence[Block]) -> int:
 def order_data(e: Elimination) -> Data:
     """The order in which stiff systems are solved: the first N_FIRST states, with what lies below and next to each."""
     data: Data = {"N_FIRST": len(e.down), "STATE_ORDER": e.order}
-    for starts, places, rows in (("DOWN", "BELOW", e.down), ("ACROSS", "BESIDE", e.across)):
-        data |= {starts: [0, *accumulate(map(len, rows))], places: [x for row in rows for x in row]}
+    for offset_name, index_name, rows in (("DOWN", "BELOW", e.down), ("ACROSS", "BESIDE", e.across)):
+        data |= {offset_name: [0, *accumulate(map(len, rows))], index_name: [x for row in rows for x in row]}
     return data
 
 
@@ -145,10 +149,10 @@ def _stiff_data(program: Program) -> Data:
     data |= {"SLOPES_COST": float(cost.slopes), "FACTOR_COST": float(cost.factor), "SOLVE_COST": float(cost.solve)}
     if not program.sloped:
         return data
-    n, place = len(order.order), {state: at for at, state in enumerate(order.order)}
+    n, position_of_state = len(order.order), {state: column for column, state in enumerate(order.order)}
     return data | {
         "N_SLOPES": len(program.slope_places),
-        "SLOPE_PLACE": [place[i] * n + place[j] for i, j in program.slope_places],
+        "SLOPE_PLACE": [position_of_state[i] * n + position_of_state[j] for i, j in program.slope_places],
         "SLOPE_COLUMN": [j for _, j in program.slope_places],
         "SLOPED": [int(j in program.sloped) for j in range(n)],
     }

@@ -52,10 +52,10 @@ class KernelFunction:
 
 def digest_of(f: KernelFunction) -> str:
     """Names a function without formulas by what it is."""
-    found = hashlib.sha256(repr(sorted(f.numbers.items())).encode())
+    digest = hashlib.sha256(repr(sorted(f.numbers.items())).encode())
     for name in sorted(f.lists):
-        found.update(f.lists[name].tobytes())
-    return found.hexdigest()[:12]
+        digest.update(f.lists[name].tobytes())
+    return digest.hexdigest()[:12]
 
 
 def whole(values: Sequence[int]) -> np.ndarray[Any, Any]:

@@ -41,68 +41,70 @@ class Wording:
     normal: str = ""
 
 
-def implicit_names(f: Implicit, say: Wording) -> dict[Symbol, str]:
+def implicit_names(f: Implicit, syntax: Wording) -> dict[Symbol, str]:
     """Names of everything in its rows."""
-    names = {s: say.state.format(i) for i, s in enumerate(f.state, say.first)}
+    names = {s: syntax.state.format(i) for i, s in enumerate(f.state, syntax.first)}
     names |= {s: s.name for s in f.inputs}
-    rates = ((j, k, s) for j, group in enumerate(f.rates, say.first) for k, s in enumerate(group, say.first))
-    return names | {s: say.rates.format(j, k) for j, k, s in rates}
+    rates = ((j, k, s) for j, group in enumerate(f.rates, syntax.first) for k, s in enumerate(group, syntax.first))
+    return names | {s: syntax.rates.format(j, k) for j, k, s in rates}
 
 
-def implicit_pieces(name: str, f: Implicit, say: Wording) -> dict[str, str]:
+def implicit_pieces(name: str, f: Implicit, syntax: Wording) -> dict[str, str]:
     """What fills the source, by name."""
-    first, real, size = say.first, say.real, len(f.state)
-    place = {u: i for i, u in enumerate(f.free, first)}
-    still = real(0.0)
+    first, real, size = syntax.first, syntax.real, len(f.state)
+    column_of_unknown = {u: i for i, u in enumerate(f.free, first)}
+    zero = real(0.0)
 
     def change(u: int) -> str:
-        return say.solved.format(place[u]) if u in place else still
+        return syntax.solved.format(column_of_unknown[u]) if u in column_of_unknown else zero
 
     normal, updates = [], []
     for u in f.updates:
         if u.kind == "turn":
-            turned = ", ".join(change(u.unknown + i) for i in range(3))
-            updates.append(say.turn.format(u.place + first, turned))
-            unturned = say.turn.format(u.place + first, f"{still}, {still}, {still}")
-            normal.append(say.normal.format(u.place + first) or unturned)
-        elif u.unknown in place:
-            updates.append(say.add.format(u.place + first, change(u.unknown)))
-    held = [say.hold.format(p.place + first, real(p.drawn), real(p.sign), f.inputs[p.given].name) for p in f.prescribed]
-    rates = [say.first_rate.format(u + first, i) for u, i in place.items()]
-    rates += [say.known.format(p.given + first, p.unknown + first, real(p.sign)) for p in f.prescribed]
-    counts = {"SIZE": size, "ROWS": len(f.residual), "UNKNOWNS": f.unknowns, "INPUTS": len(f.inputs), "PAIRS": f.pairs}
-    counts |= {"VALUES": f.values, "NODES": len(f.start), "LAST": len(f.start) - 1, "TURNS": IMPLICIT.turns}
+            rotation = ", ".join(change(u.unknown + i) for i in range(3))
+            updates.append(syntax.turn.format(u.place + first, rotation))
+            unturned = syntax.turn.format(u.place + first, f"{zero}, {zero}, {zero}")
+            normal.append(syntax.normal.format(u.place + first) or unturned)
+        elif u.unknown in column_of_unknown:
+            updates.append(syntax.add.format(u.place + first, change(u.unknown)))
+    prescribed_lines = [
+        syntax.hold.format(p.place + first, real(p.drawn), real(p.sign), f.inputs[p.given].name) for p in f.prescribed
+    ]
+    rates = [syntax.first_rate.format(u + first, i) for u, i in column_of_unknown.items()]
+    rates += [syntax.known.format(p.given + first, p.unknown + first, real(p.sign)) for p in f.prescribed]
+    sizes = {"SIZE": size, "ROWS": len(f.residual), "UNKNOWNS": f.unknowns, "INPUTS": len(f.inputs), "PAIRS": f.pairs}
+    sizes |= {"VALUES": f.values, "NODES": len(f.start), "LAST": len(f.start) - 1, "TURNS": IMPLICIT.turns}
     return {
-        **{key: str(n) for key, n in counts.items()},
+        **{key: str(n) for key, n in sizes.items()},
         "NAME": routine_name(name),
         "GIVEN": ", ".join(s.name for s in f.inputs),
         "SETTLED": real(IMPLICIT.settled),
         "LOW": real(f.low),
         "PER": real((len(f.start) - 1) / (f.high - f.low)),
-        "SECOND": say.second if len(f.inputs) == 2 else "",
-        "PRESCRIBED": "\n".join(held),
+        "SECOND": syntax.second if len(f.inputs) == 2 else "",
+        "PRESCRIBED": "\n".join(prescribed_lines),
         "NORMAL": "\n".join(normal),
         "UPDATES": "\n".join(updates),
         "FIRST": "\n".join(rates),
-        "SCATTER": "\n".join(say.second_rate.format(u + first, i) for u, i in place.items()),
+        "SCATTER": "\n".join(syntax.second_rate.format(u + first, i) for u, i in column_of_unknown.items()),
     }
 
 
 def implicit_function(f: Implicit) -> KernelFunction:
     """The function as the kernel knows it."""
     size, rows, column = len(f.state), len(f.residual), {u: i for i, u in enumerate(f.free)}
-    turns = [u for u in f.updates if u.kind == "turn"]
-    moves = [u for u in f.updates if u.kind != "turn" and u.unknown in column]
+    rotations = [u for u in f.updates if u.kind == "turn"]
+    translations = [u for u in f.updates if u.kind != "turn" and u.unknown in column]
     numbers = {
         "size": size, "rows": rows, "unknowns": f.unknowns, "inputs": len(f.inputs), "last": len(f.start) - 1,
         "low": f.low, "per": (len(f.start) - 1) / (f.high - f.low),
-        "n_turned": len(turns), "n_moved": len(moves), "n_held": len(f.prescribed),
+        "n_turned": len(rotations), "n_moved": len(translations), "n_held": len(f.prescribed),
     }  # fmt: skip
     lists = {
         "start": np.array(f.start).ravel(),
         "column": whole(f.free),
-        "turned": whole([x for u in turns for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))]),
-        "moved": whole([x for u in moves for x in (u.place, column[u.unknown])]),
+        "turned": whole([x for u in rotations for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))]),
+        "moved": whole([x for u in translations for x in (u.place, column[u.unknown])]),
         "held": whole([x for p in f.prescribed for x in (p.place, p.given, p.unknown)]),
         "drawn": np.array([x for p in f.prescribed for x in (p.drawn, p.sign)], float),
     }
@@ -111,7 +113,9 @@ def implicit_function(f: Implicit) -> KernelFunction:
         **dict(zip(("by_first", "by_second"), f.by_input, strict=False)),
         "bias": [e for pair in f.bias for e in pair],
     }
-    over = (f.state, f.inputs, [s for group in f.rates for s in group])
-    room = size + rows * (rows + 1) + len(f.inputs) * f.unknowns + f.pairs * rows
-    formulas = {name: (over, dict(enumerate(each))) for name, each in values.items()}
-    return KernelFunction("Implicit", "implicit_values", numbers, lists, len(f.inputs), f.values, formulas, room, rows)
+    symbol_groups = (f.state, f.inputs, [s for group in f.rates for s in group])
+    scratch_size = size + rows * (rows + 1) + len(f.inputs) * f.unknowns + f.pairs * rows
+    formulas = {name: (symbol_groups, dict(enumerate(each))) for name, each in values.items()}
+    return KernelFunction(
+        "Implicit", "implicit_values", numbers, lists, len(f.inputs), f.values, formulas, scratch_size, rows
+    )

@@ -36,8 +36,8 @@ def routine_source(program: Program, routine: Routine, language: str) -> str:
 def kernel_function(program: Program, routine: Routine) -> KernelFunction | None:
     """A routine as the kernel knows it; None of one that it does not evaluate."""
     if routine.formulas is None:
-        found: KernelFunction | None = routine.kernel
-        return found
+        given_kernel: KernelFunction | None = routine.kernel
+        return given_kernel
     function = routine.formulas.function
     if isinstance(function, Implicit):
         return implicit_function(function)

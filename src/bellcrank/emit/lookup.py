@@ -45,51 +45,53 @@ class Filling:
     pieces: dict[str, str]
 
 
-def lookup_filling(name: str, f: Lookup, wanted: Sequence[int], say: Wording) -> Filling:
+def lookup_filling(name: str, f: Lookup, value_indices: Sequence[int], syntax: Wording) -> Filling:
     """NAME, GIVEN (arguments), VALUES (how many), PLACES, WITHIN, CELL and LINES."""
-    used, values = f.cut(wanted)
+    indices, values = f.cut(value_indices)
     marks = [s.name for s in (*f.places, *f.beyond, *f.inside)]
-    printer = say.printer(
-        {f.numbers[k]: say.entry.format("a", i) for i, k in enumerate(used, say.first)}
+    printer = syntax.printer(
+        {f.numbers[k]: syntax.entry.format("a", i) for i, k in enumerate(indices, syntax.first)}
         | {s: s.name for s in (*f.places, *f.beyond, *f.inside)}
     )
-    lines, shown = straight_lines(printer, values)
-    given = ("z", "r")[: len(f.lows)]
+    lines, value_texts = straight_lines(printer, values)
+    argument_names = ("z", "r")[: len(f.lows)]
     axes = []
-    for k, x in enumerate(given):
+    for k, x in enumerate(argument_names):
         low, high, step, cells = f.lows[k], f.highs[k], f.steps[k], f.cells[k]
         numbers = {"low": low, "high": high, "step": step, "per": 1 / step}
         numbers |= {"least": low - SLACK * step, "most": high + SLACK * step}
-        words = {"x": x, "own": f"{x}_in" if f.beyond else x, "cells": str(cells), "last": str(cells - 1)}
-        words |= {"place": f.places[k].name}
+        axis_fields = {"x": x, "own": f"{x}_in" if f.beyond else x, "cells": str(cells), "last": str(cells - 1)}
+        axis_fields |= {"place": f.places[k].name}
         if f.beyond:
-            words |= {"excess": f.beyond[k].name, "inside": f.inside[k].name}
-        axes.append(words | {key: say.real(v) for key, v in numbers.items()})
-    places = [text.format(**axis) for axis in axes for text in ([say.beyond] if f.beyond else []) + [say.cell]]
-    pieces = {
+            axis_fields |= {"excess": f.beyond[k].name, "inside": f.inside[k].name}
+        axes.append(axis_fields | {key: syntax.real(v) for key, v in numbers.items()})
+    cell_lines = [
+        text.format(**axis) for axis in axes for text in ([syntax.beyond] if f.beyond else []) + [syntax.cell]
+    ]
+    fields = {
         "NAME": routine_name(name),
-        "GIVEN": ", ".join(given),
+        "GIVEN": ", ".join(argument_names),
         "VALUES": str(len(f.values)),
-        "PLACES": "\n".join(places),
-        "WITHIN": say.both.join(say.within.format(**axis) for axis in axes),
-        "CELL": "z_cell" if len(given) == 1 else f"z_cell*{f.cells[1]} + r_cell",
+        "PLACES": "\n".join(cell_lines),
+        "WITHIN": syntax.both.join(syntax.within.format(**axis) for axis in axes),
+        "CELL": "z_cell" if len(argument_names) == 1 else f"z_cell*{f.cells[1]} + r_cell",
         "LINES": "\n".join(lines),
     }
-    rows = f.rows[:, used] if used else np.zeros((len(f.rows), 1))
-    return Filling(rows, marks, printer, dict(zip(wanted, shown, strict=True)), pieces)
+    rows = f.rows[:, indices] if indices else np.zeros((len(f.rows), 1))
+    return Filling(rows, marks, printer, dict(zip(value_indices, value_texts, strict=True)), fields)
 
 
-def lookup_function(f: Lookup, wanted: Sequence[int]) -> KernelFunction:
+def lookup_function(f: Lookup, value_indices: Sequence[int]) -> KernelFunction:
     """The function as the kernel knows it, with those of the values that are wanted."""
-    used, values = f.cut(wanted)
+    indices, values = f.cut(value_indices)
     axes, slack = len(f.lows), [SLACK * step for step in f.steps]
     numbers: dict[str, float | Sequence[float]] = {
         "axes": axes, "beyond": int(bool(f.beyond)), "cells": f.cells, "low": f.lows, "high": f.highs,
-        "least": [x - more for x, more in zip(f.lows, slack, strict=True)],
-        "most": [x + more for x, more in zip(f.highs, slack, strict=True)],
-        "step": f.steps, "per": [1 / step for step in f.steps], "width": max(1, len(used)), "values": len(f.values),
+        "least": [x - margin for x, margin in zip(f.lows, slack, strict=True)],
+        "most": [x + margin for x, margin in zip(f.highs, slack, strict=True)],
+        "step": f.steps, "per": [1 / step for step in f.steps], "width": max(1, len(indices)), "values": len(f.values),
     }  # fmt: skip
-    rows = f.rows[:, used] if used else np.zeros((len(f.rows), 1))
-    over = ([f.numbers[k] for k in used], (*f.places, *f.beyond, *f.inside), ())
-    formulas = {"formulas": (over, dict(zip(wanted, values, strict=True)))}
+    rows = f.rows[:, indices] if indices else np.zeros((len(f.rows), 1))
+    symbol_groups = ([f.numbers[k] for k in indices], (*f.places, *f.beyond, *f.inside), ())
+    formulas = {"formulas": (symbol_groups, dict(zip(value_indices, values, strict=True)))}
     return KernelFunction("Lookup", "look_up", numbers, {"numbers": rows.ravel()}, axes, len(f.values), formulas)

@@ -30,25 +30,25 @@ MADE = re.compile(
 )
 
 
-def safe_names(listed: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[Symbol, str]:
+def safe_names(symbols: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[Symbol, str]:
     """An identifier for every symbol: q(b, 4) becomes q_b_4. No two are equal, none is a keyword or reserved."""
-    taken = {*RESERVED, *reserved}
+    reserved_names = {*RESERVED, *reserved}
     names: dict[Symbol, str] = {}
-    for symbol in listed:
-        names[symbol] = identifier(symbol.name, taken)
-        taken.add(names[symbol])
+    for symbol in symbols:
+        names[symbol] = identifier(symbol.name, reserved_names)
+        reserved_names.add(names[symbol])
     return names
 
 
-def identifier(name: str, taken: Iterable[str] = ()) -> str:
+def identifier(name: str, reserved_names: Iterable[str] = ()) -> str:
     """A name as an identifier that is not among those taken."""
     base = routine_name(name)
     if not base or not base[0].isalpha() or MACROS.fullmatch(base) or MADE.fullmatch(base):
         base = f"v_{base.lstrip('_')}"
-    chosen, number = base, 2
-    while chosen in taken:
-        chosen, number = f"{base}_{number}", number + 1
-    return chosen
+    candidate, number = base, 2
+    while candidate in reserved_names:
+        candidate, number = f"{base}_{number}", number + 1
+    return candidate
 
 
 def comment(text: object) -> str:

@@ -25,18 +25,20 @@ class Graph:
 
     def __init__(self, steps: list[Step], results: tuple[Expr, ...]) -> None:
         self._steps, self._ends = steps, results
-        self._place = place = {t: i for i, s in enumerate(steps) for t in step_targets(s)}
+        self._place = step_of_symbol = {t: i for i, s in enumerate(steps) for t in step_targets(s)}
         self.needs: list[list[int]] = []
         self.users: list[list[int]] = [[] for _ in steps]
         call = -1
         for i, s in enumerate(steps):
-            needs = dict.fromkeys(place[x] for x in symbols_in(step_expressions(s)) if x in place)
+            predecessors = dict.fromkeys(
+                step_of_symbol[x] for x in symbols_in(step_expressions(s)) if x in step_of_symbol
+            )
             if isinstance(s, Call):  # user functions keep their order
                 if call >= 0:
-                    needs[call] = None
+                    predecessors[call] = None
                 call = i
-            self.needs.append(list(needs))
-            for n in needs:
+            self.needs.append(list(predecessors))
+            for n in predecessors:
                 self.users[n].append(i)
 
     @property
@@ -59,44 +61,44 @@ class Graph:
             for n in self.needs[i]:
                 height[n] = max(height[n], height[i] + costs[i][0])
         order = list(range(early))
-        left = [sum(n >= early for n in needs) for needs in self.needs]
-        finish = [0] * len(left)
+        pending_counts = [sum(n >= early for n in predecessors) for predecessors in self.needs]
+        finish = [0] * len(pending_counts)
         # time, step: operands there from that time on
-        start = [(0, i) for i in range(early, len(left)) if left[i] == 0]
+        start = [(0, i) for i in range(early, len(pending_counts)) if pending_counts[i] == 0]
         heapq.heapify(start)
-        ready: list[tuple[int, int]] = []
+        ready_queue: list[tuple[int, int]] = []
         clock = 0.0
-        while start or ready:
-            while start and (start[0][0] <= clock or not ready):
+        while start or ready_queue:
+            while start and (start[0][0] <= clock or not ready_queue):
                 time, i = heapq.heappop(start)
                 clock = max(clock, time)
-                heapq.heappush(ready, (-height[i], i))
-            _, i = heapq.heappop(ready)
+                heapq.heappush(ready_queue, (-height[i], i))
+            _, i = heapq.heappop(ready_queue)
             order.append(i)
             finish[i] = int(clock) + costs[i][0]
             clock += max(costs[i][1], 1) / SLOTS
             for user in self.users[i]:
                 if user >= early:
-                    left[user] -= 1
-                    if left[user] == 0:
+                    pending_counts[user] -= 1
+                    if pending_counts[user] == 0:
                         heapq.heappush(start, (max(finish[n] for n in self.needs[user]), user))
         return order
 
     def depth_first(self, early: int) -> list[int]:
         """What a result needs directly before it."""
         order = list(range(early))
-        seen = [i < early for i in range(len(self._steps))]
-        wanted = (i for e in self._ends for i in self._used(e))
-        for root in chain(wanted, range(len(seen))):
-            if seen[root]:
+        visited = [i < early for i in range(len(self._steps))]
+        result_steps = (i for e in self._ends for i in self._used(e))
+        for root in chain(result_steps, range(len(visited))):
+            if visited[root]:
                 continue
-            seen[root] = True
+            visited[root] = True
             stack = [(root, iter(self.needs[root]))]
             while stack:
-                i, needs = stack[-1]
-                for n in needs:
-                    if not seen[n]:
-                        seen[n] = True
+                i, predecessors = stack[-1]
+                for n in predecessors:
+                    if not visited[n]:
+                        visited[n] = True
                         stack.append((n, iter(self.needs[n])))
                         break
                 else:
@@ -109,8 +111,8 @@ def _costs(s: Step) -> tuple[int, int]:
     """Cycles from the last operand of a step to its value, and operations."""
     spans = [_span(e) for e in step_expressions(s)]
     slow = FUNCTION if isinstance(s, Angles | Alike | Call) else 0
-    own = 20 * len(s.right) if isinstance(s, Solve | Reduce) else slow
-    return max((x for x, _ in spans), default=0) + own, sum(n for _, n in spans) + own // 2
+    latency = 20 * len(s.right) if isinstance(s, Solve | Reduce) else slow
+    return max((x for x, _ in spans), default=0) + latency, sum(n for _, n in spans) + latency // 2
 
 
 def _span(root: Expr) -> tuple[int, int]:
@@ -118,9 +120,9 @@ def _span(root: Expr) -> tuple[int, int]:
     depth: dict[Expr, int] = {}
     size = 0
     for node in postorder((root,)):
-        parts = max((depth[p] for p in node.parts), default=0)
-        own, count = _own(node)
-        depth[node] = parts + own
+        operand_depth = max((depth[p] for p in node.parts), default=0)
+        latency, count = _own(node)
+        depth[node] = operand_depth + latency
         size += count
     return depth[root], size
 

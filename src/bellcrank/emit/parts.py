@@ -21,13 +21,13 @@ def cut(steps: Sequence[T], longest: int) -> list[Sequence[T]]:
     total = sum(lengths)
     if total <= 2 * longest:
         return [steps]
-    size, filled, ends = ceil(total / ceil(total / longest)), 0, [0]
+    size, filled, boundaries = ceil(total / ceil(total / longest)), 0, [0]
     for i, length in enumerate(lengths):
         if filled and filled + length > size:
-            ends.append(i)
+            boundaries.append(i)
             filled = 0
         filled += length
-    return [steps[a:b] for a, b in pairwise([*ends, len(steps)])]
+    return [steps[a:b] for a, b in pairwise([*boundaries, len(steps)])]
 
 
 def _length(s: Step) -> int:
@@ -36,12 +36,12 @@ def _length(s: Step) -> int:
     return 1 if 2 * count <= MANY else len(step_targets(s))
 
 
-def shared_symbols(parts: Sequence[Sequence[Step]], results: Sequence[Expr]) -> dict[Symbol, int]:
+def shared_symbols(groups: Sequence[Sequence[Step]], results: Sequence[Expr]) -> dict[Symbol, int]:
     """Places in an array of what one part of a function defines and a later one uses."""
-    home = {t: i for i, part in enumerate(parts) for s in part for t in step_targets(s)}
+    home = {t: i for i, group in enumerate(groups) for s in group for t in step_targets(s)}
     shared: dict[Symbol, int] = {}
-    for i, part in enumerate(parts):
-        roots = [e for s in part for e in step_expressions(s)] + (list(results) if i == len(parts) - 1 else [])
+    for i, group in enumerate(groups):
+        roots = [e for s in group for e in step_expressions(s)] + (list(results) if i == len(groups) - 1 else [])
         for n in postorder(roots):
             if isinstance(n, Symbol) and home.get(n, i) != i:
                 shared.setdefault(n, len(shared))

@@ -9,16 +9,16 @@ from bellcrank.expr.table import Table
 
 def table_pieces(t: Table) -> list[float]:
     """All coefficients of a table, one after another."""
-    pieces = spline_pieces(t) if len(t.axes) == 1 else surface_pieces(t)
-    return [float(x) for x in pieces.ravel()]
+    coefficients = spline_pieces(t) if len(t.axes) == 1 else surface_pieces(t)
+    return [float(x) for x in coefficients.ravel()]
 
 
 def spline_pieces(t: Table) -> np.ndarray:
     """Coefficients of the cubic pieces of a table of one argument, lowest power first: (pieces, 4)."""
     c = t.powers  # highest first: (powers, pieces)
-    pieces = np.zeros((c.shape[1], 4))
-    pieces[:, : c.shape[0]] = c[::-1].T
-    return pieces
+    coefficients = np.zeros((c.shape[1], 4))
+    coefficients[:, : c.shape[0]] = c[::-1].T
+    return coefficients
 
 
 def surface_pieces(t: Table) -> np.ndarray:
@@ -32,6 +32,6 @@ def surface_pieces(t: Table) -> np.ndarray:
     original = Table(t.name, t.axes, t.values, t.order, (0, 0))
     values = original._spline_2(points_x.ravel(), points_y.ravel(), grid=True)
     values = values.reshape(len(x) - 1, n, len(y) - 1, n)
-    pieces = np.zeros((len(x) - 1, len(y) - 1, 4, 4))
-    pieces[:, :, :n, :n] = np.einsum("ai,xiyj,bj->xyab", inverse, values, inverse)
-    return pieces
+    coefficients = np.zeros((len(x) - 1, len(y) - 1, 4, 4))
+    coefficients[:, :, :n, :n] = np.einsum("ai,xiyj,bj->xyab", inverse, values, inverse)
+    return coefficients

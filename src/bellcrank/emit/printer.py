@@ -29,28 +29,28 @@ class Printer:
         self.used_functions.add(name)
         return self.FUNCTIONS[name]
 
-    def expr(self, root: Expr, needed: int = SUM) -> str:
+    def expr(self, root: Expr, min_precedence: int = SUM) -> str:
         """Source text of an expression, in parentheses where it binds less than needed."""
-        done: dict[Expr, Piece] = {}
+        fragments: dict[Expr, Piece] = {}
         for node in postorder((root,)):
-            done[node] = self.piece(node, done)
-        return self.wrap(done[root], needed)
+            fragments[node] = self.piece(node, fragments)
+        return self.wrap(fragments[root], min_precedence)
 
     @staticmethod
-    def wrap(piece: Piece, needed: int) -> str:
-        return piece[0] if piece[1] >= needed else f"({piece[0]})"
+    def wrap(fragment: Piece, min_precedence: int) -> str:
+        return fragment[0] if fragment[1] >= min_precedence else f"({fragment[0]})"
 
-    def piece(self, node: Expr, done: Mapping[Expr, Piece]) -> Piece:
+    def piece(self, node: Expr, fragments: Mapping[Expr, Piece]) -> Piece:
         if isinstance(node, Symbol):
             return (self.PI_TEXT if node is PI else self.names[node]), ATOM
         if isinstance(node, Number):
             return self.number(node.value), (ATOM if node.value >= 0 else UNARY)
         if isinstance(node, Sum):
-            return self.sum(node, done)
+            return self.sum(node, fragments)
         if isinstance(node, Product):
-            return self.product(node, done)
+            return self.product(node, fragments)
         if isinstance(node, Func):
-            return self.function(node, [done[a] for a in node.args])
+            return self.function(node, [fragments[a] for a in node.args])
         raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
 
     def number(self, value: Rational) -> str:
@@ -59,11 +59,11 @@ class Printer:
         except OverflowError:
             raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
 
-    def sum(self, node: Sum, done: Mapping[Expr, Piece]) -> Piece:
+    def sum(self, node: Sum, fragments: Mapping[Expr, Piece]) -> Piece:
         text = ""
         for core, c in node.terms:
-            body = done[core][0] if abs(c) == 1 else self.scaled(size(c), done[core])
-            binding = done[core][1] if abs(c) == 1 else TERM
+            body = fragments[core][0] if abs(c) == 1 else self.scaled(size(c), fragments[core])
+            binding = fragments[core][1] if abs(c) == 1 else TERM
             negative = c < 0
             if binding == UNARY and body.startswith("-"):
                 body, negative, binding = body[1:], not negative, TERM
@@ -72,21 +72,21 @@ class Printer:
             text += (" - " if negative else " + ") + body if text else ("-" if negative else "") + body
         return text, SUM
 
-    def scaled(self, c: Rational, piece: Piece) -> str:
-        return f"{self.number(c)}*{self.wrap(piece, TERM)}"
+    def scaled(self, c: Rational, fragment: Piece) -> str:
+        return f"{self.number(c)}*{self.wrap(fragment, TERM)}"
 
-    def product(self, node: Product, done: Mapping[Expr, Piece]) -> Piece:
+    def product(self, node: Product, fragments: Mapping[Expr, Piece]) -> Piece:
         top: list[str] = []
         bottom: list[str] = []
         scale = size(node.coefficient)
         if scale != 1:
             top.append(self.number(scale))
         for base, exponent in node.factors:
-            under = base if exponent == -1 / 2 else radicand(base) if exponent == -1 else None
-            if under is not None and (root := self.reciprocal_root(done[under])):
+            root_argument = base if exponent == -1 / 2 else radicand(base) if exponent == -1 else None
+            if root_argument is not None and (root := self.reciprocal_root(fragments[root_argument])):
                 top.append(root)
                 continue
-            text = self.power(done[base], size(exponent))
+            text = self.power(fragments[base], size(exponent))
             if exponent < -1 and "*" in text:  # x/(a*a), not x/a*a
                 text = f"({text})"
             (top if exponent > 0 else bottom).append(text)

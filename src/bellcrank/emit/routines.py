@@ -22,10 +22,10 @@ def external_name(routine: Routine) -> str:
 
 def texts_of(routines: Texts) -> list[tuple[str, list[Routine]]]:
     """The different texts, each with the routines it holds: a file may hold several."""
-    found: dict[str, list[Routine]] = {}
+    routines_of_text: dict[str, list[Routine]] = {}
     for r, text in routines:
-        found.setdefault(text.strip("\n"), []).append(r)
-    return list(found.items())
+        routines_of_text.setdefault(text.strip("\n"), []).append(r)
+    return list(routines_of_text.items())
 
 
 def given_names(routine: Routine) -> tuple[list[str], list[str]]:

@@ -61,8 +61,8 @@ LONG_SUM, NAMED = 128, 8  # terms of a sum that becomes several statements, and 
 def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol] = ()) -> Schedule:
     """The section arranged for speed; `stored`: symbols in the order of memory, from where pairs are loaded."""
     arranger = _Arranger(section, options, stored)
-    used = arranger.used
-    steps = [_used(s, used) for s in arranger.steps]
+    used_symbols = arranger.used
+    steps = [_used(s, used_symbols) for s in arranger.steps]
     if options.side_by_side:
         steps = side_by_side(steps, arranger.results, arranger.early)
     if options.critical_path:
@@ -70,13 +70,13 @@ def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol]
     return Schedule(tuple(steps), arranger.results)
 
 
-def _used(s: Step, used: set[Symbol]) -> Step:
+def _used(s: Step, used_symbols: set[Symbol]) -> Step:
     """The step without targets that nobody uses."""
     if isinstance(s, Angles):
-        both = ((a.value, [x if x in used else None for x in (a.sine, a.cosine)]) for a in s.angles)
-        return Angles(tuple(Angle(value, *kept) for value, kept in both))
+        angle_targets = ((a.value, [x if x in used_symbols else None for x in (a.sine, a.cosine)]) for a in s.angles)
+        return Angles(tuple(Angle(value, *targets) for value, targets in angle_targets))
     if isinstance(s, Call):
-        return replace(s, targets=tuple(t if t in used else None for t in s.targets))
+        return replace(s, targets=tuple(t if t in used_symbols else None for t in s.targets))
     return s
 
 
@@ -138,14 +138,14 @@ class _Arranger:
         """A result as a symbol or number, maybe with a sign, so that its operations take part in the ordering."""
         value = self.value(root)
         sign, expr = _signed(value.expr)
-        named = self._named(replace(value, expr=expr)).expr
-        return named if sign > 0 else Product(-1, ((named, 1),))
+        named_value = self._named(replace(value, expr=expr)).expr
+        return named_value if sign > 0 else Product(-1, ((named_value, 1),))
 
     def _statement(self, s: Statement) -> None:
         if isinstance(s, Assign):
             if s.target not in self.time:  # else taken together with other angles
-                found = self.value(s.value)
-                self._define(replace(s, value=found.expr), found.time)
+                arranged = self.value(s.value)
+                self._define(replace(s, value=arranged.expr), arranged.time)
         elif isinstance(s, Call):
             arguments = [self.value(a) for a in s.arguments]
             self._define(
@@ -154,16 +154,16 @@ class _Arranger:
             )
         else:
             late = max(self.time.values(), default=0) + 20 * len(s.right)
-            right = self._values(s.right)
+            right_side = self._values(s.right)
             if isinstance(s, Solve):
-                new: Step = replace(s, matrix=tuple(map(self._values, s.matrix)), right=right)
+                new: Step = replace(s, matrix=tuple(map(self._values, s.matrix)), right=right_side)
             else:
                 mass, rows = tuple(map(self._values, s.mass)), tuple(map(self._values, s.rows))
-                new = replace(s, mass=mass, force=self._values(s.force), rows=rows, right=right)
+                new = replace(s, mass=mass, force=self._values(s.force), rows=rows, right=right_side)
             self._define(new, late)
 
-    def _values(self, listed: Iterable[Expr]) -> tuple[Expr, ...]:
-        return tuple(self.value(x).expr for x in listed)
+    def _values(self, expressions: Iterable[Expr]) -> tuple[Expr, ...]:
+        return tuple(self.value(x).expr for x in expressions)
 
     def _define(self, s: Step, time: int) -> None:
         self.steps.append(s)
@@ -182,14 +182,14 @@ class _Arranger:
         """Takes sines and cosines of all angles that follow from the leaves by arithmetic; in how many steps."""
         definition = {s.target: s.value for s in section.statements if isinstance(s, Assign)}
         late = {t for s in section.statements if not isinstance(s, Assign) for t in step_targets(s)}
-        found: dict[Expr, dict[str, Symbol]] = {}
+        targets_of_angle: dict[Expr, dict[str, Symbol]] = {}
         for target, value in definition.items():
             if any(isinstance(n, Func) or n in late for n in postorder((value,))):
                 late.add(target)
             if _trigonometric(value) and not any(isinstance(n, Func) or n in late for n in postorder(value.args)):
-                found.setdefault(value.args[0], {})[value.name] = target
+                targets_of_angle.setdefault(value.args[0], {})[value.name] = target
         cone: set[Symbol] = set()
-        stack = symbols_in(found)
+        stack = symbols_in(targets_of_angle)
         while stack:
             symbol = stack.pop()
             if symbol in definition and symbol not in cone:
@@ -198,9 +198,12 @@ class _Arranger:
         for s in section.statements:
             if isinstance(s, Assign) and s.target in cone:
                 self._statement(s)
-        if found:
-            values = [self.value(a) for a in found]
-            angles = [Angle(v.expr, f.get("sin"), f.get("cos")) for v, f in zip(values, found.values(), strict=True)]
+        if targets_of_angle:
+            values = [self.value(a) for a in targets_of_angle]
+            angles = [
+                Angle(v.expr, f.get("sin"), f.get("cos"))
+                for v, f in zip(values, targets_of_angle.values(), strict=True)
+            ]
             self._taken |= {("sin", a.value): a.sine for a in angles if a.sine is not None}
             self._taken |= {("cos", a.value): a.cosine for a in angles if a.cosine is not None}
             angles.sort(key=lambda a: self._stored.get(a.value, len(self._stored)))
@@ -212,22 +215,22 @@ class _Arranger:
 
     def value(self, root: Expr) -> _Value:
         """The expression, arranged."""
-        done: dict[Expr, _Part] = {}
+        arranged: dict[Expr, _Part] = {}
         for node in postorder((root,)):
-            done[node] = self._part(node, done)
-        return self._finished(done[root])
+            arranged[node] = self._part(node, arranged)
+        return self._finished(arranged[root])
 
-    def _part(self, node: Expr, done: dict[Expr, _Part]) -> _Part:
+    def _part(self, node: Expr, arranged: dict[Expr, _Part]) -> _Part:
         if isinstance(node, Symbol):
             return _Value(node, self.time.get(node, 0))
         if isinstance(node, Number):
             return _Value(node, 0)
         if isinstance(node, Sum):
-            return self._terms(node, done)
+            return self._terms(node, arranged)
         if isinstance(node, Product):
-            return self._factors(node, done)
+            return self._factors(node, arranged)
         assert isinstance(node, Func)
-        args = [self._finished(done[a]) for a in node.args]
+        args = [self._finished(arranged[a]) for a in node.args]
         time = max((a.time for a in args), default=0)
         if _trigonometric(node):
             return self._one_angle(node.name, self._named(args[0]))
@@ -261,28 +264,28 @@ class _Arranger:
             self._fresh += 1
             self._define(Alike(name, (value.expr,), (symbol,)), value.time + FUNCTION)
             self._taken[name, value.expr] = symbol
-        found = self._taken[name, value.expr]
-        return _Value(found if sign > 0 else Product(-1, ((found, 1),)), self.time[found])
+        target = self._taken[name, value.expr]
+        return _Value(target if sign > 0 else Product(-1, ((target, 1),)), self.time[target])
 
-    def _terms(self, node: Sum, done: dict[Expr, _Part]) -> _Part:
-        parts: list[tuple[int, _Value | _Factors]] = []
+    def _terms(self, node: Sum, arranged: dict[Expr, _Part]) -> _Part:
+        signed_parts: list[tuple[int, _Value | _Factors]] = []
         for core, c in node.terms:
-            part = done[core]
+            part = arranged[core]
             if abs(c) != 1:
                 part = _scaled(c, self._finished(part) if isinstance(part, _Terms) else part)
             sign = 1 if abs(c) != 1 or c > 0 else -1
             if isinstance(part, _Terms) and self.options.balance:
-                parts += [(sign * s, p) for s, p in part.parts]
+                signed_parts += [(sign * s, p) for s, p in part.parts]
             else:
-                parts.append((sign, self._finished(part) if isinstance(part, _Terms) else part))
-        return _Terms(tuple(parts))
+                signed_parts.append((sign, self._finished(part) if isinstance(part, _Terms) else part))
+        return _Terms(tuple(signed_parts))
 
-    def _factors(self, node: Product, done: dict[Expr, _Part]) -> _Part:
+    def _factors(self, node: Product, arranged: dict[Expr, _Part]) -> _Part:
         coefficient: Rational = node.coefficient
         top: list[_Value] = []
         bottom: list[_Value] = []
         for base, exponent in node.factors:
-            part = done[base]
+            part = arranged[base]
             if isinstance(part, _Factors) and exponent == 1 and self.options.balance:
                 coefficient *= part.coefficient
                 top += part.top
@@ -304,10 +307,10 @@ class _Arranger:
     def _power(self, value: _Value, exponent: Rational) -> list[_Value]:
         """Factors whose product is value ** exponent, exponent > 0."""
         if not isinstance(exponent, int):
-            whole, rest = divmod(exponent, 1)
-            value = self._named(value) if whole else value
-            root = _Value(Product(1, ((value.expr, rest),)), value.time + (ROOT if rest == 1 / 2 else FUNCTION))
-            return [root, *(self._power(value, int(whole)) if whole else [])]
+            integer_part, fraction = divmod(exponent, 1)
+            value = self._named(value) if integer_part else value
+            root = _Value(Product(1, ((value.expr, fraction),)), value.time + (ROOT if fraction == 1 / 2 else FUNCTION))
+            return [root, *(self._power(value, int(integer_part)) if integer_part else [])]
         if exponent == 1:
             return [value]
         value = self._named(value)
@@ -340,73 +343,73 @@ class _Arranger:
         factors = ((below.expr, -1),) if above.expr is ONE else ((above.expr, 1), (below.expr, -1))
         return _Value(Product(sign, factors), max(above.time, below.time) + DIVIDE)
 
-    def _paired(self, factors: list[_Value], left: int) -> list[_Value]:
-        """Multiplies until `left` factors are left, those that are ready first at the bottom."""
+    def _paired(self, factors: list[_Value], final_count: int) -> list[_Value]:
+        """Multiplies until `final_count` factors are left, those that are ready first at the bottom."""
         if not self.options.balance:
-            while len(factors) > left:
+            while len(factors) > final_count:
                 a, b = factors[:2]
                 factors = [_Value(_product(1, [a, b]), max(a.time, b.time) + MULTIPLY), *factors[2:]]
             return factors
         heap = [(v.time, i, v) for i, v in enumerate(factors)]
         heapq.heapify(heap)
         count = len(heap)
-        while len(heap) > left:
+        while len(heap) > final_count:
             (_, _, a), (_, _, b) = heapq.heappop(heap), heapq.heappop(heap)
-            joined = _Value(_product(1, [a, b]), max(a.time, b.time) + MULTIPLY)
-            heapq.heappush(heap, (joined.time, count, joined))
+            product = _Value(_product(1, [a, b]), max(a.time, b.time) + MULTIPLY)
+            heapq.heappush(heap, (product.time, count, product))
             count += 1
         return [v for _, _, v in sorted(heap)]
 
     def _sum(self, terms: _Terms) -> _Value:
         """Adds up, what is ready first at the bottom; a product of two is left to be fused with the addition."""
         products: list[_Term] = []
-        others: list[_Term] = []
+        summands: list[_Term] = []
         for i, (sign, part) in enumerate(terms.parts):
             if isinstance(part, _Factors) and not part.bottom:
-                own, top = _signed_factors(part)
+                inner_sign, top = _signed_factors(part)
                 top = self._paired(top, 2)
                 start = max(v.time for v in top)
                 if len(top) == 2:
-                    products.append((start + MULTIPLY, i, sign * own, _product(1, top), start))
+                    products.append((start + MULTIPLY, i, sign * inner_sign, _product(1, top), start))
                 else:
-                    others.append((start, i, sign * own, top[0].expr, -1))
+                    summands.append((start, i, sign * inner_sign, top[0].expr, -1))
                 continue
             value = self._finished(part)
-            own, expr = _signed(value.expr)
-            others.append((value.time, i, sign * own, expr, -1))
+            inner_sign, expr = _signed(value.expr)
+            summands.append((value.time, i, sign * inner_sign, expr, -1))
         if not self.options.balance:
-            listed = sorted([*products, *others], key=lambda x: x[1])
-            exprs = tuple((e, s) for _, _, s, e, _ in listed)
-            return _Value(Sum(exprs), max(x[0] for x in listed) + ADD * (len(exprs) - 1))
+            ordered_terms = sorted([*products, *summands], key=lambda x: x[1])
+            exprs = tuple((e, s) for _, _, s, e, _ in ordered_terms)
+            return _Value(Sum(exprs), max(x[0] for x in ordered_terms) + ADD * (len(exprs) - 1))
         heapq.heapify(products)
-        heapq.heapify(others)
-        long, counts = len(terms.parts) > LONG_SUM, dict[Expr, int]()
+        heapq.heapify(summands)
+        long, term_counts = len(terms.parts) > LONG_SUM, dict[Expr, int]()
         for order in range(len(terms.parts), 2 * len(terms.parts) - 1):
-            a, b = _next_two(products, others)
+            a, b = _next_two(products, summands)
             new = _added(a, b, order)
             if long:
-                counts[new[3]] = counts.get(a[3], 1) + counts.get(b[3], 1)
-                if counts[new[3]] >= NAMED:
+                term_counts[new[3]] = term_counts.get(a[3], 1) + term_counts.get(b[3], 1)
+                if term_counts[new[3]] >= NAMED:
                     new = (*new[:3], self._named(_Value(new[3], new[0])).expr, new[4])
-            heapq.heappush(others, new)
-        time, _, sign, expr, _ = (others or products)[0]
+            heapq.heappush(summands, new)
+        time, _, sign, expr, _ = (summands or products)[0]
         return _Value(expr if sign > 0 else Product(-1, ((expr, 1),)), time)
 
 
 _Term = tuple[int, int, int, Expr, int]  # ready, order, sign, expression, time of the factors of a product (-1: none)
 
 
-def _next_two(products: list[_Term], others: list[_Term]) -> tuple[_Term, _Term]:
+def _next_two(products: list[_Term], summands: list[_Term]) -> tuple[_Term, _Term]:
     """The terms that are added next: those that are ready first, but not two products if something is there soon that
     each of them can be fused with."""
 
     def first() -> _Term:
-        return heapq.heappop(others if not products or (others and others[0] < products[0]) else products)
+        return heapq.heappop(summands if not products or (summands and summands[0] < products[0]) else products)
 
     a, b = first(), first()
-    if a[4] >= 0 and b[4] >= 0 and others and others[0][0] <= b[0] + PATIENCE:
+    if a[4] >= 0 and b[4] >= 0 and summands and summands[0][0] <= b[0] + PATIENCE:
         heapq.heappush(products, b)
-        b = heapq.heappop(others)
+        b = heapq.heappop(summands)
     return a, b
 
 

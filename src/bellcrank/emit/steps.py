@@ -53,15 +53,15 @@ def step_expressions(s: Step) -> tuple[Expr, ...]:
 
 def symbols_in(roots: Iterable[Expr]) -> list[Symbol]:
     """The symbols below the roots, in the order in which they are met."""
-    found: list[Symbol] = []
-    seen: set[Expr] = set()
+    symbols: list[Symbol] = []
+    visited: set[Expr] = set()
     stack = [*roots][::-1]
     while stack:
         node = stack.pop()
-        if node not in seen:
-            seen.add(node)
+        if node not in visited:
+            visited.add(node)
             if node.__class__ is Symbol:
-                found.append(node)
+                symbols.append(node)
             else:
                 stack += node.parts[::-1]
-    return found
+    return symbols

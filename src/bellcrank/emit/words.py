@@ -19,19 +19,19 @@ class Words:
 
     def listing(self, p: Program, groups: Mapping[str, Sequence[Symbol]], entry: str, first: int) -> list[str]:
         """Everything in arrays, which the first letters of `entry` name: quantities in groups, then outputs."""
-        letters, place = entry.split(" ")
+        letters, reference = entry.split(" ")
         lines = []
         for letter, (title, group) in zip(letters, groups.items(), strict=True):
             lines += [title] if group else []
-            lines += [self._entry(place.format(letter, i), s.name, s.name) for i, s in enumerate(group, first)]
+            lines += [self._entry(reference.format(letter, i), s.name, s.name) for i, s in enumerate(group, first)]
         lines += ["outputs"] if p.output_names else []
-        named = enumerate(p.output_names, first)
-        return lines + [self._entry(place.format("out", i), name, output_key(name)) for i, name in named]
+        outputs = enumerate(p.output_names, first)
+        return lines + [self._entry(reference.format("out", i), name, output_key(name)) for i, name in outputs]
 
-    def _entry(self, place: str, name: str, key: str) -> str:
+    def _entry(self, reference: str, name: str, key: str) -> str:
         unit, label = self.unit.get(key, ""), self.label.get(key, "")
-        shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
-        return f"  {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()
+        name_and_unit = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
+        return f"  {reference:7} {name_and_unit:24} {comment(label) if label != name else ''}".rstrip()
 
 
 NO_WORDS = Words()

@@ -21,13 +21,15 @@ from bellcrank.run.evaluate import closure
 from bellcrank.run.inputs import as_input, as_signal
 
 
-def require_whole(derived: Derived, what: str) -> None:
-    """Is there anything that `what` is written cannot hold? It is said."""
+def require_whole(derived: Derived, product: str) -> None:
+    """Is there anything that `product` is written cannot hold? It is said."""
     require_language(derived.program, "C", "c")
     missing = [x.name for x in derived.interface.parameters if x.default is None]
     if missing:
         listed = ", ".join(missing)
-        raise ModelError(f"{what} starts with values of all parameters: give {listed} in set_defaults()", derived.name)
+        raise ModelError(
+            f"{product} starts with values of all parameters: give {listed} in set_defaults()", derived.name
+        )
 
 
 def start_state(derived: Derived, setup: Setup) -> list[float]:
@@ -56,20 +58,20 @@ def metric_of_loops(
 
 def fixed_parameters(program: Program) -> set[Symbol]:
     """Parameters that cannot change during a run: those by which loops are closed, and of which others follow."""
-    by, constants = program.given_parameters, program.constants.statements
-    found: set[Symbol] = set()
+    given_parameters, constants = program.given_parameters, program.constants.statements
+    fixed: set[Symbol] = set()
     for section in (program.closure, program.entry):
-        for row in reach((*constants, *section.statements), section.results, by):
-            found.update(by[j] for j in row)
-    return found
+        for row in reach((*constants, *section.statements), section.results, given_parameters):
+            fixed.update(given_parameters[j] for j in row)
+    return fixed
 
 
 def start_of(interface: Interface, x: Quantity) -> float:
     """An input, or its rate, at t = 0 in runs of the model; zero where it has no value there."""
-    given = interface.given_inputs()
-    if x.base not in given:
+    signals = interface.given_inputs()
+    if x.base not in signals:
         return 0.0
     try:
-        return float(as_input(as_signal(given[x.base], x.name), x.name, x.unit.factor, x.rate).function(0.0))
+        return float(as_input(as_signal(signals[x.base], x.name), x.name, x.unit.factor, x.rate).function(0.0))
     except ModelError:  # a rate of what is not smooth
         return 0.0

@@ -27,8 +27,8 @@ def with_stable_step(setup: Setup, derived: Derived) -> Setup:
     if step < setup.step:
         note = "The step follows from the fastest motion at the start."
         setup = replace(setup, step=step, notes=(*setup.notes, note))
-    asked = f"model '{setup.title}' asks for the method {run.method}"
-    warn(f"{asked}, but fixed steps of {setup.step:g} s are taken by {setup.method} here: compare with a run")
+    message = f"model '{setup.title}' asks for the method {run.method}"
+    warn(f"{message}, but fixed steps of {setup.step:g} s are taken by {setup.method} here: compare with a run")
     return setup
 
 
@@ -46,8 +46,8 @@ def _stable_step(derived: Derived, interface: Interface) -> float:
             h = 1e-6 * np.maximum(np.abs(y), 1.0)
             columns = []
             for i in range(len(y)):
-                ends = [y + sign * h[i] * np.eye(len(y))[i] for sign in (1, -1)]
-                slopes = [np.concatenate(rates(loaded, 0.0, x[: len(q)], x[len(q) :], None, None)) for x in ends]
+                neighbours = [y + sign * h[i] * np.eye(len(y))[i] for sign in (1, -1)]
+                slopes = [np.concatenate(rates(loaded, 0.0, x[: len(q)], x[len(q) :], None, None)) for x in neighbours]
                 columns.append((slopes[0] - slopes[1]) / (2 * h[i]))
             fastest = float(np.abs(np.linalg.eigvals(np.array(columns).T)).max(initial=0.0))
     except (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError):

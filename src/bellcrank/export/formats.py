@@ -55,26 +55,32 @@ FORMATS: dict[str, Format] = {
 
 def export(derived: Derived, name: str, path: str | Path | None, options: Mapping[str, Any]) -> Any:
     """Writes a model in a format. An option that is None counts as not given."""
-    given = {option: value for option, value in options.items() if value is not None}
-    found = format_of(name, given, derived.name)
-    if path is None and not found.shown:
+    options_given = {option: value for option, value in options.items() if value is not None}
+    format_found = format_of(name, options_given, derived.name)
+    if path is None and not format_found.shown:
         raise ModelError(f"export: the format '{name}' needs a path", derived.name)
-    return found.write(derived, name, path, **given)
+    return format_found.write(derived, name, path, **options_given)
 
 
 def format_of(name: str, options: Iterable[str] = (), model: str | None = None) -> Format:
     """The format of a name, if these are options of it."""
-    found = FORMATS.get(name)
-    if found is None:
-        near = did_you_mean(str(name), FORMATS)
-        raise ModelError(f"export: format {name!r} is not known; it is one of {_listed(FORMATS)}.{near}", model)
+    format_found = FORMATS.get(name)
+    if format_found is None:
+        suggestion = did_you_mean(str(name), FORMATS)
+        raise ModelError(f"export: format {name!r} is not known; it is one of {_listed(FORMATS)}.{suggestion}", model)
     for option in options:
-        if option not in found.options:
-            allowed = f"its options are {_listed(found.options)}" if found.options else "it has no options"
-            others = [x for x, f in FORMATS.items() if option in f.options]
-            where = f". The option belongs to {_listed(others)}" if others else did_you_mean(option, found.options)
-            raise ModelError(f"export: '{option}' is not an option of the format '{name}'; {allowed}{where}", model)
-    return found
+        if option not in format_found.options:
+            options_text = (
+                f"its options are {_listed(format_found.options)}" if format_found.options else "it has no options"
+            )
+            other_formats = [x for x, f in FORMATS.items() if option in f.options]
+            hint = (
+                f". The option belongs to {_listed(other_formats)}"
+                if other_formats
+                else did_you_mean(option, format_found.options)
+            )
+            raise ModelError(f"export: '{option}' is not an option of the format '{name}'; {options_text}{hint}", model)
+    return format_found
 
 
 def _listed(names: Iterable[str]) -> str:

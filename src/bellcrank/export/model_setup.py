@@ -52,8 +52,8 @@ def setup_of(
     if method not in methods:
         notes.append(f"The model asks for the method {run.method}; {DEFAULT} is used unless METHOD is given.")
         method = DEFAULT
-    taken = _ambiguous(interface)
-    parameters = tuple(Keyed(_keyword(x, taken), x, x.default) for x in interface.parameters)
+    used_keywords = _ambiguous(interface)
+    parameters = tuple(Keyed(_keyword(x, used_keywords), x, x.default) for x in interface.parameters)
     bases = list(dict.fromkeys(x.base for x in interface.inputs))
     listed = short_names(["t", *(x.name for x in interface.channels)])[1:]
     return Setup(
@@ -61,11 +61,11 @@ def setup_of(
         title=" ".join(interface.model.split()) or "model",
         stem=stem_of(interface.model),
         parameters=parameters,
-        states=_states(derived, interface, taken),
+        states=_states(derived, interface, used_keywords),
         removed=tuple(_without_blanks(x) for x in interface.removed),
         guessed=_guessed(derived, interface),
         slides=tuple(slides_of(derived.analysis.mechanism, derived.program)),
-        signals=tuple(_signal(interface, base, taken, notes) for base in bases),
+        signals=tuple(_signal(interface, base, used_keywords, notes) for base in bases),
         inputs=tuple((bases.index(x.base), x.rate) for x in interface.inputs),
         channels=tuple(Keyed(short, x) for short, x in zip(listed, interface.channels, strict=True)),
         entered=tuple(Keyed(x.name, x) for x in interface.entered),
@@ -82,13 +82,13 @@ def setup_of(
 
 def special_of(derived: Derived, dae: str | Dae | None = None) -> Special:
     """What the kernel does besides plain steps; raises an error if it cannot do that for this model."""
-    contacts, kept = derived.analysis.mechanism.description.contacts, None if dae is None else as_dae(dae)
-    problems = dae_problems(kept, derived.program) if kept is not None else []
-    problems += rigid_problems(derived.program, kept is None or kept.usual) if contacts else []
+    contacts, dae_method = derived.analysis.mechanism.description.contacts, None if dae is None else as_dae(dae)
+    problems = dae_problems(dae_method, derived.program) if dae_method is not None else []
+    problems += rigid_problems(derived.program, dae_method is None or dae_method.usual) if contacts else []
     if problems:
         raise ModelError(problems, derived.name)
     wheels = zip(rigid_wheels(contacts, derived.program), contacts, strict=True) if contacts else ()
-    return Special(tuple((w, c.below == "error") for w, c in wheels), kept)
+    return Special(tuple((w, c.below == "error") for w, c in wheels), dae_method)
 
 
 def _about(derived: Derived) -> tuple[str, ...]:
@@ -121,9 +121,9 @@ def stem_of(name: str) -> str:
     return stem
 
 
-def _keyword(x: Quantity, taken: list[str]) -> str:
-    taken.append(keyword_for(x.name, taken))
-    return taken[-1]
+def _keyword(x: Quantity, used_keywords: list[str]) -> str:
+    used_keywords.append(keyword_for(x.name, used_keywords))
+    return used_keywords[-1]
 
 
 def _without_blanks(x: Quantity) -> str:
@@ -132,19 +132,19 @@ def _without_blanks(x: Quantity) -> str:
 
 def _ambiguous(interface: Interface) -> list[str]:
     """Names that are several in a parameter file, where capitals do not count: none of them is a keyword."""
-    known = (*interface.parameters, *interface.signals, *interface.states, *interface.removed)
-    count = Counter(x.key.lower() for x in known)
+    quantities = (*interface.parameters, *interface.signals, *interface.states, *interface.removed)
+    count = Counter(x.key.lower() for x in quantities)
     return [key for key, n in count.items() if n > 1]
 
 
-def _states(derived: Derived, interface: Interface, taken: list[str]) -> tuple[Keyed, ...]:
-    given, loops = _initial(derived, interface), derived.program.loops is not None
-    found = []
+def _states(derived: Derived, interface: Interface, used_keywords: list[str]) -> tuple[Keyed, ...]:
+    initial, loops = _initial(derived, interface), derived.program.loops is not None
+    states = []
     for x in interface.states:
-        value = given.get(x.key, x.default)
+        value = initial.get(x.key, x.default)
         plain = None if value is None else float(value)  # numbers of NumPy are printed with its name
-        found.append(Keyed(_state_keyword(x, taken), x, plain, not loops or _is_kept(given.get(x.key))))
-    return tuple(found)
+        states.append(Keyed(_state_keyword(x, used_keywords), x, plain, not loops or _is_kept(initial.get(x.key))))
+    return tuple(states)
 
 
 def _is_kept(value: float | None) -> bool:
@@ -152,18 +152,18 @@ def _is_kept(value: float | None) -> bool:
     return value is not None and not isinstance(value, Guess)
 
 
-def _state_keyword(x: Quantity, taken: list[str]) -> str:
+def _state_keyword(x: Quantity, used_keywords: list[str]) -> str:
     """The name of a state, or its number where capitals alone report it from another."""
-    if x.key.lower() not in taken:
+    if x.key.lower() not in used_keywords:
         return x.key
-    return f"{x.key[0]}({x.place + 1})" if "(" in x.key else _keyword(x, taken)
+    return f"{x.key[0]}({x.place + 1})" if "(" in x.key else _keyword(x, used_keywords)
 
 
 def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
     """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
-    found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
-    if None not in found.values():
-        return {x.key: interface.run.initial[k] for k, x in found.items() if x is not None}
+    quantities = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
+    if None not in quantities.values():
+        return {x.key: interface.run.initial[k] for k, x in quantities.items() if x is not None}
     q, u = assemble(in_python(derived, interface))
     return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
 
@@ -184,12 +184,12 @@ def _guessed(derived: Derived, interface: Interface) -> tuple[bool, ...]:
     return tuple(x.key[1:] not in independent for x in interface.coordinates)
 
 
-def _signal(interface: Interface, base: str, taken: list[str], notes: list[str]) -> Keyed:
+def _signal(interface: Interface, base: str, used_keywords: list[str], notes: list[str]) -> Keyed:
     """An input with what it is over time in runs of the model."""
     x = interface.find(base, ("input",), "input")
-    keyword = _keyword(x, taken)
-    given = interface.given_inputs()
-    signal = as_signal(given[x.key], x.name) if x.key in given else None
+    keyword = _keyword(x, used_keywords)
+    signals = interface.given_inputs()
+    signal = as_signal(signals[x.key], x.name) if x.key in signals else None
     if signal is not None and signal.name == "function":
         notes.append(f"The input {x.name} of the model is a function in Python: give another one here.")
         signal = None

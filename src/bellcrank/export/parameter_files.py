@@ -80,8 +80,8 @@ class _Reader:
             warn(f"{entry.place}: the model has the parameter '{key}', but does not depend on it")
         else:
             setup = self.setup
-            known = [*(x.keyword for x in (*setup.parameters, *setup.states, *setup.signals)), *RUN_KEYWORDS]
-            self._problem(entry, f"no keyword is called '{key}'.{did_you_mean(key, known)}")
+            keywords = [*(x.keyword for x in (*setup.parameters, *setup.states, *setup.signals)), *RUN_KEYWORDS]
+            self._problem(entry, f"no keyword is called '{key}'.{did_you_mean(key, keywords)}")
 
     def _problem(self, entry: Entry, text: str) -> None:
         self.problems.append(f"{entry.place}: {text}")
@@ -131,10 +131,10 @@ def _input_of(entry: Entry) -> Any:
     count = SIGNALS.get(word, 0)
     if not count:
         raise RunError(f"{entry.keyword} needs a number or one of {', '.join(SIGNALS)}, found '{word}'")
-    found = [x for x in map(number_of, entry.words[1 : 1 + count]) if x is not None]
-    if len(found) < count:
+    numbers = [x for x in map(number_of, entry.words[1 : 1 + count]) if x is not None]
+    if len(numbers) < count:
         raise RunError(f"{entry.keyword}: {word} needs {count} numbers")
-    return found[0] if word == "constant" else signals.KINDS[word].signal(*found)
+    return numbers[0] if word == "constant" else signals.KINDS[word].signal(*numbers)
 
 
 def read_signal(name: str, folder: Path) -> Any:
@@ -145,12 +145,12 @@ def read_signal(name: str, folder: Path) -> Any:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.strip().startswith("*"):
             continue
-        found = [number_of(x) for x in line.replace(",", " ").split()]
-        row = [x for x in found if x is not None]
-        wrong = len(row) != len(found) or len(row) not in (2, 5)
-        if wrong or (rows and (len(row) != len(rows[0]) or row[0] <= rows[-1][0])):
-            what = "expected a time later than the one before and a value, or a time and four coefficients"
-            raise RunError(f"{path}, line {number}: {what}")
+        numbers = [number_of(x) for x in line.replace(",", " ").split()]
+        row = [x for x in numbers if x is not None]
+        is_malformed = len(row) != len(numbers) or len(row) not in (2, 5)
+        if is_malformed or (rows and (len(row) != len(rows[0]) or row[0] <= rows[-1][0])):
+            expected = "expected a time later than the one before and a value, or a time and four coefficients"
+            raise RunError(f"{path}, line {number}: {expected}")
         rows.append(row)
     if len(rows) < 2:
         raise RunError(f"{path}: an input needs at least two points")
@@ -169,8 +169,8 @@ def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any
     values = setup.interface.keyed(options.get("parameters", {}), DECLARED, "parameters")
     parameters = tuple(replace(p, value=float(values[p.name])) if p.name in values else p for p in setup.parameters)
     states = tuple(replace(s, value=float(run[s.name][0]), given=True) for s in setup.states)
-    given = setup.interface.keyed(options.get("inputs", {}), ("input",), "inputs")
-    listed = tuple(_echoed(s, given.get(s.quantity.key)) for s in setup.signals)
+    input_signals = setup.interface.keyed(options.get("inputs", {}), ("input",), "inputs")
+    listed = tuple(_echoed(s, input_signals.get(s.quantity.key)) for s in setup.signals)
     every = int(options.get("output_every", setup.every))
     setup = replace(
         setup, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
@@ -187,10 +187,10 @@ def _tolerances(setup: Setup, run: Run, options: Mapping[str, Any]) -> tuple[tup
     """Tolerances of a run by keyword; an absolute one only if it was given."""
     if run.settings["method"] not in ADAPTIVE:
         return ()
-    given = options.get("atol")
-    if not isinstance(given, Mapping):
-        return (("RTOL", run.settings["rtol"]), *([] if given is None else [("ATOL", float(given))]))
-    return (("RTOL", run.settings["rtol"]), *(x for k, v in given.items() for x in _named(setup, k, float(v))))
+    atol = options.get("atol")
+    if not isinstance(atol, Mapping):
+        return (("RTOL", run.settings["rtol"]), *([] if atol is None else [("ATOL", float(atol))]))
+    return (("RTOL", run.settings["rtol"]), *(x for k, v in atol.items() for x in _named(setup, k, float(v))))
 
 
 def _named(setup: Setup, name: Any, value: float) -> list[tuple[str, float]]:
@@ -201,8 +201,8 @@ def _named(setup: Setup, name: Any, value: float) -> list[tuple[str, float]]:
     if any(s.unit == name for s in setup.states):
         return [(f"ATOL({name})", value)]
     unit = UNIT_SYSTEMS[setup.interface.units].parse_unit(str(name))
-    alike = (s for s in setup.states if s.quantity.unit.dimension == unit.dimension)
-    return [(f"ATOL({s.keyword})", float(unit.to_equation(value)) / s.factor) for s in alike]
+    matching = (s for s in setup.states if s.quantity.unit.dimension == unit.dimension)
+    return [(f"ATOL({s.keyword})", float(unit.to_equation(value)) / s.factor) for s in matching]
 
 
 def _from_routines(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,17 +210,17 @@ def _from_routines(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str,
     if not setup.entered and not setup.echoed:
         return {}
     states = [run[s.name][0] * s.factor for s in setup.states]
-    given, inputs = options.get("parameters"), options.get("inputs")
-    echoed = echo(loaded, 0.0, states[: setup.n_q], states[setup.n_q :], given, inputs)
-    entered = loaded.parameter_values(given)[len(setup.parameters) :]
+    parameters, inputs = options.get("parameters"), options.get("inputs")
+    echoed = echo(loaded, 0.0, states[: setup.n_q], states[setup.n_q :], parameters, inputs)
+    entered = loaded.parameter_values(parameters)[len(setup.parameters) :]
     return {
         "entered": tuple(replace(q, value=x / q.factor) for q, x in zip(setup.entered, entered, strict=True)),
         "echoed": tuple(replace(q, value=echoed[q.name] / q.factor) for q in setup.echoed),
     }
 
 
-def _echoed(listed: Keyed, given: Any) -> Keyed:
-    if given is None:
+def _echoed(listed: Keyed, signal_given: Any) -> Keyed:
+    if signal_given is None:
         return listed
-    signal = as_signal(given, listed.name)
+    signal = as_signal(signal_given, listed.name)
     return replace(listed, signal=None if signal.name == "function" else signal)

@@ -31,13 +31,13 @@ CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others
 
 def write_program(derived: Derived, name: str, directory: str | Path, **options: Any) -> Path:
     """Writes all files of a program in a format; the path of the one with the equations."""
-    written = CALLED[name](derived, **options) if name in CALLED else _program_files(derived, name, **options)
+    files = CALLED[name](derived, **options) if name in CALLED else _program_files(derived, name, **options)
     folder = Path(directory)
     try:
-        write_folder(folder, written)
+        write_folder(folder, files)
     except (OSError, ValueError) as error:
         raise BuildError(f"cannot write to {folder}: {getattr(error, 'strerror', None) or error}") from None
-    return folder / next(iter(written))
+    return folder / next(iter(files))
 
 
 def _program_files(
@@ -54,6 +54,6 @@ def _program_files(
 def words_of(interface: Interface) -> Words:
     """Labels and units for the comments of generated source."""
     inputs = (x for x in interface.inputs if not x.rate)
-    named = {x.name: x for x in (*interface.parameters, *interface.entered, *inputs, *interface.kept)}
-    named |= {x.name: x for x in interface.states} | {output_key(x.name): x for x in interface.outputs}
-    return Words({k: x.label for k, x in named.items()}, {k: x.unit.text for k, x in named.items()})
+    quantities = {x.name: x for x in (*interface.parameters, *interface.entered, *inputs, *interface.kept)}
+    quantities |= {x.name: x for x in interface.states} | {output_key(x.name): x for x in interface.outputs}
+    return Words({k: x.label for k, x in quantities.items()}, {k: x.unit.text for k, x in quantities.items()})

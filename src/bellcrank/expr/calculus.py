@@ -19,42 +19,42 @@ STATE_KINDS = frozenset({"coordinate", "speed"})
 
 def derivative(root: Expr, of_symbol: Callable[[Symbol], Expr]) -> Expr:
     """The derivative of root, given that of each symbol."""
-    done: dict[Expr, Expr] = {}
+    derivatives: dict[Expr, Expr] = {}
     for node in postorder((root,)):
         if isinstance(node, Symbol):
-            done[node] = of_symbol(node)
+            derivatives[node] = of_symbol(node)
         elif isinstance(node, Sum):
-            done[node] = add(*(mul(Number(c), done[core]) for core, c in node.terms))
+            derivatives[node] = add(*(mul(Number(c), derivatives[core]) for core, c in node.terms))
         elif isinstance(node, Product):
-            done[node] = _product_rule(node, done)
+            derivatives[node] = _product_rule(node, derivatives)
         elif isinstance(node, Func):
-            done[node] = _chain_rule(node, done)
+            derivatives[node] = _chain_rule(node, derivatives)
         elif isinstance(node, Held):
-            done[node] = done[node.definition]
+            derivatives[node] = derivatives[node.definition]
         else:
-            done[node] = ZERO
-    return done[root]
+            derivatives[node] = ZERO
+    return derivatives[root]
 
 
-def _product_rule(node: Product, done: Mapping[Expr, Expr]) -> Expr:
+def _product_rule(node: Product, derivatives: Mapping[Expr, Expr]) -> Expr:
     terms = []
     for base, exponent in node.factors:
-        rate = done[base]
+        rate = derivatives[base]
         if rate is not ZERO:
-            rest = [power(b, Number(x)) for b, x in node.factors if b is not base]
+            other_factors = [power(b, Number(x)) for b, x in node.factors if b is not base]
             lowered = power(base, Number(exponent - 1))
-            terms.append(mul(Number(node.coefficient * exponent), lowered, rate, *rest))
+            terms.append(mul(Number(node.coefficient * exponent), lowered, rate, *other_factors))
     return add(*terms) if terms else ZERO
 
 
-def _chain_rule(node: Func, done: Mapping[Expr, Expr]) -> Expr:
-    rates = [done[a] for a in node.args]
+def _chain_rule(node: Func, derivatives: Mapping[Expr, Expr]) -> Expr:
+    rates = [derivatives[a] for a in node.args]
     if all(r is ZERO for r in rates):
         return ZERO
     if node.function is not None:
         partials = [node.function.partial(i, node.args) for i in range(len(node.args))]
-    elif (known := FUNCTIONS.get(node.name)) and known.chooses:  # the other argument's rate need not even exist
-        return function("where", written(known.chooses, known.names)(*node.args), *rates[-2:])
+    elif (builtin := FUNCTIONS.get(node.name)) and builtin.chooses:  # the other argument's rate need not even exist
+        return function("where", written(builtin.chooses, builtin.names)(*node.args), *rates[-2:])
     else:
         partials = builtin_partials(node)
     return add(*(mul(p, r) for p, r in zip(partials, rates, strict=True) if r is not ZERO))
@@ -62,10 +62,10 @@ def _chain_rule(node: Func, done: Mapping[Expr, Expr]) -> Expr:
 
 def builtin_partials(node: Func) -> list[Expr]:
     """Partial derivatives of a built-in function with respect to its arguments."""
-    known = FUNCTIONS.get(node.name)
-    if known is None:
+    builtin = FUNCTIONS.get(node.name)
+    if builtin is None:
         raise ModelError(f"the derivative of {node.name}() is not known")
-    return [written(slope, ("f", *known.names))(node, *node.args) for slope in known.slopes]
+    return [written(slope, ("f", *builtin.names))(node, *node.args) for slope in builtin.slopes]
 
 
 def partial(root: Expr, x: Expr) -> Expr:
@@ -75,10 +75,10 @@ def partial(root: Expr, x: Expr) -> Expr:
     return derivative(root, lambda s: ONE if s is x else ZERO)
 
 
-def gradient(root: Expr, by: Iterable[Symbol]) -> list[Expr]:
+def gradient(root: Expr, variables: Iterable[Symbol]) -> list[Expr]:
     """Partial derivatives with respect to symbols; those that do not occur are not differentiated by."""
     present = {s for s in postorder((root,)) if s.__class__ is Symbol}
-    return [partial(root, x) if x in present else ZERO for x in by]
+    return [partial(root, x) if x in present else ZERO for x in variables]
 
 
 def nominal(root: Expr) -> Expr:
@@ -108,25 +108,25 @@ def expand(root: Expr) -> Expr:
 
 
 def _expanded(root: Expr) -> Terms:
-    done: dict[Expr, Terms] = {}
+    expanded: dict[Expr, Terms] = {}
     for node in postorder((root,)):
         if isinstance(node, Sum):
-            done[node] = _joined((core, c * k) for term, c in node.terms for core, k in done[term].items())
+            expanded[node] = _joined((core, c * k) for term, c in node.terms for core, k in expanded[term].items())
         elif isinstance(node, Product):
-            done[node] = _multiplied_out(node, done)
+            expanded[node] = _multiplied_out(node, expanded)
         elif isinstance(node, Held):
-            done[node] = done[node.definition]
+            expanded[node] = expanded[node.definition]
         elif isinstance(node, Func):
-            done[node] = _expanded_function(node, [_plain(done[a]) for a in node.args])
+            expanded[node] = _expanded_function(node, [_plain(expanded[a]) for a in node.args])
         else:
-            done[node] = _joined((split(node)[::-1],))
-    return done[root]
+            expanded[node] = _joined((split(node)[::-1],))
+    return expanded[root]
 
 
-def _multiplied_out(node: Product, done: Mapping[Expr, Terms]) -> Terms:
+def _multiplied_out(node: Product, expanded: Mapping[Expr, Terms]) -> Terms:
     result: Terms = {ONE: node.coefficient}
     for base, exponent in node.factors:
-        terms = done[base]
+        terms = expanded[base]
         if isinstance(exponent, int) and exponent > 0 and len(terms) > 1:
             for _ in range(exponent):
                 result = _times(result, terms)

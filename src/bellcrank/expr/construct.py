@@ -176,13 +176,13 @@ def power(base: Expr, exponent: Expr) -> Expr:
     if base.__class__ is Number:
         return _number_power(base.value, n)
     c, core = split(base)
-    whole = n.__class__ is int
-    if not whole and (c < 0 or (core.__class__ is Product and any(x % 2 == 0 for _, x in core.factors))):
+    is_integer = n.__class__ is int
+    if not is_integer and (c < 0 or (core.__class__ is Product and any(x % 2 == 0 for _, x in core.factors))):
         return _root(base, n)
     scale = _number_power(c, n) if c != 1 else ONE
-    if core.__class__ is Product and (whole or len(core.factors) == 1):
+    if core.__class__ is Product and (is_integer or len(core.factors) == 1):
         merged: Factors = {b: normal(x * n) for b, x in core.factors}
-        if whole:
+        if is_integer:
             for b, x in core.factors:
                 if x.__class__ is Fraction:
                     _keep_root(merged, b)
@@ -199,14 +199,14 @@ def _root(base: Expr, n: Rational) -> Expr:
     result = [_number_power(size(c), n)]
     if c < 0:
         return mul(*result, Product(1, ((neg(core), n),)))
-    rest: Factors = {}
+    odd_factors: Factors = {}
     for b, x in factors_of(core):
         if x % 2 == 0:
             m = normal(x * n)
             result.append(power(b if m % 2 == 0 else absolute(b), Number(m)))
         else:
-            rest[b] = x
-    return mul(*result, power(from_factors(1, rest), Number(n)))
+            odd_factors[b] = x
+    return mul(*result, power(from_factors(1, odd_factors), Number(n)))
 
 
 def absolute(x: Expr) -> Expr:
@@ -244,10 +244,10 @@ def _whole_root(value: int, degree: int) -> int | None:
 def add(*args: Expr) -> Expr:
     """Sum: flattened, collected, negligible terms dropped, sin^2 + cos^2 removed, common factors pulled out."""
     if len(args) == 2:
-        one, other = args
-        found = _one_more(one, other) or _one_more(other, one)
-        if found is not None:
-            return found
+        first, second = args
+        result = _one_more(first, second) or _one_more(second, first)
+        if result is not None:
+            return result
     merged: Terms = {}
     for e in args:
         c, core = split(e)
@@ -257,29 +257,29 @@ def add(*args: Expr) -> Expr:
     return _collected(merged)
 
 
-def _one_more(whole: Expr, e: Expr) -> Expr | None:
+def _one_more(total: Expr, e: Expr) -> Expr | None:
     """A long sum, or one with all signs changed, and a term that only takes its place among the others; None if there
     may be more to do."""
     sign = 1
-    if whole.__class__ is Product and len(whole.factors) == 1 and whole.coefficient == -1:
-        sign, whole = -1, whole.factors[0][0] if whole.factors[0][1] == 1 else ONE
-    if whole.__class__ is not Sum or len(whole.terms) <= LONG:
+    if total.__class__ is Product and len(total.factors) == 1 and total.coefficient == -1:
+        sign, total = -1, total.factors[0][0] if total.factors[0][1] == 1 else ONE
+    if total.__class__ is not Sum or len(total.terms) <= LONG:
         return None
     c, core = split(e)
     c = sign * c
-    terms = whole.terms
-    at = bisect_left(terms, core.sort, key=lambda item: item[0].sort)
-    if c == 0 or at == 0 or (at < len(terms) and terms[at][0].sort == core.sort):
+    terms = total.terms
+    position = bisect_left(terms, core.sort, key=lambda item: item[0].sort)
+    if c == 0 or position == 0 or (position < len(terms) and terms[position][0].sort == core.sort):
         return None
-    index = whole.index
+    index = total.index
     if index is None:  # as yet
-        plain = terms[0][1] > 0 and not common_factors(whole.parts)
+        plain = terms[0][1] > 0 and not common_factors(total.parts)
         index = index_of((k, n, factors_of(k)) for k, n in terms) if plain else None
-        whole.index = index = index or False
+        total.index = index = index or False
     if not index or not index.take(core, c, factors_of(core)):
         return None
-    found = whole.with_term(at, core, c)
-    return found if sign == 1 else Product(-1, ((found, 1),))
+    result = total.with_term(position, core, c)
+    return result if sign == 1 else Product(-1, ((result, 1),))
 
 
 def _accumulate(merged: Terms, core: Expr, c: Rational) -> None:
@@ -325,10 +325,10 @@ def _collected(merged: Terms) -> Expr:
     if common:
         divided: Terms = {}
         for core, c in merged.items():
-            rest = dict(factors_of(core))
+            remaining_factors = dict(factors_of(core))
             for base, exponent in common.items():
-                rest[base] = normal(rest[base] - exponent)
-            k, reduced = split(from_factors(1, rest))
+                remaining_factors[base] = normal(remaining_factors[base] - exponent)
+            k, reduced = split(from_factors(1, remaining_factors))
             _accumulate_flat(divided, reduced, c if k == 1 else normal(k * c))
         return mul(from_factors(1, common), _collected(divided))
     items = sorted(merged.items(), key=lambda item: item[0].sort)
@@ -379,9 +379,9 @@ def common_factors(cores: Iterable[Expr]) -> Factors:
         if common is None:
             common = dict(pairs)
             continue
-        here = dict(pairs)
+        exponents = dict(pairs)
         for base in list(common):
-            x, y = common[base], here.get(base, 0)
+            x, y = common[base], exponents.get(base, 0)
             if x > 0 and y > 0:
                 common[base] = min(x, y)
             elif x < 0 and y < 0:
@@ -410,13 +410,13 @@ def _applied(rule: Callable[[Terms, Expr, Func], bool], merged: Terms, squares: 
 
 def _squares(merged: Terms) -> list[tuple[Expr, Func]]:
     """Terms with a squared sine or cosine among their factors, and that factor."""
-    found: list[tuple[Expr, Func]] = []
+    squares: list[tuple[Expr, Func]] = []
     for core in merged:
         if core.__class__ is Product:
             for base, exponent in core.factors:
                 if exponent == 2 and base.__class__ is Func and base.name in OTHER:
-                    found.append((core, base))
-    return _with_partners(merged, found) if len(found) > LONG else found
+                    squares.append((core, base))
+    return _with_partners(merged, squares) if len(squares) > LONG else squares
 
 
 def _with_partners(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tuple[Expr, Func]]:
@@ -431,11 +431,11 @@ def _with_partners(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tupl
 
     def may_join(core: Expr, square: Func) -> bool:
         c, factors = merged[core], factors_of(core)
-        other = (OTHER[square.name], square.args)
+        partner = (OTHER[square.name], square.args)
         return (
-            other in powers
+            partner in powers
             or (-c.numerator, c.denominator, len(factors) - 1) in numbers
-            or any(b.__class__ is Sum or (b.__class__ is Func and (b.name, b.args) == other) for b, _ in factors)
+            or any(b.__class__ is Sum or (b.__class__ is Func and (b.name, b.args) == partner) for b, _ in factors)
         )
 
     return [item for item in squares if may_join(*item)]
@@ -443,10 +443,12 @@ def _with_partners(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tupl
 
 def _exchanged(core: Expr, square: Func) -> tuple[Expr, Expr]:
     """The term without the square, and with that of the other function instead."""
-    rest = dict(factors_of(core))
-    del rest[square]
-    other = Func(OTHER[square.name], square.args)
-    return from_factors(1, rest), from_factors(1, {**rest, other: normal(rest.get(other, 0) + 2)})
+    remaining_factors = dict(factors_of(core))
+    del remaining_factors[square]
+    partner = Func(OTHER[square.name], square.args)
+    return from_factors(1, remaining_factors), from_factors(
+        1, {**remaining_factors, partner: normal(remaining_factors.get(partner, 0) + 2)}
+    )
 
 
 def _joined(merged: Terms, core: Expr, square: Func) -> bool:

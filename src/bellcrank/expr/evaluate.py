@@ -50,8 +50,8 @@ def node_value(node: Expr, value: Mapping[Expr, float], user: Mapping[str, Calla
         args = [value[a] for a in node.args]
         if node.function is None and node.name not in FUNCTIONS:
             raise ModelError(f"no value is known for the function {node.name}()")
-        known = FUNCTIONS[node.name].value if node.function is None else user.get(node.name, node.function)
-        return float(known(*args))
+        implementation = FUNCTIONS[node.name].value if node.function is None else user.get(node.name, node.function)
+        return float(implementation(*args))
     if isinstance(node, Held):
         return value[node.definition]
     if node is PI:
@@ -61,13 +61,13 @@ def node_value(node: Expr, value: Mapping[Expr, float], user: Mapping[str, Calla
 
 def evaluate(
     roots: Iterable[Expr],
-    known: Mapping[Expr, float] | Mapping[str, float],
+    given_values: Mapping[Expr, float] | Mapping[str, float],
     user: Mapping[str, Callable[..., float]] | None = None,
 ) -> list[float]:
     """Values of the roots, given those of symbols (by symbol or by name) or of any other expressions."""
     roots = list(roots)
-    value: dict[Expr, float] = {e: float(v) for e, v in known.items() if isinstance(e, Expr)}
-    by_name = {name: float(v) for name, v in known.items() if isinstance(name, str)}
+    value: dict[Expr, float] = {e: float(v) for e, v in given_values.items() if isinstance(e, Expr)}
+    by_name = {name: float(v) for name, v in given_values.items() if isinstance(name, str)}
     for node in postorder(roots, known=frozenset(value)):
         if isinstance(node, Symbol) and node.name in by_name:
             value[node] = by_name[node.name]
@@ -86,21 +86,21 @@ def evaluate_on(
     return [value[r] for r in roots]
 
 
-def evaluate_all(roots: Iterable[Expr], known: Mapping[str, np.ndarray], count: int) -> list[np.ndarray]:
+def evaluate_all(roots: Iterable[Expr], samples: Mapping[str, np.ndarray], count: int) -> list[np.ndarray]:
     """Values of the roots for many sets of values of their symbols, each an array over the sets."""
     roots, value = list(roots), dict[Expr, np.ndarray]()
     with np.errstate(all="ignore"):
         for node in postorder(roots):
-            if isinstance(node, Symbol) and node.name in known:
-                value[node] = known[node.name]
+            if isinstance(node, Symbol) and node.name in samples:
+                value[node] = samples[node.name]
             elif isinstance(node, Sum):
                 value[node] = reduce(operator.add, (_float(c) * value[core] for core, c in node.terms))
             elif isinstance(node, Product):
                 powers = (value[b] if n == 1 else np.power(value[b], float(n)) for b, n in node.factors)
                 value[node] = reduce(operator.mul, powers, np.full(count, _float(node.coefficient)))
             else:
-                parts = getattr(node, "parts", ())
-                rows = zip(*(value[x].tolist() for x in parts), strict=True) if parts else [()]
-                found = [node_value(node, dict(zip(parts, row, strict=True)), {}) for row in rows]
-                value[node] = np.broadcast_to(found, (count,))
+                operands = getattr(node, "parts", ())
+                rows = zip(*(value[x].tolist() for x in operands), strict=True) if operands else [()]
+                results = [node_value(node, dict(zip(operands, row, strict=True)), {}) for row in rows]
+                value[node] = np.broadcast_to(results, (count,))
     return [value[r] for r in roots]

@@ -39,13 +39,13 @@ _OURS = {f.sympy or f.name: f.name for f in FUNCTIONS.values() if f.operator != 
 def to_sympy(expr: Expr) -> Any:
     """The SymPy expression with the same value; held results are written out."""
     sympy = _sympy()
-    done: dict[Expr, Any] = {}
+    translated: dict[Expr, Any] = {}
     for node in postorder((expr,)):
-        done[node] = _theirs(node, done, sympy)
-    return done[expr]
+        translated[node] = _theirs(node, translated, sympy)
+    return translated[expr]
 
 
-def _theirs(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
+def _theirs(node: Expr, translated: Mapping[Expr, Any], sympy: Any) -> Any:
     def number(value: Rational) -> Any:
         return sympy.Rational(value.numerator, value.denominator)
 
@@ -54,32 +54,32 @@ def _theirs(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
     if isinstance(node, Symbol):
         return sympy.pi if node is PI else sympy.Symbol(node.name, real=True)
     if isinstance(node, Sum):
-        return sympy.Add(*(number(c) * done[core] for core, c in node.terms))
+        return sympy.Add(*(number(c) * translated[core] for core, c in node.terms))
     if isinstance(node, Product):
-        return sympy.Mul(number(node.coefficient), *(done[b] ** number(x) for b, x in node.factors))
+        return sympy.Mul(number(node.coefficient), *(translated[b] ** number(x) for b, x in node.factors))
     if isinstance(node, Held):
-        return done[node.definition]
+        return translated[node.definition]
     assert isinstance(node, Func)
-    args = [done[a] for a in node.args]
+    args = [translated[a] for a in node.args]
     if node.function is not None:
         return sympy.Function(node.name)(*args)
     if node.name == "where":
-        return sympy.Piecewise((args[1], _condition(node.args[0], done, sympy)), (args[2], True))
+        return sympy.Piecewise((args[1], _condition(node.args[0], translated, sympy)), (args[2], True))
     if node.name in COMPARISONS:
-        return sympy.Piecewise((1, _condition(node, done, sympy)), (0, True))
+        return sympy.Piecewise((1, _condition(node, translated, sympy)), (0, True))
     if FUNCTIONS[node.name].sympy == "":
         return _in_terms(FUNCTIONS[node.name], args, sympy)
     return _named(node, sympy)(*args)
 
 
-def _in_terms(known: MathFunction, args: list[Any], sympy: Any) -> Any:
+def _in_terms(math_function: MathFunction, args: list[Any], sympy: Any) -> Any:
     """A function that SymPy does not have, written with others."""
-    names = [Symbol(n, "dummy") for n in known.names]
-    root = written(known.in_terms, known.names)(*names)
-    done: dict[Expr, Any] = dict(zip(names, args, strict=True))
+    names = [Symbol(n, "dummy") for n in math_function.names]
+    root = written(math_function.in_terms, math_function.names)(*names)
+    translated: dict[Expr, Any] = dict(zip(names, args, strict=True))
     for node in postorder((root,), known=frozenset(names)):
-        done[node] = _theirs(node, done, sympy)
-    return done[root]
+        translated[node] = _theirs(node, translated, sympy)
+    return translated[root]
 
 
 def _named(node: Func, sympy: Any) -> Any:
@@ -88,10 +88,10 @@ def _named(node: Func, sympy: Any) -> Any:
     return getattr(sympy, name, None) or getattr(import_module("sympy.codegen.cfunctions"), name)
 
 
-def _condition(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
+def _condition(node: Expr, translated: Mapping[Expr, Any], sympy: Any) -> Any:
     if isinstance(node, Func) and node.function is None and node.name in COMPARISONS:
-        return _named(node, sympy)(*(done[a] for a in node.args))
-    return sympy.Ne(done[node], 0)
+        return _named(node, sympy)(*(translated[a] for a in node.args))
+    return sympy.Ne(translated[node], 0)
 
 
 def from_sympy(
@@ -106,21 +106,21 @@ def from_sympy(
     sympy = _sympy()
     reader = _Reader(sympy, kinds or {}, functions or {})
     root = sympy.sympify(sym_expr)
-    done: dict[int, Expr] = {}
-    kept: list[Any] = []  # an id is good as long as its object lives
+    translated: dict[int, Expr] = {}
+    live_objects: list[Any] = []  # an id is good as long as its object lives
     stack = [(root, False)]
     while stack:
-        node, ready = stack.pop()
-        if id(node) in done:
+        node, is_expanded = stack.pop()
+        if id(node) in translated:
             continue
-        parts = reader.parts(node)
-        kept.append((node, parts))
-        if ready or not parts:
-            done[id(node)] = reader.read(node, [done[id(p)] for p in parts])
+        arguments = reader.parts(node)
+        live_objects.append((node, arguments))
+        if is_expanded or not arguments:
+            translated[id(node)] = reader.read(node, [translated[id(p)] for p in arguments])
         else:
             stack.append((node, True))
-            stack.extend((p, False) for p in reversed(parts))
-    return done[id(root)]
+            stack.extend((p, False) for p in reversed(arguments))
+    return translated[id(root)]
 
 
 class _Reader:
@@ -151,16 +151,16 @@ class _Reader:
         undefined = isinstance(node, self.sympy.core.function.AppliedUndef)
         return undefined and node.func.__name__ not in self.functions
 
-    def read(self, node: Any, parts: list[Expr]) -> Expr:
+    def read(self, node: Any, arguments: list[Expr]) -> Expr:
         if node.is_Atom or self._is_state(node):
             return self._atom(node)
         name = node.func.__name__
         if isinstance(node, self.sympy.core.function.AppliedUndef):
-            return Func(name, tuple(parts), self.functions[name])
+            return Func(name, tuple(arguments), self.functions[name])
         if name in self.table:
-            return self.table[name](*parts)
-        if name in _OURS and (name != "log" or len(parts) == 1):
-            return function(_OURS[name], *parts)
+            return self.table[name](*arguments)
+        if name in _OURS and (name != "log" or len(arguments) == 1):
+            return function(_OURS[name], *arguments)
         raise ModelError(f"{name}() of SymPy has no counterpart here, in {node}")
 
     def _atom(self, node: Any) -> Expr:
@@ -190,9 +190,9 @@ class _Reader:
         return kind if isinstance(kind, Symbol) else Symbol(name, kind)
 
 
-def _piecewise(*parts: Expr) -> Expr:
+def _piecewise(*arguments: Expr) -> Expr:
     """Pairs of value and condition, the last condition true."""
-    *pairs, last, otherwise = parts
+    *pairs, last, otherwise = arguments
     if otherwise is not ONE:
         raise ModelError("a Piecewise of SymPy needs a last value that holds otherwise, (value, True)")
     result = last

@@ -48,22 +48,22 @@ def _number(text: str) -> Rational:
 def load(rows: Iterable[Row]) -> list[Expr]:
     """The roots of dumped rows. Nodes are interned again, so equal structure is one object as before."""
     nodes: list[Expr] = []
-    for kind, *rest in rows:
+    for kind, *fields in rows:
         match kind:
             case "number":
-                nodes.append(Number(_number(rest[0])))
+                nodes.append(Number(_number(fields[0])))
             case "symbol":
-                nodes.append(Symbol(*rest))
+                nodes.append(Symbol(*fields))
             case "sum":
-                nodes.append(Sum(tuple((nodes[i], _number(c)) for i, c in rest)))
+                nodes.append(Sum(tuple((nodes[i], _number(c)) for i, c in fields)))
             case "product":
-                nodes.append(Product(_number(rest[0]), tuple((nodes[i], _number(x)) for i, x in rest[1:])))
+                nodes.append(Product(_number(fields[0]), tuple((nodes[i], _number(x)) for i, x in fields[1:])))
             case "func":
-                nodes.append(Func(rest[0], tuple(nodes[i] for i in rest[2:]), rest[1]))
+                nodes.append(Func(fields[0], tuple(nodes[i] for i in fields[2:]), fields[1]))
             case "held":
-                nodes.append(Held(nodes[rest[0]]))
+                nodes.append(Held(nodes[fields[0]]))
             case "roots":
-                return [nodes[i] for i in rest]
+                return [nodes[i] for i in fields]
             case _:
                 raise ModelError(f"a stored expression has a row of unknown kind {kind!r}")
     raise ModelError("a stored expression ends without its roots")

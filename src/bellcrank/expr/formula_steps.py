@@ -28,28 +28,30 @@ class FormulaStep:
 
 
 def steps_of(
-    syntax: Syntax, known: Callable[[str], FormulaStep | None], listed: Iterable[str], where: str
+    syntax: Syntax, lookup: Callable[[str], FormulaStep | None], hints: Iterable[str], label: str
 ) -> tuple[FormulaStep, ...]:
-    """A formula step by step, the last one is its value. `known`: the step for a name, or for a call that is a name as
-    well, such as q(body); `listed`: names that could be meant instead; `where` begins errors. Abbreviations are written
+    """A formula step by step, the last one is its value. `lookup`: the step for a name, or for a call that is a name as
+    well, such as q(body); `hints`: names that could be meant instead; `label` begins errors. Abbreviations are written
     out, so that all who read the steps compute alike."""
     steps: list[FormulaStep] = []
 
-    def nothing_called(shown: str) -> ModelError:
-        return ModelError(f"{where}: no channel or parameter is called '{shown}'.{did_you_mean(shown, [*listed])}")
+    def nothing_called(name_text: str) -> ModelError:
+        return ModelError(
+            f"{label}: no channel or parameter is called '{name_text}'.{did_you_mean(name_text, [*hints])}"
+        )
 
     def place(step: FormulaStep) -> int:
         steps.append(step)
         return len(steps) - 1
 
-    def meaning(node: Syntax, parts: list[Any]) -> Any:
+    def meaning(node: Syntax, operands: list[Any]) -> Any:
         """The place of a part among the steps; a name that is no number is left as it is."""
-        found = known(show(node)) if node.op in ("name", "call") else None
-        if found is not None:
-            return place(found)
+        step = lookup(show(node)) if node.op in ("name", "call") else None
+        if step is not None:
+            return place(step)
         if node.op == "name":  # a body within q(body) is no number
             return place(FormulaStep("number", number=math.pi)) if show(node).lower() == "pi" else node
-        unknown = next((p for p in parts if isinstance(p, Syntax)), node)
+        unknown = next((p for p in operands if isinstance(p, Syntax)), node)
         if node.op == "number":
             return place(FormulaStep("number", number=float(node.args[0])))
         name = str(node.args[0]).lower() if node.op == "call" else node.op
@@ -57,15 +59,15 @@ def steps_of(
             raise nothing_called(show(node))
         if unknown is not node:
             raise nothing_called(show(unknown))
-        if node.op == "call" and not CALLED[name].takes(len(parts)):
-            raise node.fail(f"{where}: {show(node)} has {len(parts)} arguments")
+        if node.op == "call" and not CALLED[name].takes(len(operands)):
+            raise node.fail(f"{label}: {show(node)} has {len(operands)} arguments")
         if node.op == "call" and CALLED[name].macro:
-            return written_out(CALLED[name], parts)
-        return place(FormulaStep(name, tuple(parts)))
+            return written_out(CALLED[name], operands)
+        return place(FormulaStep(name, tuple(operands)))
 
-    def written_out(macro: MathFunction, parts: list[Any]) -> Any:
+    def written_out(macro: MathFunction, arguments: list[Any]) -> Any:
         """The place of what an abbreviation stands for."""
-        names = dict(zip(macro.names, parts, strict=True))
+        names = dict(zip(macro.names, arguments, strict=True))
         return evaluate_syntax(
             parse(macro.in_terms),
             lambda node, inner: names[show(node)] if node.op == "name" else meaning(node, inner),

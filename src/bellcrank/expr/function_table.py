@@ -86,8 +86,8 @@ class MathFunction:
 
     def wrong_count(self, count: int) -> str:
         """The message about a wrong number of arguments."""
-        wanted = "one or more" if self.arity is None else self.arity
-        return f"{self.name}() takes {wanted} argument{'' if wanted == 1 else 's'}, {count} given"
+        expected = "one or more" if self.arity is None else self.arity
+        return f"{self.name}() takes {expected} argument{'' if expected == 1 else 's'}, {count} given"
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, ...], str]:
@@ -102,8 +102,8 @@ class MathFunction:
     @cached_property
     def grows_with(self) -> slice | None:
         """The arguments whose small order it has."""
-        taken, given = self.kinds
-        return slice(taken.index("x"), None) if given == "x" else None
+        argument_kinds, result_kind = self.kinds
+        return slice(argument_kinds.index("x"), None) if result_kind == "x" else None
 
     def text(self, language: str) -> Code:
         """How the language calls it."""
@@ -112,8 +112,8 @@ class MathFunction:
 
 def kinds(rule: str) -> tuple[tuple[str, ...], str]:
     """A rule of dimensions as the kinds of arguments and that of the result."""
-    taken, given = rule.split(" -> ")
-    return tuple(taken.split(", ")), given
+    argument_kinds, result_kind = rule.split(" -> ")
+    return tuple(argument_kinds.split(", ")), result_kind
 
 
 def _as_in_c(function: Callable[..., float], poles: Mapping[float, float] | None = None) -> Callable[..., float]:
@@ -384,6 +384,6 @@ def names_in(language: str) -> dict[str, str]:
     return {f.name: f.text(language).name for f in _ALL if not f.syntax and not f.macro}
 
 
-def helpers_in(language: str, used: Container[str]) -> list[str]:
+def helpers_in(language: str, used_names: Container[str]) -> list[str]:
     """What a program that uses these functions must define itself."""
-    return [f.text(language).helper for f in _ALL if f.name in used and f.text(language).helper]
+    return [f.text(language).helper for f in _ALL if f.name in used_names and f.text(language).helper]

@@ -51,37 +51,37 @@ def function(name: str, *args: Expr) -> Expr:
     rule = _RULES.get(name)
     if rule is not None:
         return rule(*args)
-    known = FUNCTIONS.get(name)
-    if known is None:
+    builtin = FUNCTIONS.get(name)
+    if builtin is None:
         raise ModelError(f"'{name}' is not a built-in function.{did_you_mean(name, FUNCTIONS)}")
-    if len(args) != known.arity:
-        raise ModelError(known.wrong_count(len(args)))
-    if known.macro:
-        return written(known.in_terms, known.names)(*args)
+    if len(args) != builtin.arity:
+        raise ModelError(builtin.wrong_count(len(args)))
+    if builtin.macro:
+        return written(builtin.in_terms, builtin.names)(*args)
     if len(args) == 1:
-        return _of_one(known, args[0])
+        return _of_one(builtin, args[0])
     if all(a.__class__ is Number for a in args):
-        return _numeric(known, *args)
-    return Func(name, tuple(sorted(args, key=lambda a: a.sort)) if known.symmetric else args)
+        return _numeric(builtin, *args)
+    return Func(name, tuple(sorted(args, key=lambda a: a.sort)) if builtin.symmetric else args)
 
 
-def _of_one(known: MathFunction, x: Expr) -> Expr:
-    if x.order > 0 and known.series:
-        return _series(known, x)
+def _of_one(builtin: MathFunction, x: Expr) -> Expr:
+    if x.order > 0 and builtin.series:
+        return _series(builtin, x)
     inner = x.definition if x.__class__ is Held else x
-    if inner.__class__ is Func and inner.name == known.inverse and inner.function is None and _exists(inner):
+    if inner.__class__ is Func and inner.name == builtin.inverse and inner.function is None and _exists(inner):
         return inner.args[0]
     c, core = split(x)
-    if c < 0 and (known.odd or known.even):
-        inside = _of_one(known, neg(x))
-        return neg(inside) if known.odd else inside
+    if c < 0 and (builtin.odd or builtin.even):
+        mirrored = _of_one(builtin, neg(x))
+        return neg(mirrored) if builtin.odd else mirrored
     if x.__class__ is Number:
-        return _numeric(known, x)
-    if known.quarter_turns and core is PI and Fraction(2 * c).denominator == 1:
-        folded = known.quarter_turns[int(2 * c) % 4]
+        return _numeric(builtin, x)
+    if builtin.quarter_turns and core is PI and Fraction(2 * c).denominator == 1:
+        folded = builtin.quarter_turns[int(2 * c) % 4]
         if folded is not None:
             return Number(folded)
-    return Func(known.name, (x,))
+    return Func(builtin.name, (x,))
 
 
 def _exists(inner: Func) -> bool:
@@ -90,24 +90,24 @@ def _exists(inner: Func) -> bool:
     return not domain or (domain == "positive" and inner.args[0].sign >= NEVER_NEGATIVE)
 
 
-def _numeric(known: MathFunction, *args: Expr) -> Expr:
+def _numeric(builtin: MathFunction, *args: Expr) -> Expr:
     values = [a.value for a in args if isinstance(a, Number)]
     try:
-        result = known.exact(*values) if known.exact is not None else known.value(*map(float, values))
+        result = builtin.exact(*values) if builtin.exact is not None else builtin.value(*map(float, values))
     except OverflowError:
         result = math.inf
     except ZeroDivisionError:
         result = math.nan
     if result != result or result == -math.inf:
-        raise ModelError(f"{known.name}({', '.join(map(str, values))}) is not defined")
+        raise ModelError(f"{builtin.name}({', '.join(map(str, values))}) is not defined")
     if result == math.inf:
-        raise ModelError(f"{known.name}({', '.join(map(str, values))}) is too large a number")
+        raise ModelError(f"{builtin.name}({', '.join(map(str, values))}) is too large a number")
     return Number(rational(result))
 
 
-def _series(known: MathFunction, x: Expr) -> Expr:
+def _series(builtin: MathFunction, x: Expr) -> Expr:
     """Truncated Taylor series for a small argument."""
-    return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(known.series) if c != 0))
+    return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(builtin.series) if c != 0))
 
 
 CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
@@ -121,19 +121,19 @@ def written(text: str, names: tuple[str, ...]) -> Callable[..., Expr]:
 
 
 def _written(node: Syntax, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]], Expr]:
-    parts = [_written(c, names) for c in node.children]
+    operands = [_written(c, names) for c in node.children]
     match node.op:
         case "number":
             number = Number(rational(node.args[0]))
             return lambda args: number
         case "name":
-            place = names.index(node.args[0])
-            return lambda args: args[place]
+            index = names.index(node.args[0])
+            return lambda args: args[index]
         case "neg":
-            return lambda args: neg(parts[0](args))
-    called = node.args[0] if node.op == "call" else OPERATORS[node.op].name if node.op in OPERATORS else ""
-    create = CREATORS.get(node.op) or partial(function, called)
-    return lambda args: create(*[p(args) for p in parts])
+            return lambda args: neg(operands[0](args))
+    function_name = node.args[0] if node.op == "call" else OPERATORS[node.op].name if node.op in OPERATORS else ""
+    create = CREATORS.get(node.op) or partial(function, function_name)
+    return lambda args: create(*[p(args) for p in operands])
 
 
 def _sign(x: Expr) -> Expr:
@@ -169,8 +169,8 @@ def _ahead(x: Expr) -> bool:
 
 
 def _forward(base: Expr, exponent: Rational) -> bool:
-    beside = base.__class__ is Symbol and (base.constant or base.kind == "speed" or base.order < 0)
-    return beside or sign_of_power(base, exponent) == POSITIVE
+    is_simple = base.__class__ is Symbol and (base.constant or base.kind == "speed" or base.order < 0)
+    return is_simple or sign_of_power(base, exponent) == POSITIVE
 
 
 def _extremum(name: str, *args: Expr) -> Expr:
@@ -179,32 +179,32 @@ def _extremum(name: str, *args: Expr) -> Expr:
         raise ModelError(f"{name}() needs at least one argument")
     distinct: dict[Expr, None] = {}
     numbers: list[Rational] = []
-    waiting = list(args)
-    while waiting:
-        a = waiting.pop()
+    pending = list(args)
+    while pending:
+        a = pending.pop()
         if a.__class__ is Number:
             numbers.append(a.value)
         elif a.__class__ is Func and a.name == name and a.function is None:
-            waiting.extend(a.args)
+            pending.extend(a.args)
         else:
             distinct[a] = None
-    rest = sorted(distinct, key=lambda a: a.sort)
+    operands = sorted(distinct, key=lambda a: a.sort)
     if numbers:
-        rest.insert(0, Number(min(numbers) if name == "min" else max(numbers)))
-    result = rest[0]
-    for other in rest[1:]:
-        result = Func(name, (result, other))
+        operands.insert(0, Number(min(numbers) if name == "min" else max(numbers)))
+    result = operands[0]
+    for operand in operands[1:]:
+        result = Func(name, (result, operand))
     return result
 
 
 def _compare(name: str, a: Expr, b: Expr) -> Expr:
-    known = COMPARISONS[name]
+    comparison = COMPARISONS[name]
     if a.__class__ is Number and b.__class__ is Number:
-        return _numeric(known, a, b)
+        return _numeric(comparison, a, b)
     if a is b:
-        return _numeric(known, ZERO, ZERO)
+        return _numeric(comparison, ZERO, ZERO)
     if a.sort < b.sort:  # the simpler one stands on the right: x > 0
-        return Func(OPERATORS[known.operator.translate(_MIRROR)].name, (b, a))
+        return Func(OPERATORS[comparison.operator.translate(_MIRROR)].name, (b, a))
     return Func(name, (a, b))
 
 

@@ -16,22 +16,22 @@ def mathml(root: Expr) -> str:
     return _MathML().write(root)
 
 
-def math_element(*parts: str) -> str:
+def math_element(*elements: str) -> str:
     """A whole formula from its parts."""
-    return f'<math displaystyle="true">{row(*parts)}</math>'
+    return f'<math displaystyle="true">{row(*elements)}</math>'
 
 
-def row(*parts: str) -> str:
-    return f"<mrow>{''.join(parts)}</mrow>"
+def row(*elements: str) -> str:
+    return f"<mrow>{''.join(elements)}</mrow>"
 
 
 def math_name(name: str, dot: bool = False) -> str:
     """A symbol's name: theta_r1 is θ with the index r1, q(b, 2) is q with the index b,2; `dot` marks its rate."""
     head, index, rate = name_parts(name)
-    shown = f"<mi>{escape(_GREEK.get(head, head))}</mi>"
+    element = f"<mi>{escape(_GREEK.get(head, head))}</mi>"
     if dot or rate:
-        shown = f'<mover accent="true">{shown}<mo>˙</mo></mover>'
-    return f"<msub>{shown}<mtext>{escape(index)}</mtext></msub>" if index else shown
+        element = f'<mover accent="true">{element}<mo>˙</mo></mover>'
+    return f"<msub>{element}<mtext>{escape(index)}</mtext></msub>" if index else element
 
 
 def equation(left: str, right: Expr) -> str:
@@ -55,10 +55,10 @@ class _MathML(Writer):
     def head(self, name: str) -> str:
         return escape(name)
 
-    def decimal(self, shown: str) -> Piece:
-        mantissa, _, exponent = shown.partition("e")
+    def decimal(self, digits: str) -> Piece:
+        mantissa, _, exponent = digits.partition("e")
         power = f"<mo>·</mo><msup><mn>10</mn><mn>{exponent and int(exponent)}</mn></msup>"
-        return row(self.NUMBER % mantissa, power) if exponent else self.NUMBER % shown, ATOM
+        return row(self.NUMBER % mantissa, power) if exponent else self.NUMBER % digits, ATOM
 
     def exponent(self, value: Rational) -> str:
         return self.NUMBER % value if isinstance(value, int) else self.GROUP % self._number(value)[0]

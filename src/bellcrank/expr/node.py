@@ -37,9 +37,9 @@ CONSTANT_KINDS = frozenset({"parameter", "constant"})
 LONG = 20  # terms of a sum that is worth an index (`sum_index`)
 
 
-def digest(*parts: object) -> int:
+def digest(*items: object) -> int:
     """A reproducible pseudo-random field element for the given parts."""
-    text = "\x1f".join(map(str, parts)).encode()
+    text = "\x1f".join(map(str, items)).encode()
     return int.from_bytes(blake2b(text, digest_size=16).digest(), "big") % PRIME
 
 
@@ -103,13 +103,13 @@ _references: dict[tuple[Any, ...], Any] = {}  # of `_Reference`; a WeakValueDict
 
 def _interned(key: tuple[Any, ...], node: Expr) -> Expr:
     """The one node of that key: another thread may have made it in the meantime."""
-    own = _Reference(node, _gone)
-    own.key = key
-    while (known := _references.setdefault(key, own)) is not own:
-        other = known()
-        if other is not None:
-            return other
-        _gone(known)
+    reference = _Reference(node, _gone)
+    reference.key = key
+    while (existing := _references.setdefault(key, reference)) is not reference:
+        existing_node = existing()
+        if existing_node is not None:
+            return existing_node
+        _gone(existing)
     return node
 
 
@@ -130,8 +130,8 @@ class Number(Expr):
         if value.__class__ is Fraction:
             value = normal(value)
             key = (cls, value.numerator, value.denominator) if value.__class__ is Fraction else (cls, value)
-        known = _references.get(key)
-        if known is None or (node := known()) is None:
+        reference = _references.get(key)
+        if reference is None or (node := reference()) is None:
             node = object.__new__(cls)
             node.value = value = rational(value)
             node.constant, node.order = True, 0
@@ -156,8 +156,8 @@ class Symbol(Expr):
 
     def __new__(cls, name: str, kind: str = "parameter", order: int = 0, positive: bool = False) -> Symbol:
         key = (cls, name, kind, order, positive)
-        known = _references.get(key)
-        if known is None or (node := known()) is None:
+        reference = _references.get(key)
+        if reference is None or (node := reference()) is None:
             node = object.__new__(cls)
             node.name, node.kind, node.order = name, kind, order
             node.constant = kind in CONSTANT_KINDS
@@ -177,48 +177,48 @@ class Sum(Expr):
     noted: tuple[tuple[int, ...], tuple[int, ...]]  # numerators and denominators
 
     def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
-        parts = tuple([core for core, _ in terms])
+        cores = tuple([core for core, _ in terms])
         noted = tuple([c.numerator for _, c in terms]), tuple([c.denominator for _, c in terms])
-        key = (cls, parts, *noted)
+        key = (cls, cores, *noted)
         known = _references.get(key)
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.terms, node.noted, node.index = terms, noted, None
-            node.parts = parts
+            node.parts = cores
             constant, order, fingerprint = True, terms[0][0].order, 0
-            least, most = POSITIVE, UNKNOWN
+            lowest_sign, highest_sign = POSITIVE, UNKNOWN
             for core, coefficient in terms:
                 constant = constant and core.constant
                 known = core.sign if core.sign and coefficient.numerator > 0 else UNKNOWN
-                if known < least:
-                    least = known
-                if known > most:
-                    most = known
+                if known < lowest_sign:
+                    lowest_sign = known
+                if known > highest_sign:
+                    highest_sign = known
                 if core.order < order:
                     order = core.order
                 number = coefficient if coefficient.__class__ is int else residue(coefficient)
                 fingerprint += number * core.fingerprint
             node.constant, node.order, node.fingerprint = constant, order, fingerprint % PRIME
-            node.sign = most if least else UNKNOWN
+            node.sign = highest_sign if lowest_sign else UNKNOWN
             node.sort = (RANK_SUM, node.fingerprint)
             return _interned(key, node)  # type: ignore[return-value]
         return node
 
-    def with_term(self, at: int, core: Expr, coefficient: Rational) -> Sum:
+    def with_term(self, position: int, core: Expr, coefficient: Rational) -> Sum:
         """A long sum with one more term at a place; its index serves both."""
 
         def inserted(items: tuple[Any, ...], item: Any) -> tuple[Any, ...]:
-            return (*items[:at], item, *items[at:])
+            return (*items[:position], item, *items[position:])
 
         above, below = self.noted
         noted = inserted(above, coefficient.numerator), inserted(below, coefficient.denominator)
-        parts = inserted(self.parts, core)
-        key = (Sum, parts, *noted)
-        known = _references.get(key)
-        if known is None or (node := known()) is None:
+        cores = inserted(self.parts, core)
+        key = (Sum, cores, *noted)
+        reference = _references.get(key)
+        if reference is None or (node := reference()) is None:
             node = object.__new__(Sum)
             node.terms, node.noted, node.index = inserted(self.terms, (core, coefficient)), noted, self.index
-            node.parts = parts
+            node.parts = cores
             sign = core.sign if coefficient.numerator > 0 else UNKNOWN
             node.constant, node.order = self.constant and core.constant, min(self.order, core.order)
             node.fingerprint = (self.fingerprint + residue(coefficient) * core.fingerprint) % PRIME
@@ -241,8 +241,8 @@ class Product(Expr):
 
     def __new__(cls, coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...]) -> Product:
         key = (cls, coefficient.numerator, coefficient.denominator, factors)
-        known = _references.get(key)
-        if known is None or (node := known()) is None:
+        reference = _references.get(key)
+        if reference is None or (node := reference()) is None:
             node = object.__new__(cls)
             node.coefficient, node.factors, node._core = coefficient, factors, None
             node.parts = next(zip(*factors, strict=True), ())
@@ -277,8 +277,8 @@ class Func(Expr):
 
     def __new__(cls, name: str, args: tuple[Expr, ...], function: Any = None) -> Func:
         key = (cls, name, args, function)
-        known = _references.get(key)
-        if known is None or (node := known()) is None:
+        reference = _references.get(key)
+        if reference is None or (node := reference()) is None:
             node = object.__new__(cls)
             node.name, node.args, node.function = name, args, function
             node.parts = args
@@ -311,8 +311,8 @@ class Held(Expr):
 
     def __new__(cls, definition: Expr) -> Held:
         key = (cls, definition)
-        known = _references.get(key)
-        if known is None or (node := known()) is None:
+        reference = _references.get(key)
+        if reference is None or (node := reference()) is None:
             node = object.__new__(cls)
             node.definition = definition
             node.parts = (definition,)
@@ -330,11 +330,11 @@ def power_residue(base: int, exponent: Rational) -> int:
         if exponent < 0:
             raise ModelError("division by an expression that is identically zero")
         return 0
-    whole = math.floor(exponent)
-    result = pow(base, whole, PRIME)
+    integer_part = math.floor(exponent)
+    result = pow(base, integer_part, PRIME)
     if isinstance(exponent, Fraction):
         root = digest("root", base, exponent.denominator)
-        result = result * pow(root, exponent.numerator - whole * exponent.denominator, PRIME) % PRIME
+        result = result * pow(root, exponent.numerator - integer_part * exponent.denominator, PRIME) % PRIME
     return result
 
 
@@ -351,10 +351,10 @@ def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
 
 def _function_order(name: str, args: tuple[Expr, ...]) -> int:
     """Small order of a function that is not a series: that of its arguments where the value is one of them."""
-    known = FUNCTIONS.get(name)
-    if known is None or known.grows_with is None:
+    builtin = FUNCTIONS.get(name)
+    if builtin is None or builtin.grows_with is None:
         return 0
-    return min((a.order for a in args[known.grows_with] if a is not ZERO), default=0)
+    return min((a.order for a in args[builtin.grows_with] if a is not ZERO), default=0)
 
 
 def sign_of_power(base: Expr, exponent: Rational) -> int:
@@ -366,18 +366,18 @@ def sign_of_power(base: Expr, exponent: Rational) -> int:
 
 def _function_sign(name: str, args: tuple[Expr, ...]) -> int:
     """What is known of the sign of a built-in function: by itself, or from the arguments it chooses from."""
-    known = FUNCTIONS.get(name)
-    if known is None:
+    builtin = FUNCTIONS.get(name)
+    if builtin is None:
         return UNKNOWN
-    if known.chooses:
+    if builtin.chooses:
         return min(a.sign for a in args[-2:])
-    return POSITIVE if known.positive else NEVER_NEGATIVE if known.never_negative else UNKNOWN
+    return POSITIVE if builtin.positive else NEVER_NEGATIVE if builtin.never_negative else UNKNOWN
 
 
 def _natural(name: str) -> tuple[Any, ...]:
     """Parts of a sort key that puts q2 before q10."""
-    parts = re.findall("[0-9]+|[^0-9]+", name)
-    return tuple((0, len(p.lstrip("0")), p.lstrip("0"), p) if p[0] in "0123456789" else (1, 0, p) for p in parts)
+    runs = re.findall("[0-9]+|[^0-9]+", name)
+    return tuple((0, len(p.lstrip("0")), p.lstrip("0"), p) if p[0] in "0123456789" else (1, 0, p) for p in runs)
 
 
 def normal(value: Rational) -> Rational:

@@ -69,10 +69,10 @@ class Writer:
         self.names = names or {}
 
     def write(self, root: Expr) -> str:
-        done: dict[Expr, Piece] = {}
+        fragments: dict[Expr, Piece] = {}
         for node in postorder((root,)):
-            done[node] = (self.names[node], ATOM) if node in self.names else self._piece(node, done)
-        return done[root][0]
+            fragments[node] = (self.names[node], ATOM) if node in self.names else self._piece(node, fragments)
+        return fragments[root][0]
 
     def symbol(self, name: str) -> str:
         return name
@@ -81,65 +81,65 @@ class Writer:
         """The name of a function, where it is called by its name."""
         return name
 
-    def decimal(self, shown: str) -> Piece:
+    def decimal(self, digits: str) -> Piece:
         """A positive number as Python writes it."""
-        return self.NUMBER % shown, ATOM
+        return self.NUMBER % digits, ATOM
 
     def exponent(self, value: Rational) -> str:
         return self._wrap((str(value), ATOM if isinstance(value, int) else TERM), ATOM)
 
-    def _piece(self, node: Expr, done: Mapping[Expr, Piece]) -> Piece:
+    def _piece(self, node: Expr, fragments: Mapping[Expr, Piece]) -> Piece:
         if isinstance(node, Number):
             return self._number(node.value)
         if isinstance(node, Symbol):
             return self.symbol(node.name), ATOM
         if isinstance(node, Func):
-            return self._function(node, [done[a] for a in node.args])
+            return self._function(node, [fragments[a] for a in node.args])
         if isinstance(node, Held):
-            return done[node.definition]
+            return fragments[node.definition]
         if isinstance(node, Sum):
-            return self._sum(node, done), SUM
+            return self._sum(node, fragments), SUM
         assert isinstance(node, Product)
-        return self._product(node.coefficient, node.factors, done)
+        return self._product(node.coefficient, node.factors, fragments)
 
-    def _wrap(self, piece: Piece, needed: int) -> str:
-        return piece[0] if piece[1] >= needed else self.PARENTHESES % piece[0]
+    def _wrap(self, fragment: Piece, min_strength: int) -> str:
+        return fragment[0] if fragment[1] >= min_strength else self.PARENTHESES % fragment[0]
 
     def _number(self, value: Rational) -> Piece:
         above, below = abs(value.numerator), value.denominator
-        shown = str(above) if below == 1 else _decimal(size(value))
+        digits = str(above) if below == 1 else _decimal(size(value))
         body, strength = self.FRACTION % (self.NUMBER % above, self.NUMBER % below), TERM
-        if shown is not None:
-            body, strength = self.decimal(shown)
+        if digits is not None:
+            body, strength = self.decimal(digits)
         return (self.NEGATIVE % body, SUM) if value < 0 else (body, strength)
 
     def _function(self, node: Func, args: list[Piece]) -> Piece:
         texts = [a[0] for a in args]
-        known = getattr(FUNCTIONS[node.name], self.COLUMN) if node.function is None else ""
+        notation = getattr(FUNCTIONS[node.name], self.COLUMN) if node.function is None else ""
         if node.function is None and node.name in COMPARISONS:
-            return self.COMPARISON % (texts[0], known, texts[1]), ATOM if self.FLAT else 0
+            return self.COMPARISON % (texts[0], notation, texts[1]), ATOM if self.FLAT else 0
         if node.function is None and node.name == "pow":
             exponent = self._wrap(args[1], ATOM) if self.FLAT else self.GROUP % texts[1]
             return self.POWER % (self._wrap(args[0], ATOM), exponent), FACTOR
-        if "#1" in known:
-            return self.GROUP % known.replace("#1", texts[0]), ATOM
-        return self.CALL % (known or self.head(node.name), self.COMMA.join(texts)), ATOM
+        if "#1" in notation:
+            return self.GROUP % notation.replace("#1", texts[0]), ATOM
+        return self.CALL % (notation or self.head(node.name), self.COMMA.join(texts)), ATOM
 
-    def _sum(self, node: Sum, done: Mapping[Expr, Piece]) -> str:
-        joined = ""
+    def _sum(self, node: Sum, fragments: Mapping[Expr, Piece]) -> str:
+        terms_text = ""
         for core, c in node.terms:
             if isinstance(core, Product):  # its number stands in front; in the statements of a program, inside
                 c = c * core.coefficient
-            term = self._wrap(self._product(size(c), factors_of(core), done), TERM)
-            joined += (self.SIGNS if joined else self.FIRST)[c < 0] % term
-        return self.GROUP % joined
+            term = self._wrap(self._product(size(c), factors_of(core), fragments), TERM)
+            terms_text += (self.SIGNS if terms_text else self.FIRST)[c < 0] % term
+        return self.GROUP % terms_text
 
-    def _product(self, coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:
+    def _product(self, coefficient: Rational, factors: Factors, fragments: Mapping[Expr, Piece]) -> Piece:
         if not factors:
             return self._number(coefficient)
         top, bottom = ([(self.decimal(x)[0], ATOM)] if x else [] for x in _scale(size(coefficient)))
         for base, exponent in factors:
-            (top if exponent > 0 else bottom).append(self._power(done[base], size(exponent)))
+            (top if exponent > 0 else bottom).append(self._power(fragments[base], size(exponent)))
         body = self._beside(top)
         if bottom:
             below = self._beside(bottom, alone=True)
@@ -166,8 +166,8 @@ class Writer:
 def _decimal(value: Rational) -> str | None:
     """The decimal number that is exactly the value, if a short one is."""
     try:
-        shown = repr(float(value))
-        return shown if Fraction(shown) == value else None
+        digits = repr(float(value))
+        return digits if Fraction(digits) == value else None
     except (OverflowError, ValueError):
         return None
 
@@ -206,8 +206,8 @@ def latex_text(name: str) -> str:
 def latex_name(name: str) -> str:
     """A symbol's name in LaTeX: theta_r1 is \\theta_{r1}, q(b, 2) is q_{b,2}, u1' has a dot."""
     if name.endswith("'"):
-        head, index, rest = latex_name(name[:-1]).partition("_{")
-        return rf"\dot{{{head}}}{index}{rest}"
+        head, index, suffix = latex_name(name[:-1]).partition("_{")
+        return rf"\dot{{{head}}}{index}{suffix}"
     head, index, rate = name_parts(name)
     if head in _LETTERS:
         head = "\\" + head
@@ -229,10 +229,10 @@ class _Latex(Writer):
     def head(self, name: str) -> str:
         return rf"\operatorname{{{latex_text(name)}}}"
 
-    def decimal(self, shown: str) -> Piece:
-        mantissa, _, exponent = shown.partition("e")
+    def decimal(self, digits: str) -> Piece:
+        mantissa, _, exponent = digits.partition("e")
         if not exponent:
-            return shown, ATOM
+            return digits, ATOM
         power = f"10^{{{int(exponent)}}}"
         return power if mantissa == "1" else rf"{mantissa} \cdot {power}", TERM
 

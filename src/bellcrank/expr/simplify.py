@@ -64,10 +64,10 @@ def simplify(given: Any) -> Any:
     return _each(given, _shortest)
 
 
-def _each(given: Any, change: Callable[[Expr], Expr]) -> Any:
-    if isinstance(given, list | tuple):
-        return type(given)(_each(x, change) for x in given)
-    return change(expression(given))
+def _each(expressions: Any, rewrite: Callable[[Expr], Expr]) -> Any:
+    if isinstance(expressions, list | tuple):
+        return type(expressions)(_each(x, rewrite) for x in expressions)
+    return rewrite(expression(expressions))
 
 
 def _shortest(e: Expr) -> Expr:

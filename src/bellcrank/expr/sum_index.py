@@ -29,29 +29,29 @@ class SumIndex:
         """Notes a term that surely joins with none that is noted; false, if that is not sure."""
         above, below, count = c.numerator, c.denominator, len(factors)
         powers = [(b, x) for b, x in factors if b.__class__ is Func and x >= 2]
-        wanted = (-above, below, count - 1)
+        counterpart = (-above, below, count - 1)
         squared = any(x == 2 and b.name in OTHER for b, x in powers)
         if core.order or core.__class__ is Sum or (above, below, count) in self.wanted:
             return False
         if any((OTHER.get(b.name, ""), b.args) in self.powers for b, _ in powers):
             return False
-        if squared and (wanted in self.numbers or not _is_plain(factors)):
+        if squared and (counterpart in self.numbers or not _is_plain(factors)):
             return False
         self.powers.update((b.name, b.args) for b, _ in powers)
         self.numbers.add((above, below, count))
         if squared:
-            self.wanted.add(wanted)
+            self.wanted.add(counterpart)
         return True
 
 
 def index_of(terms: Iterable[tuple[Expr, Rational, Factors]]) -> SumIndex | None:
     """The index of a sum; None if its terms are not in order, or some might join."""
-    found, last = SumIndex(), None
+    index, last = SumIndex(), None
     for core, c, factors in terms:
-        if (last is not None and not last < core.sort) or not found.take(core, c, factors):
+        if (last is not None and not last < core.sort) or not index.take(core, c, factors):
             return None
         last = core.sort
-    return found
+    return index
 
 
 def _is_plain(factors: Factors) -> bool:

@@ -97,7 +97,7 @@ class Table:
         if len(self.axes) == 1:
             return self._value_1(float(args[0]))
         x = [min(max(float(a), axis[0]), axis[-1]) for a, axis in zip(args, self.axes, strict=True)]
-        if any(n > 0 and inside != a for n, inside, a in zip(self.derivative, x, args, strict=True)):
+        if any(n > 0 and clipped != a for n, clipped, a in zip(self.derivative, x, args, strict=True)):
             return 0.0  # outside, the end value holds
         if self.order == 1:
             return self._bilinear(*x)
@@ -105,37 +105,37 @@ class Table:
 
     def _bilinear(self, x: float, y: float) -> float:
         """Value or slope in the cell that holds (x, y)."""
-        corner, share, size = [], [], []
-        for axis, at in zip(self.axes, (x, y), strict=True):
-            i = min(max(bisect_right(axis, at) - 1, 0), len(axis) - 2)
+        corner, fraction, size = [], [], []
+        for axis, coordinate in zip(self.axes, (x, y), strict=True):
+            i = min(max(bisect_right(axis, coordinate) - 1, 0), len(axis) - 2)
             corner.append(i)
             size.append(axis[i + 1] - axis[i])
-            share.append((at - axis[i]) / size[-1])
+            fraction.append((coordinate - axis[i]) / size[-1])
         total = 0.0
         for di in (0, 1):
             for dj in (0, 1):
                 weight = 1.0
-                for n, d, s, h in zip(self.derivative, (di, dj), share, size, strict=True):
+                for n, d, s, h in zip(self.derivative, (di, dj), fraction, size, strict=True):
                     weight *= (s if d else 1 - s) if n == 0 else (1 if d else -1) / h
                 total += weight * self.values[corner[0] + di][corner[1] + dj]
         return total
 
     def _value_1(self, x: float) -> float:
         axis = self.axes[0]
-        inside = min(max(x, axis[0]), axis[-1])
+        clipped = min(max(x, axis[0]), axis[-1])
         n = self.derivative[0]
-        value = float(self._spline_1(inside, n))
-        if x != inside and n < 2:  # continues with the end slope
-            slope = float(self._spline_1(inside, 1))
-            return value + slope * (x - inside) if n == 0 else slope
-        return 0.0 if x != inside else value
+        value = float(self._spline_1(clipped, n))
+        if x != clipped and n < 2:  # continues with the end slope
+            slope = float(self._spline_1(clipped, 1))
+            return value + slope * (x - clipped) if n == 0 else slope
+        return 0.0 if x != clipped else value
 
     @property
     def powers(self) -> np.ndarray:
         """Coefficients of the pieces of a table of one argument, highest power first."""
         if self.order == 3:
-            found: np.ndarray = self._spline_1.c
-            return found
+            coefficients: np.ndarray = self._spline_1.c
+            return coefficients
         x, y = np.array(self.axes[0]), np.array(self.values)
         return np.array([np.diff(y) / np.diff(x), y[:-1]])
 
@@ -158,12 +158,12 @@ class Table:
         times = tuple(n + (i == index) for i, n in enumerate(self.derivative))
         if self.order == 1 and sum(times) > 1:
             raise ModelError(f"table '{self.name}' is made of straight lines and has no second derivative; use order=3")
-        known = self._derivatives
-        if times not in known:
+        derivatives = self._derivatives
+        if times not in derivatives:
             name = f"{self.given.name}_d{''.join(map(str, times))}"
-            known[times] = replace(self, name=name, derivative=times)
-            known[times].__dict__["_derivatives"] = known
-        return Func(known[times].name, tuple(args), known[times])
+            derivatives[times] = replace(self, name=name, derivative=times)
+            derivatives[times].__dict__["_derivatives"] = derivatives
+        return Func(derivatives[times].name, tuple(args), derivatives[times])
 
     @property
     def given(self) -> Table:
@@ -217,13 +217,13 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
     >>> round(float(udot[0]), 6)
     -275.0
     """
-    rest = list(more)
-    if rest and isinstance(rest[-1], int):
-        order = rest.pop()
+    extra = list(more)
+    if extra and isinstance(extra[-1], int):
+        order = extra.pop()
     if not isinstance(order, int) or order not in (1, 3):
         raise ModelError(f"table: order={order!r} must be 1 (straight lines) or 3 (cubic)")
-    axes = [x] if not rest else [x, y]
-    values = y if not rest else rest[0]
+    axes = [x] if not extra else [x, y]
+    values = y if not extra else extra[0]
     checked = tuple(_axis(a, name) for a in axes)
     try:
         array = np.asarray(values, dtype=float)

@@ -91,76 +91,76 @@ class _Yard:
         position = 0
         while (match := self.tokens.match(self.source, position)) is not None:
             kind = match.lastgroup or ""
-            token, at = match[kind], match.start(kind)
+            token, token_start = match[kind], match.start(kind)
             position = match.end()
             if kind == "op":
-                {"(": self.open, ")": self.close, ",": self.comma}.get(token, self.operator)(token, at)
+                {"(": self.open, ")": self.close, ",": self.comma}.get(token, self.operator)(token, token_start)
             elif kind == "name" and (call := CALL.match(self.source, position)):
-                self.expect_operand(token, at)
-                self.stack.append((f"call {token}", at, len(self.output)))
+                self.expect_operand(token, token_start)
+                self.stack.append((f"call {token}", token_start, len(self.output)))
                 position = call.end()
             else:
-                self.operand(kind, token, at)
-        if rest := SPACE.sub("", self.source[position:], 1):
-            raise self.fail(f"unexpected character {rest[0]!r}", len(self.source) - len(rest))
+                self.operand(kind, token, token_start)
+        if unparsed := SPACE.sub("", self.source[position:], 1):
+            raise self.fail(f"unexpected character {unparsed[0]!r}", len(self.source) - len(unparsed))
         return self.finish()
 
-    def fail(self, message: str, at: int) -> ExpressionError:
-        return ExpressionError(message, text=self.source, position=at)
+    def fail(self, message: str, position: int) -> ExpressionError:
+        return ExpressionError(message, text=self.source, position=position)
 
-    def expect_operand(self, token: str, at: int) -> None:
+    def expect_operand(self, token: str, position: int) -> None:
         if not self.operand_next:
-            raise self.fail(f"an operator is missing before {token!r}", at)
+            raise self.fail(f"an operator is missing before {token!r}", position)
 
-    def operand(self, kind: str, token: str, at: int) -> None:
-        self.expect_operand(token, at)
+    def operand(self, kind: str, token: str, position: int) -> None:
+        self.expect_operand(token, position)
         args: tuple[Any, ...] = (token,)
         if kind == "number":
-            args = (_number(token, self.source, at),)
+            args = (_number(token, self.source, position),)
         elif kind == "unit":
             inner = token[1:-1].strip()
             body, axis = inner[:-1].strip(), inner[-1]
             args = (body.removesuffix("."), AXES[axis]) if axis in AXES else (body, int(axis))
-        self.output.append(Syntax(kind, args, at, self.source))
+        self.output.append(Syntax(kind, args, position, self.source))
         self.operand_next = False
 
-    def operator(self, token: str, at: int) -> None:
+    def operator(self, token: str, position: int) -> None:
         op = "**" if token == "^" else token
         if self.operand_next:
             if op == "-":
-                self.stack.append(("neg", at, 0))
+                self.stack.append(("neg", position, 0))
             elif op != "+":
-                raise self.fail(f"something is missing before {token!r}", at)
+                raise self.fail(f"something is missing before {token!r}", position)
             return
         while self.stack and self.stack[-1][0] in BINDING and _binds(self.stack[-1][0], op):
             self.reduce()
-        self.stack.append((op, at, 0))
+        self.stack.append((op, position, 0))
         self.operand_next = True
 
-    def open(self, token: str, at: int) -> None:
-        self.expect_operand(token, at)
-        self.stack.append(("(", at, len(self.output)))
+    def open(self, token: str, position: int) -> None:
+        self.expect_operand(token, position)
+        self.stack.append(("(", position, len(self.output)))
 
-    def close(self, token: str, at: int) -> None:
+    def close(self, token: str, position: int) -> None:
         empty_call = self.stack and self.stack[-1][0].startswith("call ") and self.stack[-1][2] == len(self.output)
         if self.operand_next and not empty_call:
-            raise self.fail("something is missing before ')'", at)
+            raise self.fail("something is missing before ')'", position)
         self.reduce_to_parenthesis()
         if not self.stack:
-            raise self.fail("')' without '('", at)
-        op, where, base = self.stack.pop()
+            raise self.fail("')' without '('", position)
+        op, open_position, base = self.stack.pop()
         if op != "(":
             args = tuple(self.output[base:])
             del self.output[base:]
-            self.output.append(Syntax("call", (op[5:], *args), where, self.source))
+            self.output.append(Syntax("call", (op[5:], *args), open_position, self.source))
         self.operand_next = False
 
-    def comma(self, token: str, at: int) -> None:
+    def comma(self, token: str, position: int) -> None:
         if self.operand_next:
-            raise self.fail("something is missing before ','", at)
+            raise self.fail("something is missing before ','", position)
         self.reduce_to_parenthesis()
         if not self.stack or self.stack[-1][0] == "(":
-            raise self.fail("',' outside the arguments of a function", at)
+            raise self.fail("',' outside the arguments of a function", position)
         self.operand_next = True
 
     def reduce_to_parenthesis(self) -> None:
@@ -168,54 +168,54 @@ class _Yard:
             self.reduce()
 
     def reduce(self) -> None:
-        op, at, _ = self.stack.pop()
+        op, position, _ = self.stack.pop()
         count = 1 if op == "neg" else 2
         args = tuple(self.output[-count:])
         del self.output[-count:]
-        self.output.append(Syntax(op, args, at, self.source))
+        self.output.append(Syntax(op, args, position, self.source))
 
     def finish(self) -> Syntax:
         if self.operand_next:
-            what = "the formula ends too early" if self.source.strip() else "the formula is empty"
-            raise self.fail(what, len(self.source.rstrip()))
+            message = "the formula ends too early" if self.source.strip() else "the formula is empty"
+            raise self.fail(message, len(self.source.rstrip()))
         while self.stack:
-            op, at, _ = self.stack[-1]
+            op, position, _ = self.stack[-1]
             if op not in BINDING:
-                raise self.fail("'(' is never closed", self.source.index("(", at))
+                raise self.fail("'(' is never closed", self.source.index("(", position))
             self.reduce()
         return self.output[0]
 
 
-def _number(token: str, source: str, at: int) -> Fraction:
+def _number(token: str, source: str, position: int) -> Fraction:
     """The exact value of a number; what a computer number cannot hold is not written out digit by digit."""
-    written = token.lower().replace("d", "e")
-    value = float(written)
-    if math.isinf(value) or len(token) > LONGEST_NUMBER or (value == 0 and re.search("[1-9]", written.split("e")[0])):
-        raise ExpressionError("this number is too long, too large or too small", text=source, position=at)
-    return Fraction(written) if value else Fraction(0)
+    literal = token.lower().replace("d", "e")
+    value = float(literal)
+    if math.isinf(value) or len(token) > LONGEST_NUMBER or (value == 0 and re.search("[1-9]", literal.split("e")[0])):
+        raise ExpressionError("this number is too long, too large or too small", text=source, position=position)
+    return Fraction(literal) if value else Fraction(0)
 
 
 def _binds(top: str, new: str) -> bool:
     return BINDING[top] > BINDING[new] or (BINDING[top] == BINDING[new] and new not in RIGHT)
 
 
-def parts_first(roots: Iterable[T], parts: Callable[[T], Collection[T]]) -> list[T]:
+def parts_first(roots: Iterable[T], children: Callable[[T], Collection[T]]) -> list[T]:
     """All nodes below the roots once, parts before wholes, in their order."""
     order: list[T] = []
-    seen: set[T] = set()
+    visited: set[T] = set()
     for root in roots:
-        stack = [] if root in seen else [(root, iter(parts(root)))]
-        seen.add(root)
+        stack = [] if root in visited else [(root, iter(children(root)))]
+        visited.add(root)
         while stack:
-            node, rest = stack[-1]
-            for part in rest:
-                if part not in seen:
-                    seen.add(part)
-                    below = parts(part)
+            node, child_iterator = stack[-1]
+            for child in child_iterator:
+                if child not in visited:
+                    visited.add(child)
+                    below = children(child)
                     if below:
-                        stack.append((part, iter(below)))
+                        stack.append((child, iter(below)))
                         break
-                    order.append(part)  # most nodes are leaves: they do not wait on the stack
+                    order.append(child)  # most nodes are leaves: they do not wait on the stack
             else:
                 stack.pop()
                 order.append(node)
@@ -225,7 +225,7 @@ def parts_first(roots: Iterable[T], parts: Callable[[T], Collection[T]]) -> list
 def long_sums(root: Syntax) -> Syntax:
     """The same formula with every very long a + b - c + ... as one `sum`, whose terms may be `neg`: adding them one by
     one would take the square of their number."""
-    done: dict[Syntax, Syntax] = {}
+    rebuilt: dict[Syntax, Syntax] = {}
     chains: dict[Syntax, list[Syntax]] = {}  # terms of sums that may continue
     nodes = postorder_syntax(root)
     if sum(node.op in ("+", "-") for node in nodes) < LONG_SUM:
@@ -233,17 +233,19 @@ def long_sums(root: Syntax) -> Syntax:
     for node in nodes:
         if node.op in ("+", "-") and len(node.children) == 2:
             left, right = node.children
-            terms = chains.pop(left, None) or [done[left]]
-            terms.append(done[right] if node.op == "+" else Syntax("neg", (done[right],), node.position, node.source))
+            terms = chains.pop(left, None) or [rebuilt[left]]
+            terms.append(
+                rebuilt[right] if node.op == "+" else Syntax("neg", (rebuilt[right],), node.position, node.source)
+            )
             chains[node] = terms
             if len(terms) < LONG_SUM:
-                done[node] = Syntax(node.op, (done[left], done[right]), node.position, node.source)
+                rebuilt[node] = Syntax(node.op, (rebuilt[left], rebuilt[right]), node.position, node.source)
             else:
-                done[node] = Syntax("sum", tuple(terms), node.position, node.source)
+                rebuilt[node] = Syntax("sum", tuple(terms), node.position, node.source)
         else:
-            args = tuple(done[a] if isinstance(a, Syntax) else a for a in node.args)
-            done[node] = Syntax(node.op, args, node.position, node.source)
-    return done[root]
+            args = tuple(rebuilt[a] if isinstance(a, Syntax) else a for a in node.args)
+            rebuilt[node] = Syntax(node.op, args, node.position, node.source)
+    return rebuilt[root]
 
 
 def postorder_syntax(root: Syntax) -> list[Syntax]:
@@ -253,17 +255,17 @@ def postorder_syntax(root: Syntax) -> list[Syntax]:
 
 def evaluate_syntax(root: Syntax, meaning: Callable[[Syntax, list[Any]], Any]) -> Any:
     """The value of a formula, given the meaning of one node with the values of its children."""
-    done: dict[Syntax, Any] = {}
+    values: dict[Syntax, Any] = {}
     for node in postorder_syntax(root):
-        done[node] = meaning(node, [done[c] for c in children_of(node)])
-    return done[root]
+        values[node] = meaning(node, [values[c] for c in children_of(node)])
+    return values[root]
 
 
 def show(root: Syntax) -> str:
     """A formula as text."""
-    done: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for node in postorder_syntax(root):
-        parts = [done[id(c)] for c in node.children]
+        operands = [texts[id(c)] for c in node.children]
         match node.op:
             case "number":
                 value: Fraction = node.args[0]
@@ -277,11 +279,11 @@ def show(root: Syntax) -> str:
             case "value":
                 text = getattr(node.args[0], "name", None) or str(node.args[0])
             case "call":
-                text = f"{node.args[0]}({', '.join(parts)})"
+                text = f"{node.args[0]}({', '.join(operands)})"
             case "neg":
-                text = f"-({parts[0]})"
+                text = f"-({operands[0]})"
             case op:
-                text = f"({parts[0]} {op} {parts[1]})"
-        done[id(node)] = text
-    result = done[id(root)]
+                text = f"({operands[0]} {op} {operands[1]})"
+        texts[id(node)] = text
+    result = texts[id(root)]
     return result[1:-1] if root.op in "+-*/**" and result.startswith("(") else result

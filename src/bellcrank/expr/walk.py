@@ -21,33 +21,33 @@ STILL = _Constants()
 
 def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> list[Expr]:
     """Every node below the roots once, parts before wholes, in argument order; those `known` are passed over."""
-    found: list[Expr] = []
-    seen: set[Expr] = set()
-    still = known is STILL  # asked of the node itself: most walks pass over constants
-    passed: Container[Expr] = () if still else known
+    order: list[Expr] = []
+    visited: set[Expr] = set()
+    skip_constants = known is STILL  # asked of the node itself: most walks pass over constants
+    skipped: Container[Expr] = () if skip_constants else known
     for root in roots:
-        if root in seen or (root.constant if still else root in known):
+        if root in visited or (root.constant if skip_constants else root in known):
             continue
-        seen.add(root)
-        waiting: list[tuple[Expr, Iterator[Expr]]] = []
-        node, parts = root, iter(_parts(root, into_held))
+        visited.add(root)
+        stack: list[tuple[Expr, Iterator[Expr]]] = []
+        node, part_iterator = root, iter(_parts(root, into_held))
         while True:
-            for part in parts:
-                if part in seen or (still and part.constant) or (passed and part in passed):
+            for part in part_iterator:
+                if part in visited or (skip_constants and part.constant) or (skipped and part in skipped):
                     continue
-                seen.add(part)
+                visited.add(part)
                 below = part.parts if into_held else _parts(part, False)
                 if below:
-                    waiting.append((node, parts))
-                    node, parts = part, iter(below)
+                    stack.append((node, part_iterator))
+                    node, part_iterator = part, iter(below)
                     break
-                found.append(part)
+                order.append(part)
             else:
-                found.append(node)
-                if not waiting:
+                order.append(node)
+                if not stack:
                     break
-                node, parts = waiting.pop()
-    return found
+                node, part_iterator = stack.pop()
+    return order
 
 
 def _parts(node: Expr, into_held: bool) -> tuple[Expr, ...]:
@@ -61,35 +61,35 @@ def symbols(*roots: Expr) -> list[Symbol]:
 
 def leaves(roots: Iterable[Expr]) -> list[Symbol]:
     """The symbols below the roots, in any order."""
-    found: list[Symbol] = []
-    seen = set(roots)
-    stack = [*seen]
+    leaf_symbols: list[Symbol] = []
+    visited = set(roots)
+    stack = [*visited]
     while stack:
         node = stack.pop()
         if node.__class__ is Symbol:
-            found.append(node)
+            leaf_symbols.append(node)
         for part in node.parts:
-            if part not in seen:
-                seen.add(part)
+            if part not in visited:
+                visited.add(part)
                 stack.append(part)
-    return found
+    return leaf_symbols
 
 
-def depends_on(root: Expr, wanted: Callable[[Symbol], bool]) -> bool:
-    return any(isinstance(n, Symbol) and wanted(n) for n in postorder((root,)))
+def depends_on(root: Expr, predicate: Callable[[Symbol], bool]) -> bool:
+    return any(isinstance(n, Symbol) and predicate(n) for n in postorder((root,)))
 
 
-def rebuild(node: Expr, parts: Mapping[Expr, Expr]) -> Expr:
+def rebuild(node: Expr, rebuilt_parts: Mapping[Expr, Expr]) -> Expr:
     """The node made again from new parts, through the creators."""
     if isinstance(node, Sum):
-        return add(*(mul(Number(c), parts[core]) for core, c in node.terms))
+        return add(*(mul(Number(c), rebuilt_parts[core]) for core, c in node.terms))
     if isinstance(node, Product):
-        return mul(Number(node.coefficient), *(power(parts[b], Number(x)) for b, x in node.factors))
+        return mul(Number(node.coefficient), *(power(rebuilt_parts[b], Number(x)) for b, x in node.factors))
     if isinstance(node, Func):
-        args = tuple(parts[a] for a in node.args)
+        args = tuple(rebuilt_parts[a] for a in node.args)
         return Func(node.name, args, node.function) if node.function is not None else function(node.name, *args)
     if isinstance(node, Held):
-        return hold(parts[node.definition])
+        return hold(rebuilt_parts[node.definition])
     return node
 
 
@@ -108,14 +108,14 @@ def bare(e: Expr) -> Expr:
 def transform(roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True) -> list[Expr]:
     """The roots with every node for which `replace` returns something replaced; the rest rebuilt where needed."""
     roots = list(roots)
-    done: dict[Expr, Expr] = {}
+    rebuilt: dict[Expr, Expr] = {}
     for node in postorder(roots, into_held):
         new = replace(node)
         if new is None:
-            parts = _parts(node, into_held)
-            new = node if all(done[p] is p for p in parts) else rebuild(node, done)
-        done[node] = new
-    return [done[r] for r in roots]
+            operands = _parts(node, into_held)
+            new = node if all(rebuilt[p] is p for p in operands) else rebuild(node, rebuilt)
+        rebuilt[node] = new
+    return [rebuilt[r] for r in roots]
 
 
 def substitute(root: Expr, values: Mapping[Expr, Expr]) -> Expr:
@@ -125,10 +125,10 @@ def substitute(root: Expr, values: Mapping[Expr, Expr]) -> Expr:
 
 def release(root: Expr) -> Expr:
     """root with every held intermediate result written out."""
-    done: dict[Expr, Expr] = {}
+    released: dict[Expr, Expr] = {}
     for node in postorder((root,)):
         if isinstance(node, Held):
-            done[node] = done[node.definition]
+            released[node] = released[node.definition]
         else:
-            done[node] = node if all(done[p] is p for p in node.parts) else rebuild(node, done)
-    return done[root]
+            released[node] = node if all(released[p] is p for p in node.parts) else rebuild(node, released)
+    return released[root]

@@ -24,12 +24,12 @@ TABLES = {ending: f for ending, f in FORMATS.items() if f.write_table is not Non
 def write_record(path: str | Path, record: Record, **layouts: bool) -> Path:
     """Writes a record in the format of the path's ending; `layouts` are those of the format, true where wanted."""
     path = Path(path)
-    chosen = _format(path, "save to")
-    wanted = {name: True for name, value in layouts.items() if value}
-    if foreign := [name for name in wanted if name not in chosen.layouts]:
+    entry = _format(path, "save to")
+    layouts_wanted = {name: True for name, value in layouts.items() if value}
+    if foreign := [name for name in layouts_wanted if name not in entry.layouts]:
         owner = next(f for f in FORMATS.values() if foreign[0] in f.layouts)
         raise RunError(f"{' and '.join(foreign)} is a layout of {owner.name} files, '{path.name}' is another one")
-    guarded("write", path, lambda: _whole(chosen.write, path, cleaned(record, path), **wanted))
+    guarded("write", path, lambda: _whole(entry.write, path, cleaned(record, path), **layouts_wanted))
     return path
 
 
@@ -42,9 +42,9 @@ def write_table(path: str | Path, table: Table) -> Path:
     return path
 
 
-def _whole(write: Callable[..., None], path: Path, *what: Any, **wanted: bool) -> None:
-    with Parts() as parts:
-        write(parts, path, *what, **wanted)
+def _whole(write: Callable[..., None], path: Path, *arguments: Any, **layouts: bool) -> None:
+    with Parts() as partial_files:
+        write(partial_files, path, *arguments, **layouts)
 
 
 def read_record(path: str | Path) -> Record:
@@ -55,9 +55,9 @@ def read_record(path: str | Path) -> Record:
 def read_contents(path: str | Path) -> Contents:
     """All columns of a file in the format of its ending, whether over time or not."""
     path = Path(path)
-    chosen = _format(path, "read")
+    entry = _format(path, "read")
     not_a_pipe(path)
-    return named(guarded("read", path, lambda: chosen.read(path)), path)
+    return named(guarded("read", path, lambda: entry.read(path)), path)
 
 
 def read_groups(path: str | Path) -> list[Contents]:
@@ -67,14 +67,16 @@ def read_groups(path: str | Path) -> list[Contents]:
     if groups is None:
         return [read_contents(path)]
     not_a_pipe(path)
-    return [named(found, path) for found in guarded("read", path, lambda: groups(path))]
+    return [named(contents, path) for contents in guarded("read", path, lambda: groups(path))]
 
 
-def _format(path: Path, what: str, formats: dict[str, Format] = FORMATS) -> Format:
-    chosen = formats.get(path.suffix.lower())
-    if chosen is None:
-        *others, last = formats
-        raise RunError(f"cannot {what} '{path.name}': known file extensions are {', '.join(others)} and {last}")
-    if chosen.needs and find_spec(chosen.needs) is None:
-        raise RunError(f"{chosen.name} files need the package {chosen.needs}: pip install bellcrank[{chosen.extra}]")
-    return chosen
+def _format(path: Path, action: str, formats: dict[str, Format] = FORMATS) -> Format:
+    entry = formats.get(path.suffix.lower())
+    if entry is None:
+        *other_endings, last = formats
+        raise RunError(
+            f"cannot {action} '{path.name}': known file extensions are {', '.join(other_endings)} and {last}"
+        )
+    if entry.needs and find_spec(entry.needs) is None:
+        raise RunError(f"{entry.name} files need the package {entry.needs}: pip install bellcrank[{entry.extra}]")
+    return entry

@@ -29,10 +29,10 @@ def as_json(facts: Mapping[str, Any]) -> bytes:
     return json.dumps(facts, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode()
 
 
-def packed(parts: Sequence[bytes]) -> tuple[str, int]:
+def packed(chunks: Sequence[bytes]) -> tuple[str, int]:
     """Bytes as text, about a third as long for a program, and how many bytes it stands for: two characters for 13 bits
     (|, } and ~ in place of the three that mean something in a page)."""
-    small = b"".join(compressed(part, i == len(parts)) for i, part in enumerate(parts, 1))
+    small = b"".join(compressed(part, i == len(chunks)) for i, part in enumerate(chunks, 1))
     bits = np.unpackbits(np.frombuffer(small + b"\0\0", np.uint8))
     pairs = bits[: len(bits) // BITS * BITS].reshape(-1, BITS) @ (1 << np.arange(BITS)[::-1])
     digits = np.stack(np.divmod(pairs, DIGITS), axis=1).ravel().astype(np.uint8) + 33
@@ -41,19 +41,19 @@ def packed(parts: Sequence[bytes]) -> tuple[str, int]:
 
 def compressed(part: bytes, last: bool = False) -> bytes:
     """A part of a stream of zlib."""
-    found = []
+    results = []
     for level in LEVELS:
-        how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, level)
-        found.append(how.compress(part) + how.flush(zlib.Z_FINISH if last else zlib.Z_FULL_FLUSH))
-    return min(found, key=len)
+        compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, level)
+        results.append(compressor.compress(part) + compressor.flush(zlib.Z_FINISH if last else zlib.Z_FULL_FLUSH))
+    return min(results, key=len)
 
 
 def short_script(text: str) -> str:
     """Text of a program of the house without its comments, on lines of their own or two spaces behind one, and without
     space that says nothing."""
     lines = (line.split("  // ")[0].strip() for line in text.splitlines())
-    kept = "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
-    return _SPACE.sub(lambda found: found[1] or "", kept)
+    code = "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+    return _SPACE.sub(lambda found: found[1] or "", code)
 
 
 def short_style(text: str) -> str:

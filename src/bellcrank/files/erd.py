@@ -34,24 +34,24 @@ BESIDE = {FLOAT_64: ".bin", FLOAT_32: ".BIN"}  # ending of the file of samples
 FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY": 32}
 
 
-def _write(parts: Parts, path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
+def _write(partial_files: Parts, path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
     """`binary` puts the samples next to the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
     record = _even(record, path) if classic else record
     time = Channel("t", record.time, "s", "Time", "Time")
     channels = record.channels if classic else (time, *record.channels)
     data = np.array([c.values for c in channels], dtype=float).reshape(len(channels), len(record.time)).T
     header = "\n".join(_header(record, channels, binary, classic)) + "\n"
-    with parts.beside(path).open("w", encoding="utf-8", newline="\n") as stream:
+    with partial_files.beside(path).open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(header)
         if not (binary or classic):
             for row in data.tolist():
                 stream.write(" ".join(map(repr, row)) + "\n")
     for ending in BESIDE.values():  # of an earlier file of this name
-        parts.remove(path.with_name(path.name + ending))
+        partial_files.remove(path.with_name(path.name + ending))
     if classic:
-        parts.beside(path.with_name(path.name + BESIDE[FLOAT_32])).write_bytes(_sequential(data).tobytes())
+        partial_files.beside(path.with_name(path.name + BESIDE[FLOAT_32])).write_bytes(_sequential(data).tobytes())
     elif binary:
-        parts.beside(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(data.astype("<f8").tobytes())
+        partial_files.beside(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(data.astype("<f8").tobytes())
 
 
 def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: bool) -> Iterator[str]:
@@ -117,14 +117,14 @@ def _sequential(data: np.ndarray) -> np.ndarray:
 def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
     """A number as Fortran's G13.6 prints it."""
     if x == 0 or 0.1 <= abs(float(f"{x:.{digits - 1}e}")) < 10**digits:
-        before = 1 if x == 0 else max(int(f"{abs(x):.{digits - 1}e}".partition("e")[2]) + 1, 0)
-        text = f"{x:.{max(digits - before, 0)}f}"
+        leading_digits = 1 if x == 0 else max(int(f"{abs(x):.{digits - 1}e}".partition("e")[2]) + 1, 0)
+        text = f"{x:.{max(digits - leading_digits, 0)}f}"
         text = text if "." in text else text + "."
         return f"{text:>{width - 4}}    "
     mantissa, _, exponent = f"{x / 10:.{digits - 1}e}".partition("e")
     sign, number = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
-    shown = f"{sign}0.{number.replace('.', '')}E{int(exponent) + 2:+03d}"
-    return f"{shown:>{width}}"
+    text_scaled = f"{sign}0.{number.replace('.', '')}E{int(exponent) + 2:+03d}"
+    return f"{text_scaled:>{width}}"
 
 
 # ---- reading
@@ -168,25 +168,25 @@ def _sizes(line: str, path: Path) -> tuple[int, int, int, float]:
     if n < 1 or samples < 0 or n * samples > 2**40 or not np.isfinite(step):
         raise RunError(f"{path}, line 2: {n} channels of {samples} samples cannot be read")
     if kind not in (FLOAT_32, FLOAT_64, TEXT):
-        known = "1 (32 bit), 2 (64 bit) or 5 (text)"
-        raise RunError(f"{path}, line 2: the kind of data is {kind}; known are {known}")
+        known_kinds = "1 (32 bit), 2 (64 bit) or 5 (text)"
+        raise RunError(f"{path}, line 2: the kind of data is {kind}; known are {known_kinds}")
     return n, samples, kind, step
 
 
 def _keywords(lines: Sequence[str]) -> dict[str, list[str]]:
     """What follows each keyword, in order; a line that begins with & continues with the one before."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     last = ""
     for line in lines:
         if line.startswith("&") and last:
-            found[last][-1] += line[8:]
+            values[last][-1] += line[8:]
             continue
         word = line[:8].split()[0].upper() if line[:8].strip() else ""
         if not word:
             continue
         last = word
-        found.setdefault(word, []).append(line[8:] if word in FIELDS else line[len(word) :])
-    return found
+        values.setdefault(word, []).append(line[8:] if word in FIELDS else line[len(word) :])
+    return values
 
 
 def _channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) -> tuple[Channel, ...]:
@@ -233,17 +233,21 @@ def _text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Pat
 
 
 def _binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
-    beside = [path.with_name(path.name + BESIDE[k]) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
-    found = next((p for p in beside if p.is_file()), None)
-    if found is None:
-        raise RunError(f"cannot read {path}: its data should be next to it in {beside[0].name} or {beside[1].name}")
-    raw = guarded("read", found, found.read_bytes)
+    candidates = [path.with_name(path.name + BESIDE[k]) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
+    data_path = next((p for p in candidates if p.is_file()), None)
+    if data_path is None:
+        raise RunError(
+            f"cannot read {path}: its data should be next to it in {candidates[0].name} or {candidates[1].name}"
+        )
+    raw = guarded("read", data_path, data_path.read_bytes)
     size = 4 if kind == FLOAT_32 else 8
     if len(raw) == samples * (n * size + 8):  # records of Fortran
         fields = np.dtype([("before", "<i4"), ("row", f"<f{size}", (n,)), ("after", "<i4")])
         return np.frombuffer(raw, fields)["row"].astype(float).reshape(samples, n)
     if len(raw) != samples * n * size:
-        raise RunError(f"{found}: {samples} samples of {n} channels with {8 * size} bit do not have {len(raw)} bytes")
+        raise RunError(
+            f"{data_path}: {samples} samples of {n} channels with {8 * size} bit do not have {len(raw)} bytes"
+        )
     return np.frombuffer(raw, f"<f{size}").astype(float).reshape(samples, n)
 
 

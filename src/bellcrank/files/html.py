@@ -43,9 +43,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence
     return Raw(f"<table>\n<thead>{line(head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>")
 
 
-def section(key: str, title: str, *parts: str) -> Raw:
+def section(key: str, title: str, *bodies: str) -> Raw:
     """A section with its heading."""
-    return Raw(f'<section id="{key}">\n<h2>{escape(title)}</h2>\n' + "\n".join(parts) + "\n</section>")
+    return Raw(f'<section id="{key}">\n<h2>{escape(title)}</h2>\n' + "\n".join(bodies) + "\n</section>")
 
 
 def paragraph(text: str) -> Raw:
@@ -75,6 +75,6 @@ def page_path(path: str | Path) -> Path:
 
 def save_page(path: str | Path, text: str) -> Path:
     """Writes a page."""
-    found = page_path(path)
-    guarded("write", found, lambda: write_text(found, text))
-    return found
+    target = page_path(path)
+    guarded("write", target, lambda: write_text(target, text))
+    return target

@@ -17,26 +17,26 @@ from bellcrank.files.text import json_of, read_text
 from bellcrank.files.whole import Parts
 
 
-def _write(parts: Parts, path: Path, record: Record) -> None:
+def _write(partial_files: Parts, path: Path, record: Record) -> None:
     time = Channel("t", record.time, "s", "Time", "Time")
     head = {"title": record.title, "history": record.history}
-    _store(parts.beside(path), head, "channels", [(c, map(float, c.values)) for c in (time, *record.channels)])
+    _store(partial_files.beside(path), head, "channels", [(c, map(float, c.values)) for c in (time, *record.channels)])
 
 
-def _write_table(parts: Parts, path: Path, table: Table) -> None:
-    _store(parts.beside(path), {"title": table.title}, "columns", [(c, c.values) for c in table.columns])
+def _write_table(partial_files: Parts, path: Path, table: Table) -> None:
+    _store(partial_files.beside(path), {"title": table.title}, "columns", [(c, c.values) for c in table.columns])
 
 
 def _store(
-    path: Path, head: dict[str, Any], what: str, columns: Sequence[tuple[Channel | Column, Iterable[Any]]]
+    path: Path, head: dict[str, Any], member: str, columns: Sequence[tuple[Channel | Column, Iterable[Any]]]
 ) -> None:
     """An object whose last member is a list of columns, one to a line."""
     lines = []
     for c, values in columns:
         words = {"name": c.name, **{k: getattr(c, k) for k in WORDS if hasattr(c, k)}}
         lines.append(f'{_text(words)[:-1]}, "values": [{", ".join(map(_value, values))}]}}')
-    shown = ",\n".join(lines)
-    path.write_text(f'{_text(head)[:-1]}, "{what}": [\n{shown}\n]}}\n', encoding="utf-8")
+    body = ",\n".join(lines)
+    path.write_text(f'{_text(head)[:-1]}, "{member}": [\n{body}\n]}}\n', encoding="utf-8")
 
 
 def _text(x: Any) -> str:
@@ -51,11 +51,11 @@ def _value(x: Any) -> str:
 
 
 def _read(path: Path) -> Contents:
-    found = json_of(read_text(path), path)
+    document = json_of(read_text(path), path)
     try:
-        columns = [_channel(c) for c in found["channels"]]
-        history = tuple(map(str, found.get("history", ())))
-        title = str(found.get("title", path.stem))
+        columns = [_channel(c) for c in document["channels"]]
+        history = tuple(map(str, document.get("history", ())))
+        title = str(document.get("title", path.stem))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise RunError(f"{path}: a list channels is expected, each with a name and a list of numbers, values") from None
     if not columns or columns[0].name != "t":

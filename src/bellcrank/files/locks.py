@@ -10,12 +10,12 @@ except ImportError:  # Windows
     LOCKS = False
 
 
-def locked(held: int, wait: bool = False) -> bool | None:
+def locked(descriptor: int, wait: bool = False) -> bool | None:
     """Locks what was opened: False if another has it, None where there are no locks."""
     if not LOCKS:
         return None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     except OSError:  # a disk without locks

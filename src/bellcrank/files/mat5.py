@@ -27,7 +27,7 @@ def read_mat5(data: bytes) -> dict[str, Any]:
     order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
     if len(data) < HEADER or order is None:
         raise ValueError("its header is none")
-    reader, found, room = _Reader(order), dict[str, Any](), most_unpacked(len(data))
+    reader, variables, room = _Reader(order), dict[str, Any](), most_unpacked(len(data))
     for kind, content in reader.elements(data[HEADER:]):
         if kind == COMPRESSED:
             content = _unpacked(content, room)
@@ -35,18 +35,18 @@ def read_mat5(data: bytes) -> dict[str, Any]:
             ((kind, content),) = reader.elements(content)
         if kind == MATRIX:
             name, value = reader.matrix(content, 0)
-            found[name] = value
-    return found
+            variables[name] = value
+    return variables
 
 
-def _unpacked(content: bytes, most: int) -> bytes:
+def _unpacked(content: bytes, limit: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        data = unpacker.decompress(content, most + 1)
+        data = unpacker.decompress(content, limit + 1)
     except zlib.error as error:
         raise ValueError(f"a part of it cannot be unpacked: {error}") from None
-    if len(data) > most:
-        raise ValueError(f"unpacked, it is larger than {most >> 20} MiB")
+    if len(data) > limit:
+        raise ValueError(f"unpacked, it is larger than {limit >> 20} MiB")
     return data
 
 
@@ -56,21 +56,21 @@ class _Reader:
 
     def elements(self, data: bytes) -> list[tuple[int, bytes]]:
         """The elements that follow each other: type and content."""
-        found, at = [], 0
-        while at + 8 <= len(data):
-            first, size = struct.unpack_from(f"{self.order}II", data, at)
+        elements, position = [], 0
+        while position + 8 <= len(data):
+            first, size = struct.unpack_from(f"{self.order}II", data, position)
             if first >> 16:  # a small one, in its own tag
-                kind, size, start, following = first & 0xFFFF, first >> 16, at + 4, at + 8
+                kind, size, start, following = first & 0xFFFF, first >> 16, position + 4, position + 8
                 if size > 4:
                     raise ValueError("a small element is too long")
             else:
-                kind, start = first, at + 8
+                kind, start = first, position + 8
                 following = start + size + (0 if kind == COMPRESSED else -size % 8)
             if start + size > len(data):
                 raise ValueError("it ends too early")
-            found.append((kind, data[start : start + size]))
-            at = following
-        return found
+            elements.append((kind, data[start : start + size]))
+            position = following
+        return elements
 
     def numbers(self, element: tuple[int, bytes]) -> np.ndarray:
         kind, content = element
@@ -80,22 +80,22 @@ class _Reader:
 
     def matrix(self, content: bytes, depth: int) -> tuple[str, Any]:
         """Name and value of an array."""
-        parts = self.elements(content)
-        if len(parts) < 3 or depth > DEEPEST:
+        elements = self.elements(content)
+        if len(elements) < 3 or depth > DEEPEST:
             return "", None
-        flags, shape, name = self.numbers(parts[0]), self.numbers(parts[1]), parts[2][1].decode("latin-1")
+        flags, shape, name = self.numbers(elements[0]), self.numbers(elements[1]), elements[2][1].decode("latin-1")
         if len(flags) < 1 or len(shape) < 2 or min(shape) < 0:
             raise ValueError("an array has no size")
         kind, count = int(flags[0]) & 0xFF, int(np.prod(shape.astype(float)))
-        if kind in NUMERIC and len(parts) > 3 and not int(flags[0]) & COMPLEX:
-            values = self.numbers(parts[3])
+        if kind in NUMERIC and len(elements) > 3 and not int(flags[0]) & COMPLEX:
+            values = self.numbers(elements[3])
             if len(values) != count:
                 raise ValueError(f"'{name}' should hold {count} numbers, not {len(values)}")
             return name, values.astype(float).reshape([int(n) for n in shape], order="F")
-        if kind == TEXT and len(parts) > 3:
-            return name, self.text(parts[3])
-        if kind == STRUCTURE and len(parts) > 4 and count == 1:
-            return name, self.fields(parts[3:], depth)
+        if kind == TEXT and len(elements) > 3:
+            return name, self.text(elements[3])
+        if kind == STRUCTURE and len(elements) > 4 and count == 1:
+            return name, self.fields(elements[3:], depth)
         return name, None
 
     def text(self, element: tuple[int, bytes]) -> str:
@@ -106,12 +106,12 @@ class _Reader:
             return content.decode(codes[kind] + ending, "replace")
         return "".join(map(chr, self.numbers(element)))
 
-    def fields(self, parts: list[tuple[int, bytes]], depth: int) -> dict[str, Any]:
-        (width, *_), names = self.numbers(parts[0]), parts[1][1]
+    def fields(self, elements: list[tuple[int, bytes]], depth: int) -> dict[str, Any]:
+        (width, *_), names = self.numbers(elements[0]), elements[1][1]
         if not 0 < width <= len(names) + 1:
             raise ValueError("a structure has no names")
         listed = [names[i : i + int(width)].split(b"\0")[0].decode("latin-1") for i in range(0, len(names), int(width))]
-        held = [content for kind, content in parts[2:] if kind == MATRIX]
-        if len(held) != len(listed):
-            raise ValueError(f"a structure should have {len(listed)} fields, not {len(held)}")
-        return {name: self.matrix(content, depth + 1)[1] for name, content in zip(listed, held, strict=True)}
+        contents = [content for kind, content in elements[2:] if kind == MATRIX]
+        if len(contents) != len(listed):
+            raise ValueError(f"a structure should have {len(listed)} fields, not {len(contents)}")
+        return {name: self.matrix(content, depth + 1)[1] for name, content in zip(listed, contents, strict=True)}

@@ -24,18 +24,18 @@ KEYWORDS = frozenset((
 ))  # fmt: skip
 
 
-def _write(parts: Parts, path: Path, record: Record) -> None:
+def _write(partial_files: Parts, path: Path, record: Record) -> None:
     from scipy.io import savemat
 
     names = valid_names(c.name for c in record.channels)
-    held: dict[str, Any] = {"t": record.time}
+    variables: dict[str, Any] = {"t": record.time}
     about = {}
     for name, c in zip(names, record.channels, strict=True):
-        held[name] = c.values
+        variables[name] = c.values
         about[name] = {"name": c.name, **{k: getattr(c, k) for k in WORDS}}
-    held |= {"about": about, "title": record.title, "history": "\n".join(record.history)}
-    with parts.beside(path).open("wb") as stream:
-        savemat(stream, held, long_field_names=True, oned_as="column")
+    variables |= {"about": about, "title": record.title, "history": "\n".join(record.history)}
+    with partial_files.beside(path).open("wb") as stream:
+        savemat(stream, variables, long_field_names=True, oned_as="column")
 
 
 def valid_names(names: Iterable[str]) -> list[str]:
@@ -43,17 +43,17 @@ def valid_names(names: Iterable[str]) -> list[str]:
 
     q(b, 2) becomes q_b_2.
     """
-    taken, found = {*OWN, *KEYWORDS}, []
+    used_names, valid = {*OWN, *KEYWORDS}, []
     for name in names:
         base = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
         base = base if base[:1].isalpha() else f"x_{base}".rstrip("_")
-        chosen, number = base[:LONGEST], 2
-        while chosen in taken:
+        candidate, number = base[:LONGEST], 2
+        while candidate in used_names:
             ending = f"_{number}"
-            chosen, number = base[: LONGEST - len(ending)] + ending, number + 1
-        taken.add(chosen)
-        found.append(chosen)
-    return found
+            candidate, number = base[: LONGEST - len(ending)] + ending, number + 1
+        used_names.add(candidate)
+        valid.append(candidate)
+    return valid
 
 
 def _read(path: Path) -> Contents:
@@ -62,23 +62,23 @@ def _read(path: Path) -> Contents:
     if data[124:126] in (b"\x00\x02", b"\x02\x00"):
         raise RunError(f"cannot read {path}: it is of version 7.3; in MATLAB, save it with '-v7'")
     try:
-        held = read_mat5(data)
+        variables = read_mat5(data)
     except ValueError as error:
         raise RunError(f"cannot read {path}: it is no MATLAB file ({error})") from None
-    clock = "t" if "t" in held else next((name for name in held if name.casefold() == "time"), "t")
-    time = held.get(clock)
+    clock = "t" if "t" in variables else next((name for name in variables if name.casefold() == "time"), "t")
+    time = variables.get(clock)
     if time is None or not _is_vector(time):
         raise RunError(f"{path} holds no vector t or time")
-    about = held.get("about")
+    about = variables.get("about")
     channels: list[Channel] = []
-    for name, values in [("t", time), *held.items()]:
+    for name, values in [("t", time), *variables.items()]:
         if not channels or (name not in (*OWN, clock) and _is_vector(values) and values.size == time.size):
             words = about.get(name) if isinstance(about, Mapping) else None
             words = words if isinstance(words, Mapping) else {}
             texts = (_text(words.get(k)) for k in WORDS)
             channels.append(Channel(_text(words.get("name")) or name, values.ravel(), *texts))
-    history = tuple(h for h in _text(held.get("history")).split("\n") if h)
-    return Contents(_text(held.get("title")) or path.stem, tuple(channels), history)
+    history = tuple(h for h in _text(variables.get("history")).split("\n") if h)
+    return Contents(_text(variables.get("title")) or path.stem, tuple(channels), history)
 
 
 def _is_vector(x: Any) -> bool:

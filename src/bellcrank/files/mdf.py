@@ -16,7 +16,7 @@ from bellcrank.files.whole import Parts
 VERSION = "4.10"
 
 
-def _write(parts: Parts, path: Path, record: Record) -> None:
+def _write(partial_files: Parts, path: Path, record: Record) -> None:
     from io import BytesIO
 
     from asammdf import MDF, Signal
@@ -28,18 +28,18 @@ def _write(parts: Parts, path: Path, record: Record) -> None:
         )
         for c in record.channels
     ]  # fmt: skip
-    made = BytesIO()
+    buffer = BytesIO()
     with MDF(version=VERSION) as file:
         file.header.comment = json.dumps({"title": record.title, "history": record.history})
         file.append(signals, comment=record.title, common_timebase=True)
-        file.save(made, overwrite=True)
-    parts.beside(path).write_bytes(made.getvalue())
+        file.save(buffer, overwrite=True)
+    partial_files.beside(path).write_bytes(buffer.getvalue())
 
 
 def _words(c: Channel) -> str:
     """The label, which other programs show; and what else there is."""
-    others = {k: getattr(c, k) for k in WORDS[2:] if getattr(c, k)}
-    return f"{c.label} {json.dumps(others)}" if others else c.label
+    metadata = {k: getattr(c, k) for k in WORDS[2:] if getattr(c, k)}
+    return f"{c.label} {json.dumps(metadata)}" if metadata else c.label
 
 
 def _read(path: Path) -> Contents:
@@ -64,32 +64,32 @@ def _groups(path: Path) -> list[Contents]:
 
 def _records(file: Any, path: Path) -> list[Contents]:
     title, history = _header(getattr(file.header, "description", "") or file.header.comment)
-    found = []
+    records = []
     for index, group in enumerate(file.groups):
         channels, time = [], None
-        for place, channel in enumerate(group.channels):
-            if place == file.masters_db.get(index):
+        for position, channel in enumerate(group.channels):
+            if position == file.masters_db.get(index):
                 continue
-            signal = file.get(group=index, index=place)
+            signal = file.get(group=index, index=position)
             if signal.samples.ndim != 1 or signal.samples.dtype.kind not in "fiub":
                 continue
             time = np.asarray(signal.timestamps, dtype=float)
             label, words = _split(signal.comment)
             values = np.asarray(signal.samples, dtype=float)
-            told = words.get("generic", ""), words.get("body", "")
-            channels.append(Channel(channel.name, values, signal.unit or "", label, *told))
+            metadata = words.get("generic", ""), words.get("body", "")
+            channels.append(Channel(channel.name, values, signal.unit or "", label, *metadata))
         if time is not None:
-            found.append(Contents(title or path.stem, (Channel("t", time, "s"), *channels), history))
-    if not found:
+            records.append(Contents(title or path.stem, (Channel("t", time, "s"), *channels), history))
+    if not records:
         raise RunError(f"{path} holds no channels of numbers")
-    return found
+    return records
 
 
 def _split(comment: str) -> tuple[str, dict[str, str]]:
-    label, brace, rest = (comment or "").partition(" {")
+    label, brace, json_text = (comment or "").partition(" {")
     if brace:
         try:
-            return label, {str(k): str(v) for k, v in json.loads("{" + rest).items()}
+            return label, {str(k): str(v) for k, v in json.loads("{" + json_text).items()}
         except ValueError:
             pass
     return comment or "", {}

@@ -11,16 +11,16 @@ LONGEST = 120  # characters; file systems allow 255 bytes
 
 def file_names(listed: Iterable[str]) -> list[str]:
     """A file name for each text, all different on file systems that ignore case; endings such as .csv stay."""
-    found: list[str] = []
-    taken: set[str] = set()
+    unique_names: list[str] = []
+    used_names: set[str] = set()
     for text in listed:
         stem, dot, ending = _OTHER.sub("_", text).rpartition(".")
         stem = (stem if dot else ending)[:LONGEST].strip("._") or "unnamed"
         end = f".{ending}" if dot else ""
         name, n = f"{stem}{end}", 1
-        while name.lower() in taken:
+        while name.lower() in used_names:
             n += 1
             name = f"{stem}_{n}{end}"
-        taken.add(name.lower())
-        found.append(name)
-    return found
+        used_names.add(name.lower())
+        unique_names.append(name)
+    return unique_names

@@ -26,10 +26,10 @@ def neighbours(file: Path) -> Iterator[None]:
     folder = file.resolve().parent
     with _importing:
         hidden = {name for name in _modules_in(folder) if _hides(name, folder)}
-        aside = {name: m for name, m in sys.modules.items() if name.partition(".")[0] in hidden}
-        for name in aside:
+        hidden_modules = {name: m for name, m in sys.modules.items() if name.partition(".")[0] in hidden}
+        for name in hidden_modules:
             del sys.modules[name]
-        known, entry = set(sys.modules), str(folder)
+        loaded_before, entry = set(sys.modules), str(folder)
         sys.path.insert(0, entry)
         importlib.invalidate_caches()  # files may be younger than the last look into the folder
         try:
@@ -37,23 +37,25 @@ def neighbours(file: Path) -> Iterator[None]:
         finally:
             if entry in sys.path:
                 sys.path.remove(entry)
-            new = [name for name in sys.modules if name not in known]
+            new = [name for name in sys.modules if name not in loaded_before]
             for name in [n for n in new if _stands_in(sys.modules.get(n.partition(".")[0]), folder)]:
                 del sys.modules[name]
-            sys.modules.update(aside)
+            sys.modules.update(hidden_modules)
 
 
 def imported_files(file: Path) -> list[Path]:
     """The Python files next to a file that it imports, directly or by others; they are read, not run."""
     folder = file.parent
-    found: dict[Path, None] = {}
-    waiting = [file]
-    while waiting:
-        here = waiting.pop()
-        new = [p for name in _imports(here, folder) for p in _files_of(name, folder) if p not in found and p != file]
-        found.update(dict.fromkeys(new))
-        waiting += new
-    return sorted(found)
+    imported: dict[Path, None] = {}
+    pending = [file]
+    while pending:
+        current = pending.pop()
+        new = [
+            p for name in _imports(current, folder) for p in _files_of(name, folder) if p not in imported and p != file
+        ]
+        imported.update(dict.fromkeys(new))
+        pending += new
+    return sorted(imported)
 
 
 def _imports(file: Path, folder: Path) -> list[tuple[str, ...]]:
@@ -75,8 +77,8 @@ def _imports(file: Path, folder: Path) -> list[tuple[str, ...]]:
 
 def _files_of(name: tuple[str, ...], folder: Path) -> list[Path]:
     """The files that importing a name runs: those of its packages, and its own."""
-    places = [folder.joinpath(*name[:i]) for i in range(1, len(name) + 1)]
-    files = [p for place in places for p in (place / "__init__.py", place.with_name(f"{place.name}.py"))]
+    paths = [folder.joinpath(*name[:i]) for i in range(1, len(name) + 1)]
+    files = [p for path in paths for p in (path / "__init__.py", path.with_name(f"{path.name}.py"))]
     return [p for p in files if p.is_file()]
 
 
@@ -92,15 +94,15 @@ def _modules_in(folder: Path) -> set[str]:
 
 def _hides(name: str, folder: Path) -> bool:
     """Does a neighbour of that name hide another module that is nobody's standard?"""
-    found = sys.modules.get(name)
-    if found is None or name in sys.stdlib_module_names or name in ("bellcrank", "__main__"):
+    module = sys.modules.get(name)
+    if module is None or name in sys.stdlib_module_names or name in ("bellcrank", "__main__"):
         return False
-    installed = not _INSTALLED.isdisjoint(Path(getattr(found, "__file__", None) or "").parts)
-    return not installed and not _stands_in(found, folder)
+    installed = not _INSTALLED.isdisjoint(Path(getattr(module, "__file__", None) or "").parts)
+    return not installed and not _stands_in(module, folder)
 
 
 def _stands_in(module: ModuleType | None, folder: Path) -> bool:
     """Is it a module or a package in that folder itself?"""
     file, paths = getattr(module, "__file__", None), getattr(module, "__path__", None)
-    places = [Path(p) for p in paths] if paths is not None else [Path(file)] if file else []
-    return any(place.resolve().parent == folder for place in places)
+    locations = [Path(p) for p in paths] if paths is not None else [Path(file)] if file else []
+    return any(path.resolve().parent == folder for path in locations)

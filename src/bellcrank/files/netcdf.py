@@ -14,14 +14,14 @@ from bellcrank.files.record import Channel, Contents, Record
 from bellcrank.files.whole import Parts
 
 
-def _write(parts: Parts, path: Path, record: Record) -> None:
+def _write(partial_files: Parts, path: Path, record: Record) -> None:
     from scipy.io import netcdf_file
 
     for c in record.channels:
         if "/" in c.name:
             reason = f"the name of channel '{c.name}' holds '/', which NetCDF does not allow; give it another name"
             raise RunError(f"cannot write {path}: {reason}")
-    with netcdf_file(str(parts.beside(path)), "w") as f:
+    with netcdf_file(str(partial_files.beside(path)), "w") as f:
         f.title, f.history = _bytes(record.title), _bytes("\n".join(record.history))
         f.createDimension("t", len(record.time))
         axis = f.createVariable("t", "f8", ("t",))
@@ -48,8 +48,13 @@ def _record(f: Any, path: Path) -> Contents:
     if "t" not in f.variables:
         raise RunError(f"{path} holds no variable t")
     words = ("units", "long_name", "generic_name", "body")
-    over = [("t", f.variables["t"]), *((n, v) for n, v in f.variables.items() if n != "t" and v.dimensions == ("t",))]
-    channels = tuple(Channel(_name(n), np.array(v[:], dtype=float), *(_text(v, k) for k in words)) for n, v in over)
+    variables = [
+        ("t", f.variables["t"]),
+        *((n, v) for n, v in f.variables.items() if n != "t" and v.dimensions == ("t",)),
+    ]
+    channels = tuple(
+        Channel(_name(n), np.array(v[:], dtype=float), *(_text(v, k) for k in words)) for n, v in variables
+    )
     history = tuple(h for h in _text(f, "history").split("\n") if h)
     return Contents(_text(f, "title") or path.stem, channels, history)
 

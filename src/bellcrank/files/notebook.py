@@ -51,13 +51,13 @@ class Plotted(Shown):
         return self._draw(path)
 
 
-def card(pieces: Iterable[str], drawn: Callable[[], Any], words: str) -> str:
+def card(html_pieces: Iterable[str], drawn: Callable[[], Any], words: str) -> str:
     """Pieces of HTML one after another, and a figure; what cannot be drawn is omitted."""
-    parts = list(pieces)
+    blocks = list(html_pieces)
     try:
         figure = drawn()
     except BellcrankError:
         figure = None
     if figure is not None:
-        parts.append(image(figure, words))
-    return Raw('<div class="bellcrank">\n' + "\n".join(parts) + "\n</div>")
+        blocks.append(image(figure, words))
+    return Raw('<div class="bellcrank">\n' + "\n".join(blocks) + "\n</div>")

@@ -15,17 +15,17 @@ from bellcrank.files.record import WORDS, Channel, Contents, Record, Table
 from bellcrank.files.whole import Parts
 
 
-def _write(parts: Parts, path: Path, record: Record) -> None:
+def _write(partial_files: Parts, path: Path, record: Record) -> None:
     import pyarrow as arrow
 
     time = Channel("t", record.time, "s")
     fields = [(c.name, arrow.float64(), {k: getattr(c, k) for k in WORDS}) for c in (time, *record.channels)]
     arrays = [arrow.array(np.ascontiguousarray(c.values)) for c in (time, *record.channels)]
     words = {"title": record.title, "history": json.dumps(record.history)}
-    _store(parts.beside(path), fields, arrays, words)
+    _store(partial_files.beside(path), fields, arrays, words)
 
 
-def _write_table(parts: Parts, path: Path, table: Table) -> None:
+def _write_table(partial_files: Parts, path: Path, table: Table) -> None:
     import pyarrow as arrow
 
     fields, arrays = [], []
@@ -35,7 +35,7 @@ def _write_table(parts: Parts, path: Path, table: Table) -> None:
         values = [x if x is None else str(x) if words else float(x) for x in c.values]
         fields.append((c.name, kind, {"unit": c.unit, "label": c.label}))
         arrays.append(arrow.array(values, type=kind))
-    _store(parts.beside(path), fields, arrays, {"title": table.title})
+    _store(partial_files.beside(path), fields, arrays, {"title": table.title})
 
 
 def _store(path: Path, fields: Iterable[tuple[Any, ...]], arrays: list[Any], words: Mapping[str, str]) -> None:

@@ -111,28 +111,28 @@ def _read(path: Path, entries: list[Entry], title: str, depth: int) -> str:
     if depth >= DEEPEST:
         raise RunError(f"{path}: parameter files name each other more than {DEEPEST} deep")
     text = read_text(path)
-    begun = False
+    has_head = False
     for number, line in enumerate(text.split("\n"), 1):
         content = line.strip()
         if not content or content.startswith("*"):
             continue
-        if not begun:
+        if not has_head:
             if content.split()[0].lower() != "parsfile" or len(content.split()) > 1:
                 raise RunError(f"{path}, line {number}: a parameter file begins with the line PARSFILE")
-            begun = True
+            has_head = True
             continue
-        keyword, rest = split_keyword(content)
+        keyword, value_text = split_keyword(content)
         if keyword == "end":
             break
         if keyword == "title":
-            title = rest
+            title = value_text
         elif keyword == "parsfile":
-            if not rest:
+            if not value_text:
                 raise RunError(f"{path}, line {number}: PARSFILE needs the name of a file")
-            title = _read(path.parent / rest, entries, title, depth + 1)
+            title = _read(path.parent / value_text, entries, title, depth + 1)
         else:
-            entries.append(Entry(keyword, tuple(rest.split()), path, number))
-    if not begun:
+            entries.append(Entry(keyword, tuple(value_text.split()), path, number))
+    if not has_head:
         raise RunError(f"{path}: a parameter file begins with the line PARSFILE; this one is empty")
     return title
 
@@ -158,11 +158,11 @@ def number_of(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def keyword_for(name: str, taken: Iterable[str] = ()) -> str:
+def keyword_for(name: str, keywords: Iterable[str] = ()) -> str:
     """The keyword of a quantity: its name without blanks, changed where it would be one of the file's own."""
     keyword = "".join(name.split())
-    used = {*RESERVED, *(t.lower() for t in taken)}
-    while keyword.lower() in used or keyword.startswith("*"):
+    used_keywords = {*RESERVED, *(t.lower() for t in keywords)}
+    while keyword.lower() in used_keywords or keyword.startswith("*"):
         keyword += "_"
     return keyword
 

@@ -48,9 +48,9 @@ def check_ending(path: str | Path) -> None:
     """Rejects a path whose ending is that of no picture, before the work that it is to show."""
     from matplotlib.backend_bases import FigureCanvasBase
 
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if (Path(path).suffix[1:].lower() or "png") not in known:
-        raise RunError(f"cannot write {path}: a picture ends in .{', .'.join(known)}")
+    endings = sorted(FigureCanvasBase.get_supported_filetypes())
+    if (Path(path).suffix[1:].lower() or "png") not in endings:
+        raise RunError(f"cannot write {path}: a picture ends in .{', .'.join(endings)}")
 
 
 def finished(figure: Any, path: str | Path | None) -> Any:
@@ -58,8 +58,8 @@ def finished(figure: Any, path: str | Path | None) -> Any:
     if path is not None:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            with Parts() as parts:
-                figure.savefig(parts.beside(path), dpi=130, format=Path(path).suffix[1:].lower() or "png")
+            with Parts() as partial_files:
+                figure.savefig(partial_files.beside(path), dpi=130, format=Path(path).suffix[1:].lower() or "png")
         except (OSError, ValueError) as error:
             raise RunError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
     return figure

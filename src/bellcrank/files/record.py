@@ -70,38 +70,38 @@ class Table:
     columns: tuple[Column, ...]
 
 
-def named(found: Contents, path: str | Path) -> Contents:
+def named(contents: Contents, path: str | Path) -> Contents:
     """What a file holds, if every channel has a name that stands once, without control characters; with single blanks,
     as names are written."""
-    names = [one_line(c.name) for c in found.channels]
-    for number, name in enumerate((c.name for c in found.channels), 1):
+    names = [one_line(c.name) for c in contents.channels]
+    for number, name in enumerate((c.name for c in contents.channels), 1):
         if not names[number - 1]:
             raise RunError(f"{path}: channel {number} has no name")
         if any(unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp") for ch in name):
             raise RunError(f"{path}: the name {name!r} of channel {number} holds control characters")
         if names[number - 1] in names[: number - 1]:
             raise RunError(f"{path}: the name {names[number - 1]!r} stands there twice")
-    words = ([one_line(getattr(c, k)) for k in WORDS] for c in found.channels)
-    channels = tuple(Channel(n, c.values, *w) for n, c, w in zip(names, found.channels, words, strict=True))
-    history = tuple(map(one_line, found.history))
-    return replace(found, title=one_line(found.title), channels=channels, history=history)
+    words = ([one_line(getattr(c, k)) for k in WORDS] for c in contents.channels)
+    channels = tuple(Channel(n, c.values, *w) for n, c, w in zip(names, contents.channels, words, strict=True))
+    history = tuple(map(one_line, contents.history))
+    return replace(contents, title=one_line(contents.title), channels=channels, history=history)
 
 
-def over_time(found: Contents, path: str | Path) -> Record:
+def over_time(contents: Contents, path: str | Path) -> Record:
     """The record of a file whose first channel is time: in seconds, whatever its unit; it may not decrease."""
-    time, *channels = found.channels
+    time, *channels = contents.channels
     seconds = time.values * _seconds(time, path)
-    wrong = np.flatnonzero(~np.isfinite(seconds))
-    if wrong.size:
-        raise RunError(f"{path}: time '{time.name}' is {time.values[wrong[0]]} in sample {wrong[0] + 1}")
-    back = np.flatnonzero(np.diff(seconds) < 0)  # samples before and after an event have the same time
-    if back.size:
-        i = back[0]
+    not_finite = np.flatnonzero(~np.isfinite(seconds))
+    if not_finite.size:
+        raise RunError(f"{path}: time '{time.name}' is {time.values[not_finite[0]]} in sample {not_finite[0] + 1}")
+    decreasing = np.flatnonzero(np.diff(seconds) < 0)  # samples before and after an event have the same time
+    if decreasing.size:
+        i = decreasing[0]
         raise RunError(
             f"{path}: time '{time.name}' decreases from {time.values[i]:g} in sample {i + 1} "
             f"to {time.values[i + 1]:g} in sample {i + 2}; time must increase"
         )
-    return Record(found.title, seconds, tuple(channels), found.history)
+    return Record(contents.title, seconds, tuple(channels), contents.history)
 
 
 def _seconds(time: Channel, path: str | Path) -> float:
@@ -134,27 +134,29 @@ def cleaned(record: Record, path: str | Path) -> Record:
         Channel(one_line(c.name), c.values, *(one_line(getattr(c, k)) for k in WORDS)) for c in record.channels
     )
     first: dict[str, str] = {TIME_NAME: "time"}
-    for c, given in zip(channels, record.channels, strict=True):
+    for c, original in zip(channels, record.channels, strict=True):
         if not c.name or c.name in first:
-            why = f"would have the same name as {first[c.name]}" if c.name else "would have no name"
-            raise RunError(f"cannot write {path}: the channel {given.name!r} {why} in a file; give it another name")
-        first[c.name] = repr(given.name)
+            reason = f"would have the same name as {first[c.name]}" if c.name else "would have no name"
+            raise RunError(
+                f"cannot write {path}: the channel {original.name!r} {reason} in a file; give it another name"
+            )
+        first[c.name] = repr(original.name)
     history = tuple(map(one_line, record.history))
     return replace(record, title=one_line(record.title), channels=channels, history=history)
 
 
 def short_names(names: Iterable[str], width: int = 8) -> list[str]:
     """Names of at most `width` characters without blanks, no two equal, whatever their capitals."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     result = []
     for name in names:
         base = "".join(name.split()) or "x"
-        chosen, number = base[:width], 1
-        while chosen.lower() in taken:
+        candidate, number = base[:width], 1
+        while candidate.lower() in used_names:
             number += 1
-            chosen = base[: width - len(str(number))] + str(number)
-        taken.add(chosen.lower())
-        result.append(chosen)
+            candidate = base[: width - len(str(number))] + str(number)
+        used_names.add(candidate.lower())
+        result.append(candidate)
     return result
 
 

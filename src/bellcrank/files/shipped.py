@@ -35,9 +35,9 @@ class Collection:
     foreign: tuple[str, str] = ("", "")
     own: tuple[str, ...] = ()
 
-    def is_foreign(self, given: Mapping[str, Any]) -> bool:
+    def is_foreign(self, content: Mapping[str, Any]) -> bool:
         """Is this the content of a file of the other kind?"""
-        return self.foreign[0] in given and not any(key in given for key in self.own)
+        return self.foreign[0] in content and not any(key in content for key in self.own)
 
     @property
     def path(self) -> Path:
@@ -48,32 +48,32 @@ class Collection:
 
     def near(self, name: str) -> str:
         """The end of a message about a name that is not known, or not here."""
-        other = next((kind for kind, p in OTHERS.items() if name in vehicle_files(p)), "")
-        if other and other != self.kind:
-            return f" '{name}' is a {other}. There are {', '.join(self.names())}."
+        other_kind = next((kind for kind, p in OTHERS.items() if name in vehicle_files(p)), "")
+        if other_kind and other_kind != self.kind:
+            return f" '{name}' is a {other_kind}. There are {', '.join(self.names())}."
         return f"{did_you_mean(name, self.names())} There are {', '.join(self.names())}."
 
-    def file(self, name: str, where: str = "") -> Path:
-        """The file of a name; `where` is the begin of a message."""
+    def file(self, name: str, message_start: str = "") -> Path:
+        """The file of a name; `message_start` is the begin of a message."""
         if name not in self.names():
-            raise ModelError(f"{where}no {self.kind} '{name}' comes with Bellcrank.{self.near(name)}")
+            raise ModelError(f"{message_start}no {self.kind} '{name}' comes with Bellcrank.{self.near(name)}")
         return self.path / f"{name}.toml"
 
     def read(self, path: str | Path) -> tuple[dict[str, Any], Path]:
         """The content of a file, or of the one that a name means, and where it is."""
-        found = Path(path)
-        if not found.is_file() and not found.suffix:
+        file_path = Path(path)
+        if not file_path.is_file() and not file_path.suffix:
             if str(path) in self.names():
-                found = self.file(str(path))
-            elif not found.exists():
+                file_path = self.file(str(path))
+            elif not file_path.exists():
                 raise ModelError(f"no file or {self.kind} is called '{path}'.{self.near(str(path))}")
-        given = read_toml(found)
-        if "folder" in given:
+        content = read_toml(file_path)
+        if "folder" in content:
             raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
         key, words = self.foreign
-        if self.is_foreign(given):
+        if self.is_foreign(content):
             raise ModelError(f"{path} is no file of a {self.kind}: its section [{key}] is that of {words}")
-        return given, found
+        return content, file_path
 
 
 def example_folder() -> Path:
@@ -85,29 +85,29 @@ def example_folder() -> Path:
 def example_files() -> list[Path]:
     """All files of the examples, relative to their folder."""
     folder = example_folder()
-    found = (p.relative_to(folder) for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
-    return sorted(found)
+    relative_paths = (p.relative_to(folder) for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+    return sorted(relative_paths)
 
 
 def example_path(name: str | Path) -> Path | None:
     """The file of an example: `four_bar`, `four_bar.py`, `tyres/handling.py`, all with or without `examples/` in
     front."""
-    asked = Path(name)
-    if asked.is_absolute() or ".." in asked.parts or not asked.parts:
+    requested = Path(name)
+    if requested.is_absolute() or ".." in requested.parts or not requested.parts:
         return None
-    if asked.parts[0] == PREFIX:
-        asked = Path(*asked.parts[1:])
-    for ending in ("",) if asked.suffix else ENDINGS:
-        place = example_folder() / f"{asked}{ending}"
-        if place.is_file():
-            return place
+    if requested.parts[0] == PREFIX:
+        requested = Path(*requested.parts[1:])
+    for ending in ("",) if requested.suffix else ENDINGS:
+        candidate = example_folder() / f"{requested}{ending}"
+        if candidate.is_file():
+            return candidate
     return None
 
 
 def existing(path: str | Path) -> Path:
     """A path as it is, if it exists; else the example that it means, if there is one."""
-    asked = Path(path)
-    return asked if asked.exists() else example_path(asked) or asked
+    requested = Path(path)
+    return requested if requested.exists() else example_path(requested) or requested
 
 
 def vehicle_files(*packages: str) -> dict[str, Path]:
@@ -118,12 +118,12 @@ def vehicle_files(*packages: str) -> dict[str, Path]:
 
 def model_path(path: str | Path) -> Path:
     """A path as it is, if it exists; else the file of the example, car or motorcycle that it means, if there is one."""
-    asked = Path(path)
-    if asked.exists():
-        return asked
-    name = asked.name.removesuffix(".toml") if asked == Path(asked.name) else ""
-    found = [p for p in (example_path(asked), vehicle_files().get(name)) if p is not None]
-    if len(found) > 1:
-        endings = " or ".join(f"{asked}{p.suffix}" for p in found)
+    requested = Path(path)
+    if requested.exists():
+        return requested
+    name = requested.name.removesuffix(".toml") if requested == Path(requested.name) else ""
+    candidates = [p for p in (example_path(requested), vehicle_files().get(name)) if p is not None]
+    if len(candidates) > 1:
+        endings = " or ".join(f"{requested}{p.suffix}" for p in candidates)
         raise ModelError(f"'{path}' is both an example and a vehicle that come with Bellcrank: give {endings}")
-    return found[0] if found else asked
+    return candidates[0] if candidates else requested

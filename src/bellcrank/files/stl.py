@@ -40,8 +40,8 @@ def read_stl(path: str | Path, error: type[BellcrankError] = ModelError) -> Mesh
         raise error(f"cannot read {path}: it has {len(corners)} triangles; pictures take up to {LARGEST}")
     if not np.isfinite(corners).all():
         raise error(f"cannot read {path}: a corner is no finite number")
-    points, places = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    faces = places.reshape(-1, 3).tolist()
+    points, corner_indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    faces = corner_indices.reshape(-1, 3).tolist()
     return Mesh(tuple(map(tuple, points.tolist())), tuple((a, b, c) for a, b, c in faces))
 
 
@@ -56,10 +56,10 @@ def _binary(data: bytes) -> np.ndarray:
 
 
 def _text(data: bytes) -> np.ndarray | None:
-    found = re.findall(rb"vertex\s+(\S{1,40})\s+(\S{1,40})\s+(\S{1,40})", data)
-    if not data.lstrip().startswith(b"solid") or len(found) % 3:
+    vertices = re.findall(rb"vertex\s+(\S{1,40})\s+(\S{1,40})\s+(\S{1,40})", data)
+    if not data.lstrip().startswith(b"solid") or len(vertices) % 3:
         return None
     try:
-        return np.array([[float(x) for x in row] for row in found]).reshape(-1, 3, 3)
+        return np.array([[float(x) for x in row] for row in vertices]).reshape(-1, 3, 3)
     except ValueError:
         return np.full((1, 3, 3), math.nan)

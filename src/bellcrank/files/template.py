@@ -28,24 +28,26 @@ def template(folder: str, name: str) -> str:
     return files(package).joinpath(*inner, name).read_text(encoding="utf-8")
 
 
-def filled(text: str, pieces: Mapping[str, str], common: Mapping[str, str] | None = None) -> str:
+def filled(text: str, fields: Mapping[str, str], common: Mapping[str, str] | None = None) -> str:
     """A text with its places filled; pieces of `common` may be left over."""
-    known = {**(common or {}), **pieces}
-    asked = {name for name, _, _ in _CHOICE.findall(text)}
-    chosen = _CHOICE.sub(lambda found: found[2] if known.get(found[1]) else found[3] or "", text)
-    for wrong, what in (
-        (asked.union(_places(chosen)).difference(known), "nothing fills"),
-        ({*pieces}.difference(asked, _places(text)), "there is no place for"),
+    values = {**(common or {}), **fields}
+    conditions = {name for name, _, _ in _CHOICE.findall(text)}
+    selected = _CHOICE.sub(lambda found: found[2] if values.get(found[1]) else found[3] or "", text)
+    for names, complaint in (
+        (conditions.union(_places(selected)).difference(values), "nothing fills"),
+        ({*fields}.difference(conditions, _places(text)), "there is no place for"),
     ):
-        if wrong:
+        if names:
             start = text.strip().partition("\n")[0][:60]
-            raise InternalError(f"{what} {', '.join(f'@{name}@' for name in sorted(wrong))} in the template '{start}'")
+            raise InternalError(
+                f"{complaint} {', '.join(f'@{name}@' for name in sorted(names))} in the template '{start}'"
+            )
 
-    def put(found: re.Match[str]) -> str:
-        margin, lines, part = found.groups()
-        return known[part] if part else indent(known[lines].rstrip("\n") + "\n", margin) if known[lines] else ""
+    def put(match: re.Match[str]) -> str:
+        margin, lines, part = match.groups()
+        return values[part] if part else indent(values[lines].rstrip("\n") + "\n", margin) if values[lines] else ""
 
-    return _PLACE.sub(put, chosen)
+    return _PLACE.sub(put, selected)
 
 
 def _places(text: str) -> set[str]:

@@ -41,14 +41,14 @@ def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwis
     try:
         with path.open("rb") as stream:
             about = os.fstat(stream.fileno())
-            most = LARGEST if stat.S_ISREG(about.st_mode) else STREAM
-            data = stream.read(most + 1) if about.st_size <= most else None
+            max_bytes = LARGEST if stat.S_ISREG(about.st_mode) else STREAM
+            data = stream.read(max_bytes + 1) if about.st_size <= max_bytes else None
     except OSError as found:
         raise error(f"cannot read {path}: {found.strerror or found}") from None
     except ValueError as found:  # a name with a NUL
         raise error(f"cannot read {str(path)!r}: {found}") from None
-    if data is None or len(data) > most:
-        raise error(f"cannot read {path}: it is larger than {most // 10**6} MB")
+    if data is None or len(data) > max_bytes:
+        raise error(f"cannot read {path}: it is larger than {max_bytes // 10**6} MB")
     return decoded(data, path, error, otherwise)
 
 
@@ -66,8 +66,8 @@ def decoded(data: bytes, path: str | Path, error: type[BellcrankError] = RunErro
         if otherwise is not None and coding == "utf-8":
             return data.decode(otherwise).replace("\r\n", "\n").replace("\r", "\n")
         line = data.count(b"\n", 0, found.start) + 1
-        wrong = f"byte 0x{data[found.start]:02X}" if found.start < len(data) else "end"
-        message = f"its line {line} holds the {wrong}, which is not {'UTF-16' if coding == 'utf-16' else 'UTF-8'}"
+        bad_byte = f"byte 0x{data[found.start]:02X}" if found.start < len(data) else "end"
+        message = f"its line {line} holds the {bad_byte}, which is not {'UTF-16' if coding == 'utf-16' else 'UTF-8'}"
         raise error(f"cannot read {path}: {message}; save it as UTF-8 text") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -102,15 +102,15 @@ def one_line(text: object) -> str:
     words = str(text)
     if _PLAIN.fullmatch(words) and "  " not in words:
         return words.strip()
-    kept = (" " if unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp", "Zs") else ch for ch in words)
-    return " ".join("".join(kept).split())
+    characters = (" " if unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp", "Zs") else ch for ch in words)
+    return " ".join("".join(characters).split())
 
 
 def aligned(lines: Sequence[Sequence[str]], align: str) -> str:
     """Aligned columns of lines, also of none."""
     widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
-    shown = (
+    aligned_lines = (
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
         for line in lines
     )
-    return "\n".join(f"  {line}".rstrip() for line in shown)
+    return "\n".join(f"  {line}".rstrip() for line in aligned_lines)

@@ -23,18 +23,18 @@ def why_open(folder: Path, above: bool = True) -> str:
     """
     if not POSIX:
         return ""
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode):
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode):
         return "it is not a folder"
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         return "it belongs to another user"
-    if found.st_mode & _OTHERS:
+    if status.st_mode & _OTHERS:
         return "others can write to it"
     for parent in folder.parents if above else ():
-        found = os.lstat(parent)
-        if found.st_uid not in (0, os.geteuid()):
+        status = os.lstat(parent)
+        if status.st_uid not in (0, os.geteuid()):
             return f"{parent} above it belongs to another user"
-        if found.st_mode & _OTHERS and not found.st_mode & stat.S_ISVTX and not _ours_alone(found):
+        if status.st_mode & _OTHERS and not status.st_mode & stat.S_ISVTX and not _ours_alone(status):
             return f"others can write to {parent} above it"
     return ""
 
@@ -45,31 +45,31 @@ def read_trusted(path: Path) -> bytes | None:
     Owner and mode are those of the file that is read, not of what its name stands for a moment before or after.
     """
     try:
-        held = os.open(path, _OPEN)
+        descriptor = os.open(path, _OPEN)
     except OSError:
         return None
     try:
-        found = os.fstat(held)
-        ours = not POSIX or (found.st_uid == os.geteuid() and not found.st_mode & _OTHERS)
-        if not ours or not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        ours = not POSIX or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS)
+        if not ours or not stat.S_ISREG(status.st_mode):
             return None
-        with os.fdopen(held, "rb", closefd=False) as stream:
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
             return stream.read()
     except OSError:
         return None
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def _ours_alone(found: os.stat_result) -> bool:
+def _ours_alone(status: os.stat_result) -> bool:
     """Is a folder writable by a group in which nobody is but its owner? Many systems give each user one."""
     import grp
     import pwd
 
-    if found.st_mode & stat.S_IWOTH or found.st_uid != os.geteuid():
+    if status.st_mode & stat.S_IWOTH or status.st_uid != os.geteuid():
         return False
     try:
-        group, user = grp.getgrgid(found.st_gid), pwd.getpwuid(found.st_uid)
+        group, user = grp.getgrgid(status.st_gid), pwd.getpwuid(status.st_uid)
     except KeyError:
         return False
     return group.gr_name == user.pw_name and group.gr_gid == user.pw_gid and not {*group.gr_mem} - {user.pw_name}

@@ -30,10 +30,10 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if
 class Guard(Protocol):
     """Decides which files may be replaced, and remembers what was written."""
 
-    def check(self, place: Path) -> None:
+    def check(self, path: Path) -> None:
         """Raises an error if what is at a place must stay."""
 
-    def note(self, place: Path, part: Path) -> None:
+    def note(self, path: Path, part: Path) -> None:
         """A part is about to take its place."""
 
 
@@ -67,16 +67,16 @@ class Parts:
         with suppress(FileNotFoundError):
             if str(Path(path).absolute()).startswith(DEVICES) or not stat.S_ISREG(os.stat(path).st_mode):
                 return Path(path)
-        place = Path(os.path.realpath(path))  # of a link: what it names
+        target = Path(os.path.realpath(path))  # of a link: what it names
         if self._guard is not None:
-            self._guard.check(place)
+            self._guard.check(target)
         with undisturbed():  # what is made is known
-            part, held = _claimed(place)
-            self._open.append((part, place, held))
-        if held >= 0:
-            os.ftruncate(held, 0)
+            part, descriptor = _claimed(target)
+            self._open.append((part, target, descriptor))
+        if descriptor >= 0:
+            os.ftruncate(descriptor, 0)
             with suppress(OSError):  # a file keeps its mode
-                os.fchmod(held, stat.S_IMODE(place.stat().st_mode))
+                os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
         return part
 
     def remove(self, path: Path) -> None:
@@ -93,22 +93,22 @@ class Parts:
         try:
             if kind is None:
                 if self._sync:
-                    for _, _, held in self._open:
-                        if held >= 0:
-                            os.fsync(held)
+                    for _, _, descriptor in self._open:
+                        if descriptor >= 0:
+                            os.fsync(descriptor)
                 with undisturbed():
                     for path in self._stale:
                         path.unlink(missing_ok=True)
-                    for part, place, _ in self._open:
+                    for part, target, _ in self._open:
                         if self._guard is not None:
-                            self._guard.note(place, part)
-                        os.replace(part, place)
+                            self._guard.note(target, part)
+                        os.replace(part, target)
         finally:
             with undisturbed():
-                for part, _, held in self._open:
+                for part, _, descriptor in self._open:
                     part.unlink(missing_ok=True)
-                    if held >= 0:
-                        os.close(held)
+                    if descriptor >= 0:
+                        os.close(descriptor)
                 self._open.clear()
 
 
@@ -119,9 +119,9 @@ def write_text(path: str | Path, text: str, own: bool = False) -> None:
 
 def write_texts(texts: Mapping[Path, str], sync: bool = True, own: bool = False) -> None:
     """Files of text that belong together."""
-    with Parts(sync, own) as parts:
+    with Parts(sync, own) as partial_files:
         for path, text in texts.items():
-            parts.beside(path).write_text(text, encoding="utf-8", newline="\n")
+            partial_files.beside(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
@@ -131,12 +131,12 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_texts({folder / name: text for name, text in texts.items()}, sync=False)
         return
-    place = Path(os.path.realpath(folder))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    part, held = None, -1
+    target = Path(os.path.realpath(folder))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part, descriptor = None, -1
     try:
         with undisturbed():
-            part, held = _claimed(place, folder=True)
+            part, descriptor = _claimed(target, folder=True)
         for inner in part.iterdir():  # what a process that was killed left
             shutil.rmtree(inner) if inner.is_dir() and not inner.is_symlink() else inner.unlink()
         for name, text in texts.items():
@@ -144,33 +144,33 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
             (part / name).write_text(text, encoding="utf-8", newline="\n")
         if (guard := _guard.get()) is not None:
             for name in texts:
-                guard.note(place / name, part / name)
-        os.replace(part, place)
+                guard.note(target / name, part / name)
+        os.replace(part, target)
     finally:
         with undisturbed():
             if part is not None:
                 shutil.rmtree(part, ignore_errors=True)
-            if held >= 0:
-                os.close(held)
+            if descriptor >= 0:
+                os.close(descriptor)
 
 
-def _claimed(place: Path, folder: bool = False) -> tuple[Path, int]:
+def _claimed(target: Path, folder: bool = False) -> tuple[Path, int]:
     """A hidden file or folder next to a place that is ours alone, and what holds its lock (-1: there are no locks)."""
     for number in count(1) if LOCKS else ():
-        part = place.with_name(f".{_shortened(place.name)}{number if number > 1 else ''}.part")
+        part = target.with_name(f".{_shortened(target.name)}{number if number > 1 else ''}.part")
         try:
-            held = _opened(part, folder)
+            descriptor = _opened(part, folder)
         except OSError:
             if not os.path.lexists(part):
                 raise
             continue  # of somebody else
-        got = locked(held)
-        if got and _same(held, part, folder):
-            return part, held
-        os.close(held)
-        if got is None:
+        has_lock = locked(descriptor)
+        if has_lock and _same(descriptor, part, folder):
+            return part, descriptor
+        os.close(descriptor)
+        if has_lock is None:
             break
-    part = place.with_name(f".{_shortened(place.name)}.{uuid.uuid4().hex}.part")
+    part = target.with_name(f".{_shortened(target.name)}.{uuid.uuid4().hex}.part")
     if folder:
         part.mkdir()
     else:
@@ -185,14 +185,14 @@ def _opened(part: Path, folder: bool) -> int:
     return os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
-def _same(held: int, part: Path, folder: bool) -> bool:
+def _same(descriptor: int, part: Path, folder: bool) -> bool:
     """Is this still what that name stands for, ours, and known by no other name?"""
-    ours = os.fstat(held)
+    ours = os.fstat(descriptor)
     try:
-        found = os.lstat(part)
+        status = os.lstat(part)
     except FileNotFoundError:  # who had it moved it to its place meanwhile
         return False
-    return os.path.samestat(ours, found) and ours.st_uid == os.geteuid() and (folder or ours.st_nlink == 1)
+    return os.path.samestat(ours, status) and ours.st_uid == os.geteuid() and (folder or ours.st_nlink == 1)
 
 
 def _shortened(name: str) -> str:

@@ -102,17 +102,17 @@ def make(
     from bellcrank.gym import env, vector
 
     sim = _simulation(model)
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "actions": actions, "observations": observations, "reward": reward, "done": done, "t_end": t_end, "step": step,
         "action_every": action_every, "parameters": parameters, "initial": initial, "inputs": inputs, "method": method,
         "guess": guess,
     }  # fmt: skip
-    task = Task.of(sim.interface, **asked)
+    task = Task.of(sim.interface, **options)
     if n is not None:
         return vector.ModelVectorEnv(sim, task, n, render_mode, size)
 
     def again(render_mode: str | None = None) -> Any:
-        return make(sim, **asked, render_mode=render_mode, size=size)
+        return make(sim, **options, render_mode=render_mode, size=size)
 
     return env.ModelEnv(sim, task, render_mode, size, again)
 
@@ -151,8 +151,8 @@ def _simulation(model: Any) -> Simulation:
     if callable(getattr(model, "compile", None)):
         model = model.compile()
     if not isinstance(model, Simulation):
-        what = "a file with a model, a System, its equations or a simulation"
-        raise ModelError(f"gym.make({model!r}): it takes {what}")
+        expected = "a file with a model, a System, its equations or a simulation"
+        raise ModelError(f"gym.make({model!r}): it takes {expected}")
     return model
 
 

@@ -31,14 +31,14 @@ def checked_mode(mode: str | None) -> str | None:
     """A mode of rendering, if there is such."""
     if mode is not None and mode not in RENDER_MODES:
         listed = ", ".join(f"'{m}'" for m in RENDER_MODES)
-        near = did_you_mean(str(mode), RENDER_MODES)
-        raise ModelError(f"render_mode={mode!r} is not known; it is None or one of {listed}.{near}")
+        suggestion = did_you_mean(str(mode), RENDER_MODES)
+        raise ModelError(f"render_mode={mode!r} is not known; it is None or one of {listed}.{suggestion}")
     return mode
 
 
-def metadata_of(h: float, task: Task, **more: Any) -> dict[str, Any]:
+def metadata_of(h: float, task: Task, **extra: Any) -> dict[str, Any]:
     """Ways to render, and frames per second at which an episode is shown in real time."""
-    return {"render_modes": RENDER_MODES, "render_fps": max(1, round(1.0 / (h * task.every))), **more}
+    return {"render_modes": RENDER_MODES, "render_fps": max(1, round(1.0 / (h * task.every))), **extra}
 
 
 class ModelEnv(gymnasium.Env):
@@ -56,15 +56,15 @@ class ModelEnv(gymnasium.Env):
         task: Task,
         render_mode: str | None = None,
         size: tuple[int, int] = (640, 400),
-        again: Callable[..., Any] | None = None,
+        remake: Callable[..., Any] | None = None,
     ) -> None:
         self.task, self.size, self.render_mode = task, size, checked_mode(render_mode)
         self.observation_space, self.action_space = spaces_of(task)
         self.stepper = sim.stepper(**task.usual)
         self.metadata = metadata_of(self.stepper.h, task)
         self._window: Any = None
-        if again is not None:
-            self.spec = EnvSpec(f"bellcrank/{_identifier(sim.interface.model)}-v0", entry_point=again)
+        if remake is not None:
+            self.spec = EnvSpec(f"bellcrank/{_identifier(sim.interface.model)}-v0", entry_point=remake)
             self.spec.kwargs = {"render_mode": render_mode}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -88,17 +88,17 @@ class ModelEnv(gymnasium.Env):
         row, problem = st.row, st.problem
         numbers = row.tolist()
         t = numbers[0]
-        look = None if problem else task.single.look(numbers)
-        if look is None:
+        outcome = None if problem else task.single.look(numbers)
+        if outcome is None:
             rows = row[None, :]
-            seen, reward = task.observe(rows)[0], float(task.reward(rows).reshape(-1)[0])
-            over = bool(problem) or bool(task.is_over(rows)[0])
+            observation, reward = task.observe(rows)[0], float(task.reward(rows).reshape(-1)[0])
+            terminated = bool(problem) or bool(task.is_over(rows)[0])
         else:
-            seen, reward, over = np.array(look[0], SINGLE), float(look[1]), look[2]
+            observation, reward, terminated = np.array(outcome[0], SINGLE), float(outcome[1]), outcome[2]
         if self.render_mode == "human":
             self._show()
         info = {"problem": problem, "t": t} if problem else {"t": t}
-        return seen, reward, over, t >= task.late_from, info
+        return observation, reward, terminated, t >= task.late_from, info
 
     def render(self) -> np.ndarray | None:
         """The present state as an image, (height, width, 3); with `render_mode="human"` a window shows it."""

@@ -65,10 +65,10 @@ def active_suspension() -> System:
     body = s.add_body("body", parent=wheel, translate=3, mass=350.0, inertia=0, label="sprung mass")
     s.add_input("actuator", units="F", label="force of the actuator on the body, up", default=0)
     s.define("road", "0.02*sin(2*pi*1.2*t) + 0.005*sin(2*pi*9*t)")
-    up = s.inertial[3]
-    s.add_force("strut", magnitude="-18e3*q(body) - 1200*u(body) + actuator", direction=up, at=body.origin,
+    vertical = s.inertial[3]
+    s.add_force("strut", magnitude="-18e3*q(body) - 1200*u(body) + actuator", direction=vertical, at=body.origin,
                 against=wheel.origin)  # fmt: skip
-    s.add_force("tyre", magnitude="180e3*(road - q(wheel))", direction=up, at=wheel.origin)
+    s.add_force("tyre", magnitude="180e3*(road - q(wheel))", direction=vertical, at=wheel.origin)
     s.add_output("az", "dot(dxdt(vel(body.origin)), [n3])", label="acceleration of the body", units="L/T**2")
     s.add_output("tyre_deflection", "road - q(wheel)", label="deflection of the tyre", units="L")
     s.set_run(t_end=10, step=0.001)
@@ -111,16 +111,16 @@ def _compiled(name: str) -> Simulation:
     return ENVIRONMENTS[name].model().equations().compile()
 
 
-def environment(name: str, render_mode: str | None = None, **changed: Any) -> Any:
+def environment(name: str, render_mode: str | None = None, **task_options: Any) -> Any:
     """An environment by its name behind "bellcrank/"; keywords replace those of its task."""
     if name not in ENVIRONMENTS:
         raise ModelError(f"no environment is called {name!r}; there are {', '.join(ENVIRONMENTS)}")
-    return make(_compiled(name), **{**ENVIRONMENTS[name].task, **changed}, render_mode=render_mode)
+    return make(_compiled(name), **{**ENVIRONMENTS[name].task, **task_options}, render_mode=render_mode)
 
 
-def vector(name: str, num_envs: int = 1, render_mode: str | None = None, **changed: Any) -> Any:
+def vector(name: str, num_envs: int = 1, render_mode: str | None = None, **task_options: Any) -> Any:
     """A vector of such environments: `gymnasium.make_vec(..., vectorization_mode="vector_entry_point")`."""
-    return environment(name, render_mode, **changed, n=num_envs)
+    return environment(name, render_mode, **task_options, n=num_envs)
 
 
 for _name in ENVIRONMENTS:

@@ -25,11 +25,11 @@ class SameStepEnvs(VecEnv):
 
     def reset(self) -> np.ndarray:
         """Begins an episode of every environment; seeds are those of `seed`, taken once."""
-        seen, info = self.envs.reset(seed=None if all(s is None for s in self._seeds) else list(self._seeds))
+        observations, info = self.envs.reset(seed=None if all(s is None for s in self._seeds) else list(self._seeds))
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{"t": float(t)} for t in info["t"]]
-        return np.array(seen)
+        return np.array(observations)
 
     def step_async(self, actions: np.ndarray) -> None:
         """Notes the actions of the next step."""
@@ -37,19 +37,19 @@ class SameStepEnvs(VecEnv):
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Takes the step; observations, rewards, ends and infos."""
-        seen, reward, over, late, info = self.envs.step(self._actions)
+        observations, reward, terminated, late, info = self.envs.step(self._actions)
         infos: list[dict[str, Any]] = [{"t": float(t)} for t in info["t"]]
         for i in np.flatnonzero(info.get("_problem", np.zeros(self.num_envs, dtype=bool))):
             infos[i]["problem"] = info["problem"][i]
-        done = over | late
-        ended = np.flatnonzero(done)
-        if len(ended):
-            for i in ended:
-                infos[i]["terminal_observation"] = seen[i].copy()
-                infos[i]["TimeLimit.truncated"] = bool(late[i] and not over[i])
-            self.envs.begin(ended, {})
-            seen = self.envs.task.observe(self.envs.steppers.rows)
-        return np.array(seen), reward.astype(np.float32), done, infos
+        dones = terminated | late
+        finished = np.flatnonzero(dones)
+        if len(finished):
+            for i in finished:
+                infos[i]["terminal_observation"] = observations[i].copy()
+                infos[i]["TimeLimit.truncated"] = bool(late[i] and not terminated[i])
+            self.envs.begin(finished, {})
+            observations = self.envs.task.observe(self.envs.steppers.rows)
+        return np.array(observations), reward.astype(np.float32), dones, infos
 
     def close(self) -> None:
         """Closes the environments."""
@@ -71,13 +71,13 @@ class SameStepEnvs(VecEnv):
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **options: Any) -> list[Any]:
         """Calls a method of all together; what it returns, for each of them."""
-        found = getattr(self.envs, method_name)(*args, **options)
-        return [found for _ in self._places(indices)]
+        result = getattr(self.envs, method_name)(*args, **options)
+        return [result for _ in self._places(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """None of them is."""
         return [False for _ in self._places(indices)]
 
     def _places(self, indices: Any) -> list[int]:
-        found: Iterable[int] = self._get_indices(indices)
-        return list(found)
+        positions: Iterable[int] = self._get_indices(indices)
+        return list(positions)

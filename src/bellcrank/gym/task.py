@@ -49,13 +49,13 @@ class Single:
         if self.function is None:
             return None
         try:
-            found = self.function(row)
+            values = self.function(row)
         except ArithmeticError:  # arrays have values where numbers fail
             return None
-        n, over = self.count, False
-        for value, strict in zip(found[n + 1 :], self.strict, strict=True):
-            over = over or (value > 0 if strict else value >= 0)
-        return found[:n], found[n], over
+        n, is_over = self.count, False
+        for value, strict in zip(values[n + 1 :], self.strict, strict=True):
+            is_over = is_over or (value > 0 if strict else value >= 0)
+        return values[:n], values[n], is_over
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,64 +81,64 @@ class Task:
     drawn: Mapping[tuple[str, Any], Spread]
 
     @classmethod
-    def of(cls, interface: Interface, **given: Any) -> Task:
+    def of(cls, interface: Interface, **options: Any) -> Task:
         """What a user gives, checked."""
-        inputs, bounds, choices = _actions(interface, given["actions"])
+        inputs, bounds, choices = _actions(interface, options["actions"])
         columns = columns_of(interface)
-        known = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
-        values: dict[str, Any] = {x.name: float(x.default) for x in known if x.default is not None}
-        t_end = interface.run.t_end if given["t_end"] is None else given["t_end"]
-        every = given["action_every"]
+        quantities = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
+        values: dict[str, Any] = {x.name: float(x.default) for x in quantities if x.default is not None}
+        t_end = interface.run.t_end if options["t_end"] is None else options["t_end"]
+        every = options["action_every"]
         if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
             raise ModelError(f"action_every={every!r} must be a whole number of at least 1", interface.model)
         if t_end is not None and not (isinstance(t_end, int | float) and t_end > 0):
             raise ModelError(f"t_end={t_end!r} s must be a positive number", interface.model)
-        groups = {k: mapping(given[k], k) for k in ("parameters", "initial")}
+        groups = {k: mapping(options[k], k) for k in ("parameters", "initial")}
         drawn = {(k, name): x for k, group in groups.items() for name, x in group.items() if isinstance(x, Spread)}
         plain = {k: {name: x for name, x in v.items() if not isinstance(x, Spread)} for k, v in groups.items()}
-        with_guess(groups["initial"], given["guess"])  # none of what is drawn either
-        plain["initial"] = with_guess(plain["initial"], given["guess"])
+        with_guess(groups["initial"], options["guess"])  # none of what is drawn either
+        plain["initial"] = with_guess(plain["initial"], options["guess"])
         values |= {_spelled(values, name): x for name, x in plain["parameters"].items()}
         low, high = bounds
-        rest = np.clip(0.0, low, high) if choices is None else choices[0]
-        begin = {
-            "inputs": {**dict(zip(inputs, rest.tolist(), strict=True)), **mapping(given["inputs"], "inputs")},
-            "step": given["step"], "method": given["method"], **plain,
+        first_action = np.clip(0.0, low, high) if choices is None else choices[0]
+        start_options = {
+            "inputs": {**dict(zip(inputs, first_action.tolist(), strict=True)), **mapping(options["inputs"], "inputs")},
+            "step": options["step"], "method": options["method"], **plain,
         }  # fmt: skip
-        observed = _observed(interface, given["observations"])
+        observed = _observed(interface, options["observations"])
         read = [condition_steps(text, columns, values, f"observation '{text}'") for text in observed]
         functions = [as_function(steps, columns, values) for steps in read]
-        reward, done = given["reward"], given["done"]
-        ends = [] if callable(done) else _ends(done, interface, columns, values)
+        reward, done_conditions = options["reward"], options["done"]
+        end_conditions = [] if callable(done_conditions) else _ends(done_conditions, interface, columns, values)
         paid = None if callable(reward) else condition_steps(str(reward), columns, values, "reward")
-        plain_forms = paid is not None and not callable(done)
-        formulas = [*read, *([paid] if paid is not None else []), *(steps for steps, _ in ends)]
+        plain_forms = paid is not None and not callable(done_conditions)
+        formulas = [*read, *([paid] if paid is not None else []), *(steps for steps, _ in end_conditions)]
         single = Single(
             as_number_function(formulas, values) if plain_forms else None,
             len(read),
-            tuple(strict for _, strict in ends),
+            tuple(strict for _, strict in end_conditions),
         )
 
         def observe(rows: np.ndarray) -> np.ndarray:
-            found = np.empty((len(rows), len(functions)), dtype=np.float32)
+            observations = np.empty((len(rows), len(functions)), dtype=np.float32)
             for k, f in enumerate(functions):
-                found[:, k] = f(rows)
-            return found
+                observations[:, k] = f(rows)
+            return observations
 
         return cls(
             inputs, bounds, choices, tuple(observed), _bounds(list(observed.items())), observe,
             _called(reward, interface, "reward") if paid is None else as_function(paid, columns, values),
-            _done(done, ends, interface, columns, values), single, values, dict(values),
-            math.inf if t_end is None else float(t_end), int(every), begin, drawn,
+            _done(done_conditions, end_conditions, interface, columns, values), single, values, dict(values),
+            math.inf if t_end is None else float(t_end), int(every), start_options, drawn,
         )  # fmt: skip
 
     @property
     def usual(self) -> dict[str, Any]:
         """What runs begin with before the first episode: the medians of what is drawn."""
-        found = {k: dict(v) if isinstance(v, dict) else v for k, v in self.begin.items()}
+        start_options = {k: dict(v) if isinstance(v, dict) else v for k, v in self.begin.items()}
         for (group, name), spread in self.drawn.items():
-            found[group][name] = _at(spread, 0.5)
-        return found
+            start_options[group][name] = _at(spread, 0.5)
+        return start_options
 
     def take(self, parameters: Mapping[str, Any]) -> None:
         """Takes the parameters of an episode, for formulas; of several, arrays."""
@@ -149,17 +149,17 @@ class Task:
         """Of a parameter, where no episode has another."""
         return self.usual_values.get(_spelled(self.usual_values, name), math.nan)
 
-    def draw(self, rng: np.random.Generator, given: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
+    def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
         """Initial values and parameters of an episode: those given, else drawn ones."""
-        unknown = [k for k in given if k not in ("initial", "parameters")]
+        unknown = [k for k in options if k not in ("initial", "parameters")]
         if unknown:
             raise ModelError(f"options={{'{unknown[0]}': ...}}: they may hold 'initial' and 'parameters'")
-        found: dict[str, dict[Any, Any]] = {"initial": {}, "parameters": {}}
+        drawn_values: dict[str, dict[Any, Any]] = {"initial": {}, "parameters": {}}
         for (group, name), spread in self.drawn.items():
-            found[group][name] = _at(spread, rng.random())
-        for group, own in found.items():
-            own.update({_spelled(own, k): v for k, v in mapping(given.get(group), group).items()})
-        return found
+            drawn_values[group][name] = _at(spread, rng.random())
+        for group, group_values in drawn_values.items():
+            group_values.update({_spelled(group_values, k): v for k, v in mapping(options.get(group), group).items()})
+        return drawn_values
 
     @cached_property
     def late_from(self) -> float:
@@ -171,11 +171,11 @@ class Task:
         if type(action) is np.ndarray:
             shape, low, high = self.limits
             if action.shape == shape and action.dtype.kind == "f":
-                found: list[float] = action.tolist()
-                if all(map(le, low, found)) and all(map(le, found, high)):
-                    return found
-        chosen: list[float] = self.settings(action)[0].tolist()
-        return chosen
+                values: list[float] = action.tolist()
+                if all(map(le, low, values)) and all(map(le, values, high)):
+                    return values
+        setting: list[float] = self.settings(action)[0].tolist()
+        return setting
 
     @cached_property
     def limits(self) -> tuple[tuple[int, ...], list[float], list[float]]:
@@ -186,14 +186,18 @@ class Task:
     def settings(self, actions: Any) -> np.ndarray:
         """Values of the inputs, a row for each action; outside its bounds an input stays at them."""
         if self.choices is not None:
-            chosen = np.asarray(actions)
-            if chosen.dtype.kind not in "iu" or chosen.min(initial=0) < 0 or chosen.max(initial=0) >= len(self.choices):
+            indices = np.asarray(actions)
+            if (
+                indices.dtype.kind not in "iu"
+                or indices.min(initial=0) < 0
+                or indices.max(initial=0) >= len(self.choices)
+            ):
                 raise RunError(f"action {actions!r} is none of 0 to {len(self.choices) - 1}")
-            return self.choices[np.atleast_1d(chosen)]
-        found = np.atleast_2d(np.asarray(actions, dtype=float))
-        if found.shape[-1] != len(self.inputs) or not np.isfinite(found).all():
+            return self.choices[np.atleast_1d(indices)]
+        values = np.atleast_2d(np.asarray(actions, dtype=float))
+        if values.shape[-1] != len(self.inputs) or not np.isfinite(values).all():
             raise RunError(f"action {actions!r} must be {len(self.inputs)} finite numbers: {', '.join(self.inputs)}")
-        return np.clip(found, *self.bounds)
+        return np.clip(values, *self.bounds)
 
 
 def _at(spread: Spread, share: float) -> float:
@@ -201,35 +205,37 @@ def _at(spread: Spread, share: float) -> float:
     return float(values_at(spread.kind, spread.numbers, np.asarray(share)))
 
 
-def _spelled(known: Mapping[str, Any], name: Any) -> Any:
+def _spelled(names: Mapping[str, Any], name: Any) -> Any:
     """A name as it stands in a dictionary, however it is spelled."""
-    return find_name(name, known) or name
+    return find_name(name, names) or name
 
 
-def _actions(interface: Interface, given: Any) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
+def _actions(interface: Interface, actions: Any) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
     """Inputs, their bounds, and rows of values to choose from, if there are such."""
-    choices = None if isinstance(given, Mapping) else given
+    choices = None if isinstance(actions, Mapping) else actions
     if choices is not None:
-        good = isinstance(choices, list | tuple) and len(choices) > 1 and all(isinstance(x, Mapping) for x in choices)
-        names = list(choices[0]) if good else []
-        if not good or not names or any({key_of(k) for k in x} != {key_of(k) for k in names} for x in choices):
-            what = 'inputs with bounds, {"force": (-1, 1)}, or a list of at least two settings of the same inputs'
-            raise ModelError(f"actions={given!r} must be {what}", interface.model)
+        is_valid = (
+            isinstance(choices, list | tuple) and len(choices) > 1 and all(isinstance(x, Mapping) for x in choices)
+        )
+        names = list(choices[0]) if is_valid else []
+        if not is_valid or not names or any({key_of(k) for k in x} != {key_of(k) for k in names} for x in choices):
+            expected = 'inputs with bounds, {"force": (-1, 1)}, or a list of at least two settings of the same inputs'
+            raise ModelError(f"actions={actions!r} must be {expected}", interface.model)
     else:
-        names = list(given)
+        names = list(actions)
     if not names:
         raise ModelError("actions={}: at least one input must be acted on", interface.model)
-    known = [x.name for x in interface.signals]
-    found = {name: find_name(name, known, "input") for name in names}
-    for name in (name for name, x in found.items() if x is None):
-        there = ", ".join(known) or "none"
-        raise ModelError(f"actions: the model has no input '{name}'. Inputs: {there}.", interface.model)
-    chosen = tuple(one_each(found, {name: str(x) for name, x in found.items()}, "actions"))
+    input_names = [x.name for x in interface.signals]
+    matches = {name: find_name(name, input_names, "input") for name in names}
+    for name in (name for name, x in matches.items() if x is None):
+        input_list = ", ".join(input_names) or "none"
+        raise ModelError(f"actions: the model has no input '{name}'. Inputs: {input_list}.", interface.model)
+    inputs = tuple(one_each(matches, {name: str(x) for name, x in matches.items()}, "actions"))
     if choices is None:
-        low, high = _bounds([(k, given[k]) for k in names])
+        low, high = _bounds([(k, actions[k]) for k in names])
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise ModelError("actions: bounds must be finite", interface.model)
-        return chosen, (low, high), None
+        return inputs, (low, high), None
     try:
         rows = np.array(
             [[float({key_of(k): v for k, v in x.items()}[key_of(name)]) for name in names] for x in choices]
@@ -237,25 +243,25 @@ def _actions(interface: Interface, given: Any) -> tuple[tuple[str, ...], tuple[n
     except (TypeError, ValueError):
         rows = np.array([[math.nan]])
     if not np.isfinite(rows).all():
-        raise ModelError(f"actions={given!r}: all values must be finite numbers", interface.model)
-    return chosen, (rows.min(axis=0), rows.max(axis=0)), rows
+        raise ModelError(f"actions={actions!r}: all values must be finite numbers", interface.model)
+    return inputs, (rows.min(axis=0), rows.max(axis=0)), rows
 
 
-def _observed(interface: Interface, given: Any) -> dict[str, Any]:
+def _observed(interface: Interface, observations: Any) -> dict[str, Any]:
     """What is observed, with bounds."""
     free = (-math.inf, math.inf)
-    if given is None:
+    if observations is None:
         return {x.name: free for x in interface.states}
-    if isinstance(given, Mapping):
-        return {str(k): v for k, v in given.items()}
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise ModelError(f"observations={given!r} must be a list of channels or formulas", interface.model)
-    return {str(name): free for name in given}
+    if isinstance(observations, Mapping):
+        return {str(k): v for k, v in observations.items()}
+    if isinstance(observations, str) or not isinstance(observations, Sequence) or not observations:
+        raise ModelError(f"observations={observations!r} must be a list of channels or formulas", interface.model)
+    return {str(name): free for name in observations}
 
 
-def _bounds(given: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+def _bounds(ranges: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
     pairs = []
-    for name, pair in given:
+    for name, pair in ranges:
         try:
             low, high = (float(x) for x in pair)
         except (TypeError, ValueError):
@@ -266,44 +272,50 @@ def _bounds(given: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
 
 
-def _ends(given: Any, interface: Interface, columns: Any, values: Any) -> list[tuple[tuple[FormulaStep, ...], bool]]:
+def _ends(
+    comparisons: Any, interface: Interface, columns: Any, values: Any
+) -> list[tuple[tuple[FormulaStep, ...], bool]]:
     """Comparisons that end an episode: the formula that becomes positive, and whether zero does not count."""
-    found = []
-    for text in [given] if isinstance(given, str) else given:
+    end_conditions = []
+    for text in [comparisons] if isinstance(comparisons, str) else comparisons:
         sign = comparison_of(text)
         if not sign:
             raise ModelError(f"done={text!r} must be a comparison, such as 'abs(q(pole)) > 0.2'", interface.model)
-        found.append((condition_steps(text, columns, values, "done"), sign in ("<", ">")))
-    return found
+        end_conditions.append((condition_steps(text, columns, values, "done"), sign in ("<", ">")))
+    return end_conditions
 
 
-def _done(given: Any, ends: Sequence[tuple[Any, bool]], interface: Interface, columns: Any, values: Any) -> Rows:
-    if callable(given):
-        called = _called(given, interface, "done")
-        return lambda rows: called(rows) != 0
-    tests = [(as_function(steps, columns, values), strict) for steps, strict in ends]
+def _done(
+    condition: Any, end_conditions: Sequence[tuple[Any, bool]], interface: Interface, columns: Any, values: Any
+) -> Rows:
+    if callable(condition):
+        function = _called(condition, interface, "done")
+        return lambda rows: function(rows) != 0
+    tests = [(as_function(steps, columns, values), strict) for steps, strict in end_conditions]
 
     def is_over(rows: np.ndarray) -> np.ndarray:
-        over = np.zeros(len(rows), dtype=bool)
+        is_done = np.zeros(len(rows), dtype=bool)
         for value, strict in tests:
-            found = value(rows)
-            over |= found > 0 if strict else found >= 0
-        return over
+            values = value(rows)
+            is_done |= values > 0 if strict else values >= 0
+        return is_done
 
     return is_over
 
 
-def _called(function: Callable[[Values], Any], interface: Interface, what: str) -> Rows:
+def _called(function: Callable[[Values], Any], interface: Interface, label: str) -> Rows:
     """A user's function of the channels by name, each an array over the runs."""
     layout = Layout(interface, interface.channels)
 
     def value(rows: np.ndarray) -> np.ndarray:
-        given = np.asarray(function(layout.values(rows)))
-        if given.dtype.kind not in "biuf" or (np.isnan(given).any() and np.isfinite(rows).all()):
-            raise RunError(f"{what}() returned {displayed(given.tolist())}, not a number for each of {len(rows)} runs")
-        found = given.astype(float)
-        if found.shape not in ((), (len(rows),)):
-            raise RunError(f"{what}() must return a number for each of {len(rows)} runs, not shape {found.shape}")
-        return np.broadcast_to(found, (len(rows),))
+        returned = np.asarray(function(layout.values(rows)))
+        if returned.dtype.kind not in "biuf" or (np.isnan(returned).any() and np.isfinite(rows).all()):
+            raise RunError(
+                f"{label}() returned {displayed(returned.tolist())}, not a number for each of {len(rows)} runs"
+            )
+        values = returned.astype(float)
+        if values.shape not in ((), (len(rows),)):
+            raise RunError(f"{label}() must return a number for each of {len(rows)} runs, not shape {values.shape}")
+        return np.broadcast_to(values, (len(rows),))
 
     return value

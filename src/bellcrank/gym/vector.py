@@ -60,38 +60,38 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
             raise ModelError(f"{len(settings)} actions for {self.num_envs} environments")
         st.set({name: settings[:, k] for k, name in enumerate(task.inputs)})
         st.step(task.every)
-        before, problems = np.flatnonzero(self._over), st.problems
-        if len(before):  # what these did in this step does not count
-            self.begin(before, {})
-            problems = {i: told for i, told in problems.items() if i not in before}
+        finished_before, problems = np.flatnonzero(self._over), st.problems
+        if len(finished_before):  # what these did in this step does not count
+            self.begin(finished_before, {})
+            problems = {i: message for i, message in problems.items() if i not in finished_before}
         rows = st.rows
-        over = task.is_over(rows)
-        over[list(problems)] = True
+        terminated = task.is_over(rows)
+        terminated[list(problems)] = True
         late = rows[:, 0] >= task.late_from
         reward = np.empty(self.num_envs)
         reward[:] = task.reward(rows)
-        reward[before], over[before], late[before] = 0.0, False, False
-        self._over = over | late
+        reward[finished_before], terminated[finished_before], late[finished_before] = 0.0, False, False
+        self._over = terminated | late
         info: dict[str, Any] = {"t": rows[:, 0].copy()}
         if problems:
             info["problem"] = np.array([problems.get(i, "") for i in range(self.num_envs)], dtype=object)
             info["_problem"] = np.array([i in problems for i in range(self.num_envs)])
-        return task.observe(rows), reward, over, late, info
+        return task.observe(rows), reward, terminated, late, info
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """The present states as images, (height, width, 3) each."""
         return tuple(self.steppers.images(*self.size)) if self.render_mode == "rgb_array" else None
 
-    def begin(self, which: np.ndarray, options: dict[str, Any]) -> None:
+    def begin(self, indices: np.ndarray, options: dict[str, Any]) -> None:
         """Begins episodes of some environments."""
-        self._over[which] = False
-        drawn = [self.task.draw(self._rngs[i], options) for i in which]
+        self._over[indices] = False
+        drawn = [self.task.draw(self._rngs[i], options) for i in indices]
         groups = {
             group: {name: np.array([d[group][name] for d in drawn]) for name in drawn[0][group]} for group in drawn[0]
         }
-        self.steppers.reset(which, **groups)
+        self.steppers.reset(indices, **groups)
         for name in groups["parameters"]:
             self._varied.setdefault(name, np.full(self.num_envs, self.task.usual_value(name)))
         for name, column in self._varied.items():
-            column[which] = groups["parameters"].get(name, self.task.usual_value(name))
+            column[indices] = groups["parameters"].get(name, self.task.usual_value(name))
         self.task.take(self._varied)

@@ -43,9 +43,9 @@ class Window:
         else:
             self._image.set_data(image)
         self._figure.canvas.draw_idle()
-        now = time.perf_counter()
-        self._next = max(self._next + self._period, now)
-        self._pyplot.pause(max(1e-3, self._next - now))
+        current_time = time.perf_counter()
+        self._next = max(self._next + self._period, current_time)
+        self._pyplot.pause(max(1e-3, self._next - current_time))
 
     def close(self) -> None:
         """Closes it."""

@@ -50,16 +50,16 @@ DECLARED = (*PARAMETERS, "unused")  # and those that are declared only
 CHANNELS = (*STATES, "output", "input")
 
 
-def place_of(name: Any, listed: Iterable[str]) -> int | None:
+def place_of(name: Any, choices: Iterable[str]) -> int | None:
     """Where a name stands in a list."""
-    names = list(listed)
-    found = find_name(name, names)
-    return None if found is None else names.index(found)
+    names = list(choices)
+    match = find_name(name, names)
+    return None if match is None else names.index(match)
 
 
-def states_by_key(letter: str, listed: Sequence[T]) -> dict[str, T]:
+def states_by_key(letter: str, states: Sequence[T]) -> dict[str, T]:
     """Coordinates ("q") or speeds ("u") by all keys that they are found by: their names, and Q(5) for the fifth."""
-    return {f"{letter}({i})": x for i, x in enumerate(listed, 1)} | {key_of(x): x for x in listed}
+    return {f"{letter}({i})": x for i, x in enumerate(states, 1)} | {key_of(x): x for x in states}
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Quantity:
     def __post_init__(self) -> None:
         """Words for people are one line each, wherever they are written."""
         object.__setattr__(self, "wording", self.wording or self.label)
-        for words in ("label", "generic", "body", "wording"):
-            object.__setattr__(self, words, one_line(getattr(self, words)))
+        for attribute in ("label", "generic", "body", "wording"):
+            object.__setattr__(self, attribute, one_line(getattr(self, attribute)))
 
     @property
     def own_label(self) -> str:
@@ -118,8 +118,8 @@ class RunDefaults:
     @classmethod
     def of(cls, run: RunRecord) -> RunDefaults:
         """As described."""
-        own = dict(run.initial), dict(run.inputs), tuple(run.events)
-        return cls(run.t_end, run.step, run.method, run.output_every, *own, run.start_speed, run.shown)
+        initial_and_inputs = dict(run.initial), dict(run.inputs), tuple(run.events)
+        return cls(run.t_end, run.step, run.method, run.output_every, *initial_and_inputs, run.start_speed, run.shown)
 
 
 @dataclass(frozen=True)
@@ -159,21 +159,25 @@ class Interface:
     @cached_property
     def channels(self) -> tuple[Quantity, ...]:
         """What a run records besides time: states, outputs, and inputs whose names are not taken by them."""
-        taken = {x.name for x in (*self.states, *self.outputs)}
-        return (*self.states, *self.outputs, *(x for x in self.inputs if not x.rate and x.name not in taken))
+        state_names = {x.name for x in (*self.states, *self.outputs)}
+        return (*self.states, *self.outputs, *(x for x in self.inputs if not x.rate and x.name not in state_names))
 
     @cached_property
     def channel_words(self) -> Mapping[str, Mapping[str, str]]:
         """Units, labels, generic names and bodies of the channels by name."""
-        words = {"units": "unit", "labels": "label", "generic": "generic", "bodies": "body"}
-        return {k: {x.name: str(getattr(x, word)) for x in self.channels} for k, word in words.items()}
+        attributes = {"units": "unit", "labels": "label", "generic": "generic", "bodies": "body"}
+        return {k: {x.name: str(getattr(x, word)) for x in self.channels} for k, word in attributes.items()}
 
     @cached_property
     def channel_columns(self) -> tuple[tuple[str, ...], slice | np.ndarray, np.ndarray | None]:
         """Names of the channels, where they stand in a row of results, and the factors of their units, one below the
         other; None if all are 1."""
-        listed = [x.column for x in self.channels]
-        columns = slice(1, 1 + len(listed)) if listed == [*range(1, 1 + len(listed))] else np.array(listed, dtype=int)
+        column_list = [x.column for x in self.channels]
+        columns = (
+            slice(1, 1 + len(column_list))
+            if column_list == [*range(1, 1 + len(column_list))]
+            else np.array(column_list, dtype=int)
+        )
         factors = np.array([x.unit.factor for x in self.channels]).reshape(-1, 1)
         return tuple(x.name for x in self.channels), columns, factors if np.any(factors != 1.0) else None
 
@@ -187,8 +191,10 @@ class Interface:
     @cached_property
     def unit_groups(self) -> np.ndarray:
         """Of each state, a number for its unit."""
-        known: dict[object, int] = {}
-        return np.array([known.setdefault(x.unit.dimension, len(known)) for x in self.states], dtype=np.int64)
+        group_numbers: dict[object, int] = {}
+        return np.array(
+            [group_numbers.setdefault(x.unit.dimension, len(group_numbers)) for x in self.states], dtype=np.int64
+        )
 
     @cached_property
     def metre(self) -> float:
@@ -204,14 +210,14 @@ class Interface:
     @cached_property
     def length_parameters(self) -> tuple[int, ...]:
         """The parameters that are lengths, by their places."""
-        listed = enumerate((*self.parameters, *self.entered))
-        return tuple(i for i, x in listed if x.unit.dimension == LENGTH)
+        numbered = enumerate((*self.parameters, *self.entered))
+        return tuple(i for i, x in numbered if x.unit.dimension == LENGTH)
 
     @cached_property
     def without_course(self) -> tuple[str, ...]:
         """The inputs that have no course over time in runs of the model."""
-        given = self.given_inputs()
-        return tuple(dict.fromkeys(x.base for x in self.inputs if x.base not in given))
+        inputs_over_time = self.given_inputs()
+        return tuple(dict.fromkeys(x.base for x in self.inputs if x.base not in inputs_over_time))
 
     def with_all_inputs(self) -> Interface:
         """The same, with zero for the inputs that have no course."""
@@ -220,8 +226,8 @@ class Interface:
 
     def __iter__(self) -> Iterator[Quantity]:
         usual = (self.states, self.inputs, self.parameters, self.outputs)
-        others = (self.removed, self.entered, self.echo, self.idle, self.unused)
-        return (x for group in (*usual, *others) for x in group)
+        further = (self.removed, self.entered, self.echo, self.idle, self.unused)
+        return (x for group in (*usual, *further) for x in group)
 
     def all(self, kinds: Sequence[str]) -> list[Quantity]:
         """The quantities of some kinds, in the order of the interface."""
@@ -229,14 +235,14 @@ class Interface:
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Mapping[str, Quantity]]:
-        found: dict[str, dict[str, Quantity]] = {kind: {} for kind in PLURAL}
+        by_kind: dict[str, dict[str, Quantity]] = {kind: {} for kind in PLURAL}
         for x in self:
-            found[x.kind].setdefault(x.key, x)
+            by_kind[x.kind].setdefault(x.key, x)
         for x in self.signals:  # one that the program does not use, or its rate alone
-            found["input"].setdefault(x.key, x)
-        for kind, letter, listed in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
-            found[kind].update(states_by_key(letter, listed))
-        return MappingProxyType(found)
+            by_kind["input"].setdefault(x.key, x)
+        for kind, letter, states in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
+            by_kind[kind].update(states_by_key(letter, states))
+        return MappingProxyType(by_kind)
 
     def get(self, name: Any, kinds: Sequence[str]) -> Quantity | None:
         """The quantity of that name among the kinds, the first kind first; None if there is none.
@@ -248,73 +254,75 @@ class Interface:
             if (x := self._by_kind[kind].get(key)) is not None:
                 return x
         folded = key.lower()
-        near = {x.name: x for kind in reversed(kinds) for x in self._folded[kind].get(folded, ())}
-        found = only(list(near), name, "name")
-        return None if found is None else near[found]
+        candidates = {x.name: x for kind in reversed(kinds) for x in self._folded[kind].get(folded, ())}
+        match = only(list(candidates), name, "name")
+        return None if match is None else candidates[match]
 
     @cached_property
     def _folded(self) -> Mapping[str, Mapping[str, Sequence[Quantity]]]:
         """Those of each kind by keys without capitals."""
-        found: dict[str, dict[str, list[Quantity]]] = {kind: {} for kind in PLURAL}
-        for kind, listed in self._by_kind.items():
-            for key, x in listed.items():
-                found[kind].setdefault(key.lower(), []).append(x)
-        return found
+        folded: dict[str, dict[str, list[Quantity]]] = {kind: {} for kind in PLURAL}
+        for kind, quantities in self._by_kind.items():
+            for key, x in quantities.items():
+                folded[kind].setdefault(key.lower(), []).append(x)
+        return folded
 
-    def keyed(self, given: Mapping[Any, T] | None, kinds: Sequence[str], what: str) -> dict[str, T]:
+    def keyed(self, values_by_name: Mapping[Any, T] | None, kinds: Sequence[str], context: str) -> dict[str, T]:
         """What is given, by the keys of the quantities that are meant; names of none keep their own. Two names of one
-        quantity are an error, which begins with `what`."""
-        if not given:
+        quantity are an error, which begins with `context`."""
+        if not values_by_name:
             return {}
-        found = {name: self.get(name, kinds) for name in given}
-        values = {name: self.in_user_unit(value, found[name], what) for name, value in given.items()}
-        return one_each(values, {name: key_of(name) if x is None else x.key for name, x in found.items()}, what)
+        quantities = {name: self.get(name, kinds) for name in values_by_name}
+        values = {name: self.in_user_unit(value, quantities[name], context) for name, value in values_by_name.items()}
+        return one_each(values, {name: key_of(name) if x is None else x.key for name, x in quantities.items()}, context)
 
-    def in_user_unit(self, value: T, x: Quantity | None, what: str) -> T:
+    def in_user_unit(self, value: T, x: Quantity | None, context: str) -> T:
         """A value, in the unit of the quantity if it is text with another unit ("90 deg")."""
-        if not isinstance(value, str) or x is None or (found := with_unit(value)) is None:
+        if not isinstance(value, str) or x is None or (value_and_unit := with_unit(value)) is None:
             return value
-        unit = UNIT_SYSTEMS[self.units].parse_unit(found[1])
+        unit = UNIT_SYSTEMS[self.units].parse_unit(value_and_unit[1])
         if not unit.dimension.same_kind(x.unit.dimension):
-            raise ModelError(f"{what}: '{x.name}' is '{value}', but its unit is {x.unit.text}", self.model)
-        number = float(x.unit.from_equation(unit.to_equation(found[0])))
+            raise ModelError(f"{context}: '{x.name}' is '{value}', but its unit is {x.unit.text}", self.model)
+        number = float(x.unit.from_equation(unit.to_equation(value_and_unit[0])))
         return cast(T, Guess(number) if isinstance(value, GuessText) else number)
 
-    def changed_parameters(self, given: Mapping[str, T] | None, new: Mapping[str, T]) -> dict[str, T]:
+    def changed_parameters(self, current: Mapping[str, T] | None, new: Mapping[str, T]) -> dict[str, T]:
         """Parameters by key, some of them changed."""
-        return self.keyed(given, DECLARED, "parameters") | self.keyed(new, DECLARED, "parameters")
+        return self.keyed(current, DECLARED, "parameters") | self.keyed(new, DECLARED, "parameters")
 
-    def given_inputs(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def given_inputs(self, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Inputs over time by key: what is given, else what the model says."""
-        return self.keyed(self.run.inputs, ("input",), "set_run(inputs=)") | self.keyed(given, ("input",), "inputs")
+        return self.keyed(self.run.inputs, ("input",), "set_run(inputs=)") | self.keyed(overrides, ("input",), "inputs")
 
     @cached_property
     def _own_start(self) -> dict[str, Any]:
         """Initial values and guesses of the model by key."""
         return self.keyed(self.run.initial, STATES, "set_run(initial=)")
 
-    def start_values(self, given: Mapping[Any, T]) -> dict[Any, T]:
+    def start_values(self, overrides: Mapping[Any, T]) -> dict[Any, T]:
         """Initial values and guesses by name: what is given, else what the model says, however each is spelled."""
-        meant = self.keyed(given, STATES, "initial")
-        values = {name: self.in_user_unit(value, self.get(name, STATES), "initial") for name, value in given.items()}
-        return {key: value for key, value in self._own_start.items() if key not in meant} | values
+        override_keys = self.keyed(overrides, STATES, "initial")
+        values = {
+            name: self.in_user_unit(value, self.get(name, STATES), "initial") for name, value in overrides.items()
+        }
+        return {key: value for key, value in self._own_start.items() if key not in override_keys} | values
 
     def channel(self, name: Any) -> Quantity | None:
         """What a run records under that name, or None."""
-        found = self.get(name, CHANNELS)
-        return found if found is not None and found.column >= 0 and not found.rate else None
+        quantity = self.get(name, CHANNELS)
+        return quantity if quantity is not None and quantity.column >= 0 and not quantity.rate else None
 
-    def find(self, name: Any, kinds: Sequence[str], what: str) -> Quantity:
-        """The quantity of that name; an error that begins with `what` names the near ones and all of the kinds."""
-        found = self.get(name, kinds)
-        if found is not None:
-            return found
+    def find(self, name: Any, kinds: Sequence[str], context: str) -> Quantity:
+        """The quantity of that name; an error that begins with `context` names the near ones and all of the kinds."""
+        quantity = self.get(name, kinds)
+        if quantity is not None:
+            return quantity
         text = text_of(name)
-        listed = {kind: [x.name for x in self if x.kind == kind] for kind in kinds}
-        groups = [f"{PLURAL[kind]}: {', '.join(names)}" for kind, names in listed.items() if names]
-        known = [name for names in listed.values() for name in names]
+        names_by_kind = {kind: [x.name for x in self if x.kind == kind] for kind in kinds}
+        groups = [f"{PLURAL[kind]}: {', '.join(names)}" for kind, names in names_by_kind.items() if names]
+        all_names = [name for names in names_by_kind.values() for name in names]
         raise ModelError(
-            f"{what} '{text}' is not known.{did_you_mean(text, known)} {'; '.join(groups) or 'There are none'}.",
+            f"{context} '{text}' is not known.{did_you_mean(text, all_names)} {'; '.join(groups) or 'There are none'}.",
             self.model,
         )
 
@@ -328,33 +336,35 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     records: list[Any] = [*d.parameters.values(), *d.variables, *d.states]
     described = {r.name: r.label or r.name for r in records}
     labels = Counter([*described.values(), *(o.label for o in analysis.outputs)])
-    own = {name: name if label in labels else label for name, label in state_labels(analysis).items()}
-    own |= {name: _unique(name, label, labels) for name, label in described.items()}
+    short_labels = {name: name if label in labels else label for name, label in state_labels(analysis).items()}
+    short_labels |= {name: _unique(name, label, labels) for name, label in described.items()}
     drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
-    def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
+    def scalar(name: str, kind: str, symbol: Symbol | None = None, index: int = -1) -> Quantity:
         record = d.parameters.get(name)
         value = None if record is None or record.value is None else float(record.value)
-        words = q.unit.get(name, UNKNOWN), own.get(name, name), value
-        more: dict[str, Any] = {"base": sources.get(name, ""), "place": place, "wording": q.label.get(name, name)}
-        more["range"] = None if record is None else record.range
-        return Quantity(name, kind, symbol, *words, positive=record is not None and record.positive, **more)
+        unit_and_label = q.unit.get(name, UNKNOWN), short_labels.get(name, name), value
+        options: dict[str, Any] = {"base": sources.get(name, ""), "place": index, "wording": q.label.get(name, name)}
+        options["range"] = None if record is None else record.range
+        return Quantity(name, kind, symbol, *unit_and_label, positive=record is not None and record.positive, **options)
 
     def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
-        found = []
+        quantities = []
         for i, s in enumerate(symbols):
-            unit, label = q.states[s.name], own.get(s.name, s.name)
+            unit, label = q.states[s.name], short_labels.get(s.name, s.name)
             start = float(unit.from_equation(drawn.get(s.name, 0.0)))
-            where = first + i if first else -1, q.generic.get(s.name, ""), bodies.get(s.name, "")
+            column_and_labels = first + i if first else -1, q.generic.get(s.name, ""), bodies.get(s.name, "")
             wording = q.state_label.get(s.name, s.name)
-            found.append(
-                Quantity(s.name, kind, s, unit, label, start, *where, place=i if first else -1, wording=wording)
+            quantities.append(
+                Quantity(
+                    s.name, kind, s, unit, label, start, *column_and_labels, place=i if first else -1, wording=wording
+                )
             )
-        return tuple(found)
+        return tuple(quantities)
 
-    def output(name: str, place: int) -> Quantity:
+    def output(name: str, index: int) -> Quantity:
         o, generic = by_name[name], q.generic.get(name, "")
-        column = 1 + n_s + place
+        column = 1 + n_s + index
         return Quantity(
             name,
             "output",
@@ -365,37 +375,39 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
             column,
             generic,
             o.body or "",
-            place=place,
+            place=index,
         )
 
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
     by_name = {o.name: o for o in analysis.outputs}
     first = 1 + n_s + len(program.output_names)
     usual = {v.name: v.range for v in d.variables}
-    inputs = {s.name: _input(s.name, s, q, own, usual, i, first + i) for i, s in enumerate(program.given_inputs)}
-    given = len(program.given_parameters)
+    inputs = {
+        s.name: _input(s.name, s, q, short_labels, usual, i, first + i) for i, s in enumerate(program.given_inputs)
+    }
+    given_count = len(program.given_parameters)
     parameters = [
-        scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
+        scalar(s.name, "parameter" if i < given_count else "entered", s, i) for i, s in enumerate(program.parameters)
     ]
-    used, met = {s.name for s in program.parameters}, analysis.parameters
-    made = Interface(
+    used_names, met_names = {s.name for s in program.parameters}, analysis.parameters
+    interface = Interface(
         model=mechanism.name,
         units=d.units,
-        parameters=tuple(parameters[:given]),
-        entered=tuple(parameters[given:]),
+        parameters=tuple(parameters[:given_count]),
+        entered=tuple(parameters[given_count:]),
         coordinates=states("coordinate", program.coordinates, 1),
         speeds=states("speed", program.speeds, 1 + n_q),
         removed=states("removed", [r.speed for r in analysis.removed], 0),
         inputs=tuple(inputs.values()),
-        signals=tuple(inputs.get(v.name) or _input(v.name, None, q, own, usual) for v in d.variables),
+        signals=tuple(inputs.get(v.name) or _input(v.name, None, q, short_labels, usual) for v in d.variables),
         kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
         outputs=tuple(output(name, i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
         run=RunDefaults.of(d.run),
-        idle=tuple(scalar(name, "idle") for name in met if name not in used),
-        unused=tuple(scalar(name, "unused") for name in d.parameters if name not in met),
+        idle=tuple(scalar(name, "idle") for name in met_names if name not in used_names),
+        unused=tuple(scalar(name, "unused") for name in d.parameters if name not in met_names),
     )
-    return replace(made, run=_in_user_units(made))
+    return replace(interface, run=_in_user_units(interface))
 
 
 def _unique(name: str, label: str, labels: Mapping[str, int]) -> str:
@@ -403,11 +415,15 @@ def _unique(name: str, label: str, labels: Mapping[str, int]) -> str:
     return label if label == name or labels[label] == 1 else f"{label} ({name})"
 
 
-def _in_user_units(made: Interface) -> RunDefaults:
+def _in_user_units(interface: Interface) -> RunDefaults:
     """What a run uses, where initial values and inputs that were given with a unit are numbers."""
-    run = made.run
-    initial = {k: made.in_user_unit(x, made.get(k, STATES), "set_run(initial=)") for k, x in run.initial.items()}
-    inputs = {k: made.in_user_unit(x, made.get(k, ("input",)), "set_run(inputs=)") for k, x in run.inputs.items()}
+    run = interface.run
+    initial = {
+        k: interface.in_user_unit(x, interface.get(k, STATES), "set_run(initial=)") for k, x in run.initial.items()
+    }
+    inputs = {
+        k: interface.in_user_unit(x, interface.get(k, ("input",)), "set_run(inputs=)") for k, x in run.inputs.items()
+    }
     return replace(run, initial=initial, inputs=inputs)
 
 
@@ -415,19 +431,19 @@ def _input(
     name: str,
     symbol: Symbol | None,
     q: Quantities,
-    own: Mapping[str, str],
+    short_labels: Mapping[str, str],
     usual: Mapping[str, tuple[float, float] | None],
-    place: int = -1,
+    index: int = -1,
     column: int = -1,
 ) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
     base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
-    unit, label, wording = q.unit[base], own.get(base, base), q.label.get(base) or base
+    unit, label, wording = q.unit[base], short_labels.get(base, base), q.label.get(base) or base
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label, wording = f"rate of {label}", f"rate of {wording}"
-    more: dict[str, Any] = {"rate": times, "base": base, "place": place, "wording": wording}
-    more["range"] = None if times else usual.get(name)
-    return Quantity(name, "input", symbol, unit, label, None, column, q.generic.get(name, ""), **more)
+    options: dict[str, Any] = {"rate": times, "base": base, "place": index, "wording": wording}
+    options["range"] = None if times else usual.get(name)
+    return Quantity(name, "input", symbol, unit, label, None, column, q.generic.get(name, ""), **options)

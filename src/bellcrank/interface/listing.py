@@ -39,8 +39,8 @@ def parameter_rows(interface: Interface) -> list[Row]:
         value = getattr(run, option) or usual[option]
         rows[key] = Row(key, value, unit, value, label)
     for x in interface.parameters:
-        inside = None if x.default is None else float(x.unit.to_equation(x.default))
-        rows[x.name] = Row(x.name, x.default, x.unit.text, inside, x.own_label)
+        equation_value = None if x.default is None else float(x.unit.to_equation(x.default))
+        rows[x.name] = Row(x.name, x.default, x.unit.text, equation_value, x.own_label)
     return [rows[key] for key in sorted(rows, key=lambda name: (name.lower(), name))]
 
 
@@ -59,7 +59,7 @@ def describe(interface: Interface) -> str:
         ),
     ]
     inputs = [x for x in interface.inputs if not x.rate]
-    for title, listed in (("inputs", inputs), ("states", interface.states), ("outputs", interface.outputs)):
-        lines += [title] if listed else []
-        lines += [f"  {x.name:12} {x.unit.text:8} {x.own_label}".rstrip() for x in listed]
+    for title, quantities in (("inputs", inputs), ("states", interface.states), ("outputs", interface.outputs)):
+        lines += [title] if quantities else []
+        lines += [f"  {x.name:12} {x.unit.text:8} {x.own_label}".rstrip() for x in quantities]
     return "\n".join(lines)

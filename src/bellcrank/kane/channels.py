@@ -31,17 +31,17 @@ def channels_of(d: Steps, system: KaneSystem) -> list[Output]:
         listed.append((x.name, value, notes.units.get(x.name, ""), f"{x.name}, from an auxiliary speed"))
     for group in notes.groups:
         listed += _group(d, group)
-    taken = {q.name for q in (*s.coordinates, *s.independent)}
+    state_names = {q.name for q in (*s.coordinates, *s.independent)}
     for u in s.speeds:
-        if u in s.definitions and u.name not in taken:
+        if u in s.definitions and u.name not in state_names:
             listed.append((u.name, u, notes.units.get(u.name, ""), f"dependent speed {u.name}"))
     values = s.resolve(value for _, value, _, _ in listed)
-    known: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
-    values = [substitute(v, known) if known else v for v in values]
+    substitutions: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
+    values = [substitute(v, substitutions) if substitutions else v for v in values]
     for v in values:
-        bad = [x.name for x in symbols(v) if x.kind not in (*REAL, "acceleration")]
-        if bad:
-            raise ModelError(f"a channel holds {', '.join(bad)}, which has no definition", d.name)
+        undefined = [x.name for x in symbols(v) if x.kind not in (*REAL, "acceleration")]
+        if undefined:
+            raise ModelError(f"a channel holds {', '.join(undefined)}, which has no definition", d.name)
     return [Output(name, label, v, unit or None) for (name, _, unit, label), v in zip(listed, values, strict=True)]
 
 
@@ -67,15 +67,15 @@ def hand_interface(d: Steps, program: Program, outputs: Sequence[Output]) -> Int
 
     def listed(kind: str, symbols: Sequence[Symbol], first: int = -1) -> tuple[Quantity, ...]:
         """Quantities of one kind; `first` is the column of the first in rows of results."""
-        found = []
+        quantities = []
         for i, s in enumerate(symbols):
-            key, place = s.name, i if first > 0 or kind == "parameter" else -1
+            key, index = s.name, i if first > 0 or kind == "parameter" else -1
             words = Unit(PURE, 1.0, notes.units.get(key, "")), notes.labels.get(key, s.name)
             value = start.get(s.name, 0.0) if s.kind in ("coordinate", "speed") else notes.values.get(key)
             column, body = first + i if first > 0 else -1, bodies.get(s.name, "")
             base = s.name if kind == "input" else ""
-            found.append(Quantity(s.name, kind, s, *words, value, column, body=body, base=base, place=place))
-        return tuple(found)
+            quantities.append(Quantity(s.name, kind, s, *words, value, column, body=body, base=base, place=index))
+        return tuple(quantities)
 
     n_q = len(program.coordinates)
     n_s = n_q + len(program.speeds)

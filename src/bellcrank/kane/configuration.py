@@ -45,21 +45,21 @@ def closed(scalars: Scalars, positions: Sequence[Expr], motions: Sequence[Expr],
         with_partials(Row(f"{v} = 0", release(x)), speeds)
         for v, x in zip(motions, scalars.resolve(motions), strict=True)
     ]
-    found = sort_rows(rows)
-    if problems := [*found.problems, *found.open.values()]:
+    sorted_rows = sort_rows(rows)
+    if problems := [*sorted_rows.problems, *sorted_rows.open.values()]:
         raise ModelError(problems, name)
-    if len(found.kept) >= len(speeds):
+    if len(sorted_rows.kept) >= len(speeds):
         raise ModelError("the model has 0 degrees of freedom: the constraint equations determine every speed", name)
-    pivots = usual_pivots(found.kept, speeds, Work([*scalars.coordinates, *speeds]), list)
-    kept = tuple(found.kept)
-    return Closed(Elimination(kept, kept, tuple(pivots)), found.notes)
+    pivots = usual_pivots(sorted_rows.kept, speeds, Work([*scalars.coordinates, *speeds]), list)
+    used_rows = tuple(sorted_rows.kept)
+    return Closed(Elimination(used_rows, used_rows, tuple(pivots)), sorted_rows.notes)
 
 
 def closed_rates(system: KaneSystem, loops: Elimination, kinematics: Kinematics, work: Work) -> dict[int, Expr]:
     """u' of all speeds: those of the independent ones from the projected equations, the others from the rows."""
     speeds = system.speeds
-    right = [right_side(row, kinematics) for row in loops.used]
-    reduction = eliminate(loops.used, right, loops.pivots, speeds, work)
+    constraint_rhs = [right_side(row, kinematics) for row in loops.used]
+    reduction = eliminate(loops.used, constraint_rhs, loops.pivots, speeds, work)
     M = {(i, j): x for i in range(len(speeds)) for j in range(i + 1) if (x := work.hold(system.M[i][j])) is not ZERO}
     f = {i: work.hold(x) for i, x in enumerate(system.f)}
     reduced, rhs = projected(M, f, reduction, dict(reduction.drifts), work)
@@ -81,7 +81,7 @@ def program_rows(
     """What a run needs to close the loops and to keep them closed."""
     u = system.speeds
     M = [system.M[i][: i + 1] for i in range(len(u))]
-    right = [right_side(row, kinematics) for row in loops.rows]
-    found = loop_rows(loops, norms, coordinates, u, M, system.f, right)
-    scales = drawn_scales(loops, u, found.scales.rank_g, values)
-    return found if scales is None else replace(found, scales=scales)
+    rhs = [right_side(row, kinematics) for row in loops.rows]
+    closure = loop_rows(loops, norms, coordinates, u, M, system.f, rhs)
+    scales = drawn_scales(loops, u, closure.scales.rank_g, values)
+    return closure if scales is None else replace(closure, scales=scales)

@@ -32,42 +32,44 @@ class Contradiction:
 
     def __str__(self) -> str:
         if self.kind == "w":
-            turns = f"the angular velocity of {self.of} in {self.frame}, {self.given}, contradicts the orientation of"
-            return f"{turns} {self.of} in {self.frame}, whose rates give {self.derived}"
-        turn = "" if self.kind == "a" else "angular "
-        moves = f"the {turn}acceleration of {self.of} in {self.frame}, {self.given}, is not the derivative of its"
-        return f"{moves} {turn}velocity, which is {self.derived}"
+            subject_w = (
+                f"the angular velocity of {self.of} in {self.frame}, {self.given}, contradicts the orientation of"
+            )
+            return f"{subject_w} {self.of} in {self.frame}, whose rates give {self.derived}"
+        prefix = "" if self.kind == "a" else "angular "
+        subject = f"the {prefix}acceleration of {self.of} in {self.frame}, {self.given}, is not the derivative of its"
+        return f"{subject} {prefix}velocity, which is {self.derived}"
 
 
 def contradictions(motion: Motion, euler: Collection[Frame]) -> Iterator[Contradiction]:
     """All that can be reported by now. What was found to agree is remembered and not looked at again."""
-    named, motion.scalars.autoz = motion.scalars.autoz, False  # a comparison leaves no intermediate symbols
+    autoz, motion.scalars.autoz = motion.scalars.autoz, False  # a comparison leaves no intermediate symbols
     try:
-        for kind, of, frame, given in _givens(motion):
+        for kind, subject, frame, entered in _givens(motion):
             try:
-                derived = _derived(motion, kind, of, frame, euler)
-                differs = None if derived is None else _differ(motion, given, derived)
+                derived = _derived(motion, kind, subject, frame, euler)
+                differs = None if derived is None else _differ(motion, entered, derived)
             except ModelError:  # a rate that is not known yet
                 continue
             if differs and derived is not None:
-                yield Contradiction(kind, of, frame, given, derived)
+                yield Contradiction(kind, subject, frame, entered, derived)
             elif differs is False:
-                motion.agreed.add((kind, of, frame))
+                motion.agreed.add((kind, subject, frame))
     finally:
-        motion.scalars.autoz = named
+        motion.scalars.autoz = autoz
 
 
 def _givens(motion: Motion) -> list[tuple[str, Any, Frame, Vector]]:
     tables: list[tuple[str, dict[Any, Vector]]] = [("w", motion.w), ("alf", motion.alf), ("a", motion.a)]
-    listed = [(kind, of, frame, given) for kind, table in tables for (of, frame), given in table.items()]
+    listed = [(kind, subject, frame, entered) for kind, table in tables for (subject, frame), entered in table.items()]
     return [x for x in listed if x[:3] not in motion.agreed]
 
 
-def _derived(motion: Motion, kind: str, of: Any, frame: Frame, euler: Collection[Frame]) -> Vector | None:
+def _derived(motion: Motion, kind: str, subject: Any, frame: Frame, euler: Collection[Frame]) -> Vector | None:
     if kind == "w":
-        return _turned(motion, of, frame, euler)
-    moved = motion.w.get((of, frame)) if kind == "alf" else motion.v.get((of, frame))
-    return None if moved is None else motion.derivative(moved, frame)
+        return _turned(motion, subject, frame, euler)
+    rate = motion.w.get((subject, frame)) if kind == "alf" else motion.v.get((subject, frame))
+    return None if rate is None else motion.derivative(rate, frame)
 
 
 def _differ(motion: Motion, a: Vector, b: Vector) -> bool | None:
@@ -77,18 +79,18 @@ def _differ(motion: Motion, a: Vector, b: Vector) -> bool | None:
         return False
     if not connected(*frames):
         return None
-    parts = motion.scalars.resolve(dot(e, a - b) for e in frames[0].axes)
-    if any(s.kind in ("rate", "control", "defined") for s in symbols(*parts)):
+    components = motion.scalars.resolve(dot(e, a - b) for e in frames[0].axes)
+    if any(s.kind in ("rate", "control", "defined") for s in symbols(*components)):
         return None
-    return not all(same_value(x, ZERO) for x in parts)
+    return not all(same_value(x, ZERO) for x in components)
 
 
 def _turned(motion: Motion, b: Frame, a: Frame, euler: Collection[Frame]) -> Vector | None:
     """The angular velocity of B in A from the rates of the orientation alone."""
     if not connected(a, b):
         return None
-    up, down = _ancestry(b), _ancestry(a)
-    links = [(f, 1) for f in up if f not in down] + [(f, -1) for f in down if f not in up]
+    frame_chain, base_chain = _ancestry(b), _ancestry(a)
+    links = [(f, 1) for f in frame_chain if f not in base_chain] + [(f, -1) for f in base_chain if f not in frame_chain]
     if any(f in euler or f.parent in euler or not _orthogonal(motion, f) for f, _ in links):
         return None
     return sum((motion.link_w(f) * sign for f, sign in links), NOTHING)
@@ -107,5 +109,5 @@ def _orthogonal(motion: Motion, frame: Frame) -> bool:
     if frame.turn is not None:
         return True
     square = matmul(frame.R, transpose(frame.R))
-    rest = [sub(square[i][j], IDENTITY[i][j]) for i in range(3) for j in range(i + 1)]
-    return all(same_value(x, ZERO) for x in motion.scalars.resolve(rest))
+    residuals = [sub(square[i][j], IDENTITY[i][j]) for i in range(3) for j in range(i + 1)]
+    return all(same_value(x, ZERO) for x in motion.scalars.resolve(residuals))

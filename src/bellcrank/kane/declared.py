@@ -182,15 +182,17 @@ class Declared(Listed):
         self.notes.channels[name] = symbol
         return symbol
 
-    def _declare(self, names: Iterable[str], kind: str, into: list[Symbol], what: str, units: str | None) -> Symbols:
-        found = tuple(Symbol(name, kind) for name in self._free(split_names(names)))
-        for s in found:
-            self.scalar_names.take(s, what)
+    def _declare(
+        self, names: Iterable[str], kind: str, into: list[Symbol], description: str, units: str | None
+    ) -> Symbols:
+        declared = tuple(Symbol(name, kind) for name in self._free(split_names(names)))
+        for s in declared:
+            self.scalar_names.take(s, description)
             if units:
                 self.notes.units[s.name] = units
-        into.extend(found)
+        into.extend(declared)
         self.scalars.version += 1
-        return found
+        return declared
 
     def _free(self, names: list[str]) -> list[str]:
         """Names that scalars may have: neither given already nor those of unit vectors."""
@@ -214,10 +216,10 @@ class Declared(Listed):
         tuple of Frame
             The frames.
         """
-        made = tuple(Frame(name) for name in self._free_frames(split_names(names)))
-        for f in made:
+        frames = tuple(Frame(name) for name in self._free_frames(split_names(names)))
+        for f in frames:
             self._add_frame(f, "a frame")
-        return made
+        return frames
 
     def body(self, name: str, mass: Any = None, inertia: Any = None, cm: str | None = None) -> Body:
         """Declare a rigid body: a frame with mass and inertia, and its mass centre `body.cm`.
@@ -241,39 +243,39 @@ class Declared(Listed):
         self._free_frames([name])
         centre = cm or f"{name}o"
         self.point_names.check([centre])
-        own = [f"I{name}{i}" for i in (1, 2, 3)]
-        self.scalar_names.check([f"m{name}"] * (mass is None) + own * (inertia is None))
+        moment_names = [f"I{name}{i}" for i in (1, 2, 3)]
+        self.scalar_names.check([f"m{name}"] * (mass is None) + moment_names * (inertia is None))
         mass = self.constants(f"m{name}")[0] if mass is None else self.scalar(mass)
-        moments = self.constants(*own) if inertia is None else inertia
-        made = Body(name, self.points(centre)[0], mass, self.inertia_matrix(moments))
-        self._add_frame(made, "a body")
-        self.machine.bodies.append(made)
-        return made
+        moments = self.constants(*moment_names) if inertia is None else inertia
+        rigid_body = Body(name, self.points(centre)[0], mass, self.inertia_matrix(moments))
+        self._add_frame(rigid_body, "a body")
+        self.machine.bodies.append(rigid_body)
+        return rigid_body
 
-    def inertia_matrix(self, given: Any) -> Mat3:
+    def inertia_matrix(self, inertia: Any) -> Mat3:
         """0, three moments or a 3 x 3 array as expressions."""
-        if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 3:
-            if all(isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3 for row in given):
-                m = tuple(tuple(self.scalar(x) for x in row) for row in given)
+        if isinstance(inertia, Sequence) and not isinstance(inertia, str) and len(inertia) == 3:
+            if all(isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3 for row in inertia):
+                m = tuple(tuple(self.scalar(x) for x in row) for row in inertia)
                 if any(m[i][j].fingerprint != m[j][i].fingerprint for i in range(3) for j in range(i)):
-                    raise ModelError(f"inertia={given!r} is not symmetric")
+                    raise ModelError(f"inertia={inertia!r} is not symmetric")
                 return m  # type: ignore[return-value]
-            a, b, c = (self.scalar(x) for x in given)
+            a, b, c = (self.scalar(x) for x in inertia)
             return (a, ZERO, ZERO), (ZERO, b, ZERO), (ZERO, ZERO, c)
-        if isinstance(given, int | float) and given == 0:
+        if isinstance(inertia, int | float) and inertia == 0:
             return ((ZERO,) * 3,) * 3
-        raise ModelError(f"inertia={given!r} must be 0, three moments or a symmetric 3 x 3 array")
+        raise ModelError(f"inertia={inertia!r} must be 0, three moments or a symmetric 3 x 3 array")
 
     def _free_frames(self, names: list[str]) -> list[str]:
         for name in self.frame_names.check(names):
-            taken = [s for s in self.scalar_names if s in (f"{name}1", f"{name}2", f"{name}3")]
-            if taken:
-                called = ", ".join(taken)
-                raise ModelError(f"the unit vectors of a frame {name} would be called {called}, which are scalars")
+            clashes = [s for s in self.scalar_names if s in (f"{name}1", f"{name}2", f"{name}3")]
+            if clashes:
+                names_text = ", ".join(clashes)
+                raise ModelError(f"the unit vectors of a frame {name} would be called {names_text}, which are scalars")
         return names
 
-    def _add_frame(self, f: Frame, what: str) -> None:
-        self.frame_names.take(f, what)
+    def _add_frame(self, f: Frame, description: str) -> None:
+        self.frame_names.take(f, description)
         self.motion.frames.append(f)
 
     def points(self, *names: str) -> tuple[Point, ...]:
@@ -289,10 +291,10 @@ class Declared(Listed):
         tuple of Point
             The points.
         """
-        made = tuple(Point(name) for name in self.point_names.check(split_names(names)))
-        for p in made:
+        points = tuple(Point(name) for name in self.point_names.check(split_names(names)))
+        for p in points:
             self.point_names.take(p, "a point")
-        return made
+        return points
 
     def particle(self, name: str, mass: Any = None) -> Point:
         """Declare a particle: a point with mass.

@@ -116,10 +116,12 @@ class Derivation(Steps):
             Values by name, in consistent units.
         """
         listed = [s.name for s in self.scalars.constants]
-        found = {name: find_name(name, listed, "constant") for name in values}
-        if unknown := [name for name, known in found.items() if known is None]:
+        constants = {name: find_name(name, listed, "constant") for name in values}
+        if unknown := [name for name, constant in constants.items() if constant is None]:
             raise ModelError([f"no constant has the name '{n}'.{did_you_mean(n, listed)}" for n in unknown])
-        self.notes.values.update({known: float(values[name]) for name, known in found.items() if known is not None})
+        self.notes.values.update(
+            {constant: float(values[name]) for name, constant in constants.items() if constant is not None}
+        )
 
     def set_labels(self, **labels: str) -> None:
         """Describe constants, coordinates, speeds and named quantities.

@@ -93,15 +93,15 @@ class HandDerived(Derived):
             rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
         outputs = tuple(_named(system, rates, self.analysis.outputs))
         constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
-        named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return Results(named, outputs, *constraint_rows(self.analysis), constants, tuple(s.inputs))
+        named_rates = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
+        return Results(named_rates, outputs, *constraint_rows(self.analysis), constants, tuple(s.inputs))
 
 
 def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> HandDerived:
     """The equations of motion of a derivation."""
     if solve not in SOLVE or solve == "order-n":
-        ways = "a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'"
-        raise ModelError(f"solve={solve!r}: {ways}", d.name)
+        methods_allowed = "a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'"
+        raise ModelError(f"solve={solve!r}: {methods_allowed}", d.name)
     if level not in OPTIMISE:
         raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", d.name)
     clock = Clock()
@@ -116,12 +116,12 @@ def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> Han
                     f"solve={solve!r} is not available with constraints that leave all speeds as states; leave it out"
                 )
                 raise ModelError(message, d.name)
-            program, how = _closed(d, system, analysis), "Kane's method by hand, with constraints"
+            program, method = _closed(d, system, analysis), "Kane's method by hand, with constraints"
         elif implicit:
-            program, how = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"
+            program, method = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"
         else:
-            program, how = _explicit(d, system, outputs, level), "Kane's method by hand"
-    return HandDerived(analysis, Quantities(), program, how, dict(clock.seconds), solve, d, system)
+            program, method = _explicit(d, system, outputs, level), "Kane's method by hand"
+    return HandDerived(analysis, Quantities(), program, method, dict(clock.seconds), solve, d, system)
 
 
 def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
@@ -133,15 +133,15 @@ def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
     ]
     q, u = tuple(s.coordinates), tuple(s.speeds)
     mechanism = HandMechanism(d.name, (), Description(d.name), q=q, u=u, bound=tuple(sizes))
-    gone = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
-    kinematics = Kinematics(mechanism, Work(), dict(gone), rates=dict(s.rates))
-    removed = [d.removed[u] for u in gone]
-    result = Analysis(mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_poles(d, gone))
+    dependent = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
+    kinematics = Kinematics(mechanism, Work(), dict(dependent), rates=dict(s.rates))
+    removed = [d.removed[u] for u in dependent]
+    result = Analysis(mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_poles(d, dependent))
     if d.bound:
         rows = closed(s, d.configuration, d.unsolved, d.name)
-        stay = "has no coefficient that cannot vanish in motion: all speeds stay states"
-        kept = [f"the constraint {v} = 0 {stay}" for v in d.unsolved]
-        result.loops, result.notes = rows.elimination, [*result.notes, *kept, *rows.notes]
+        reason = "has no coefficient that cannot vanish in motion: all speeds stay states"
+        unsolved_notes = [f"the constraint {v} = 0 {reason}" for v in d.unsolved]
+        result.loops, result.notes = rows.elimination, [*result.notes, *unsolved_notes, *rows.notes]
     return result
 
 
@@ -160,15 +160,15 @@ def _closed(d: Steps, system: KaneSystem, analysis: Analysis) -> Program:
     ))  # fmt: skip
 
 
-def _poles(d: Steps, gone: dict[Symbol, Expr]) -> list[str]:
+def _poles(d: Steps, dependent: dict[Symbol, Expr]) -> list[str]:
     """Notes on positions in which rates of coordinates, or dependent speeds, are not determined."""
     s = d.scalars
     rates = zip(s.coordinates, s.resolve(s.rates[q] for q in s.coordinates), strict=True)
-    where: dict[Expr, list[str]] = {}
-    for name, value in [*((f"{q}'", rate) for q, rate in rates), *((u.name, e) for u, e in gone.items())]:
+    names_by_pole: dict[Expr, list[str]] = {}
+    for name, value in [*((f"{q}'", rate) for q, rate in rates), *((u.name, e) for u, e in dependent.items())]:
         for pole in poles([value]):
-            where.setdefault(pole, []).append(name)
-    return [f"{', '.join(names)} cannot be found where {pole} = 0" for pole, names in where.items()]
+            names_by_pole.setdefault(pole, []).append(name)
+    return [f"{', '.join(names)} cannot be found where {pole} = 0" for pole, names in names_by_pole.items()]
 
 
 def _explicit(d: Steps, system: KaneSystem, outputs: list[Output], level: str) -> Program:
@@ -207,13 +207,13 @@ def _implicit(d: Steps, system: KaneSystem, outputs: list[Output]) -> Program:
     return _build(d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns)
 
 
-def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: Any) -> Program:
+def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **options: Any) -> Program:
     s, values = d.scalars, _named(system, rates, outputs)
-    parts = Parts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **more)
-    return build_program(parts)
+    description = Parts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **options)
+    return build_program(description)
 
 
 def _named(system: KaneSystem, rates: list[Expr], outputs: list[Output]) -> list[tuple[str, Expr]]:
     """Outputs by name, accelerations in them written out."""
-    known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(system.rates) :], strict=True))
-    return [(o.name, substitute(o.value, known)) for o in outputs]
+    accelerations: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(system.rates) :], strict=True))
+    return [(o.name, substitute(o.value, accelerations)) for o in outputs]

@@ -90,12 +90,12 @@ class Machine:
     def partial_angular_velocity(self, b: Frame, u: Symbol) -> Vector:
         return self._linear(self.motion.angular_velocity(b, self.newtonian), u, f"the angular velocity of {b}")
 
-    def _linear(self, v: Vector, u: Symbol, what: str) -> Vector:
+    def _linear(self, v: Vector, u: Symbol, label: str) -> Vector:
         """The coefficient of a speed in a motion that is linear in the speeds."""
-        found = self.motion.scalars.partial_vector(v, u)
-        if any(self.motion.scalars.moves(c) for c in found.terms.values()):
-            raise ModelError(f"{what} is not linear in the generalized speeds: {v}")
-        return found
+        coefficient = self.motion.scalars.partial_vector(v, u)
+        if any(self.motion.scalars.moves(c) for c in coefficient.terms.values()):
+            raise ModelError(f"{label} is not linear in the generalized speeds: {v}")
+        return coefficient
 
     # ---- generalized forces
 
@@ -108,18 +108,18 @@ class Machine:
                 terms.append(neg(self.motion.dot(self._moved(load.by, u), load.value)))
         return self.motion.scalars.settled(add(*terms)) if terms else ZERO
 
-    def _moved(self, on: Point | Frame, u: Symbol) -> Vector:
-        if on is self.newtonian:
+    def _moved(self, subject: Point | Frame, u: Symbol) -> Vector:
+        if subject is self.newtonian:
             return NOTHING
-        if isinstance(on, Frame):
-            return self.partial_angular_velocity(on, u)
-        return self.partial_velocity(on, u)
+        if isinstance(subject, Frame):
+            return self.partial_angular_velocity(subject, u)
+        return self.partial_velocity(subject, u)
 
     def inertia_torque(self, b: Body) -> Vector:
         """T* = -I . alpha - w x I . w of a body."""
         m, n = self.motion, self.newtonian
-        found = (m.angular_velocity(b, n), m.angular_acceleration(b, n))
-        w, alf = (b.vector(m.components(x, b)) for x in found)
+        rotation = (m.angular_velocity(b, n), m.angular_acceleration(b, n))
+        w, alf = (b.vector(m.components(x, b)) for x in rotation)
         return m.scalars.tidy_vector(-b.spin(alf) - cross(w, b.spin(w)))
 
     def inertia(self, u: Symbol, torques: dict[Body, Vector]) -> Expr:
@@ -142,25 +142,33 @@ class Machine:
     def needs(self, accelerations: bool) -> list[Need]:
         """What is missing for the inertia forces (or energy, without accelerations), all at once."""
         m, n, kinds = self.motion, self.newtonian, 1 + accelerations
-        steps = [partial(of, p, n) for p, _ in self.heavy_points() for of in (m.velocity, m.acceleration)[:kinds]]
-        turns = (m.angular_velocity, m.angular_acceleration)[:kinds]
-        return attempt([*steps, *(partial(of, b, n) for b in self.turning_bodies() for of in turns)])[1]
+        steps = [
+            partial(motion_of, p, n)
+            for p, _ in self.heavy_points()
+            for motion_of in (m.velocity, m.acceleration)[:kinds]
+        ]
+        angular_motions = (m.angular_velocity, m.angular_acceleration)[:kinds]
+        return attempt(
+            [*steps, *(partial(motion_of, b, n) for b in self.turning_bodies() for motion_of in angular_motions)]
+        )[1]
 
     def load_needs(self) -> list[Need]:
         """What is missing for the active forces."""
         m, n = self.motion, self.newtonian
-        ends = [on for load in self.loads for on in (load.on, load.by) if on is not None and on is not n]
-        turn, move = m.angular_velocity, m.velocity
-        return attempt(partial(turn, x, n) if isinstance(x, Frame) else partial(move, x, n) for x in ends)[1]
+        subjects = [on for load in self.loads for on in (load.on, load.by) if on is not None and on is not n]
+        angular_velocity, velocity = m.angular_velocity, m.velocity
+        return attempt(
+            partial(angular_velocity, x, n) if isinstance(x, Frame) else partial(velocity, x, n) for x in subjects
+        )[1]
 
     # ---- energy and momentum
 
     def kinetic_parts(self) -> list[Expr]:
         """m v.v + w.I.w of every body and m v.v of every particle: twice their kinetic energies."""
-        if needs := self.needs(accelerations=False):
-            raise MissingError(needs, "the kinetic energy")
+        if missing := self.needs(accelerations=False):
+            raise MissingError(missing, "the kinetic energy")
         m, n = self.motion, self.newtonian
-        parts = []
+        energies = []
         for b in self.bodies:
             terms = []
             if b.mass is not ZERO:
@@ -170,11 +178,11 @@ class Machine:
                 w = b.vector(m.components(m.angular_velocity(b, n), b))
                 terms.append(dot(w, b.spin(w)))
             if terms:
-                parts.append(add(*terms))
+                energies.append(add(*terms))
         for p, mass in self.masses.items():
             v = m.velocity(p, n)
-            parts.append(mul(mass, m.dot(v, v)))
-        return parts
+            energies.append(mul(mass, m.dot(v, v)))
+        return energies
 
     def kinetic_energy(self) -> Expr:
         return mul(HALF, add(*self.kinetic_parts()))
@@ -185,19 +193,19 @@ class Machine:
         By Euler's theorem the sum of u de/du is K1 + 2 K2. Where nothing is of degree 0 and 1, e is the last part.
         """
         s = self.motion.scalars
-        (whole,) = s.resolve((e,))
-        still = substitute(whole, dict.fromkeys(s.independent, ZERO))
-        moving = sub(whole, still)
-        scaled = derivative(whole, lambda x: x if x in s.independent else ZERO)
+        (resolved,) = s.resolve((e,))
+        constant_part = substitute(resolved, dict.fromkeys(s.independent, ZERO))
+        moving = sub(resolved, constant_part)
+        scaled = derivative(resolved, lambda x: x if x in s.independent else ZERO)
         first = sub(mul(Number(2), moving), scaled)
-        still, first = (ZERO if same_value(x, ZERO) else x for x in (still, first))
-        if still is ZERO and first is ZERO:
+        constant_part, first = (ZERO if same_value(x, ZERO) else x for x in (constant_part, first))
+        if constant_part is ZERO and first is ZERO:
             return ZERO, ZERO, e
-        return still, expand(first), expand(sub(moving, first))
+        return constant_part, expand(first), expand(sub(moving, first))
 
     def linear_momentum(self) -> Vector:
-        parts = (self.motion.velocity(p, self.newtonian) * mass for p, mass in self.heavy_points())
-        return sum(parts, NOTHING)
+        momenta = (self.motion.velocity(p, self.newtonian) * mass for p, mass in self.heavy_points())
+        return sum(momenta, NOTHING)
 
     def angular_momentum(self, about: Point | None = None) -> Vector:
         """Angular momentum in N about a point: the sum of p x m v and I . w. Default: the mass centre of the system."""
@@ -211,7 +219,7 @@ class Machine:
             total = add(*(mass for _, mass in heavy))
             centre = sum((arm * div(mass, total) for arm, (_, mass) in zip(arms, heavy, strict=True)), NOTHING)
             arms = [arm - centre for arm in arms]
-        parts = [m.cross(arm, m.velocity(p, n) * mass) for arm, (p, mass) in zip(arms, heavy, strict=True)]
+        momenta = [m.cross(arm, m.velocity(p, n) * mass) for arm, (p, mass) in zip(arms, heavy, strict=True)]
         for b in self.turning_bodies():
-            parts.append(b.spin(b.vector(m.components(m.angular_velocity(b, n), b))))
-        return sum(parts, NOTHING)
+            momenta.append(b.spin(b.vector(m.components(m.angular_velocity(b, n), b))))
+        return sum(momenta, NOTHING)

@@ -28,10 +28,10 @@ class KaneSimulation(Simulation):
 
     def simulate(self, *args: Any, **options: Any) -> Run:
         """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
-        given = inspect.signature(super().simulate).bind(*args, **options).arguments
-        if given.get("start") is None or given.get("initial") is not None:
-            given["initial"] = self.unit_size(self.interface.start_values(given.get("initial") or {}))
-        return super().simulate(**given)
+        arguments = inspect.signature(super().simulate).bind(*args, **options).arguments
+        if arguments.get("start") is None or arguments.get("initial") is not None:
+            arguments["initial"] = self.unit_size(self.interface.start_values(arguments.get("initial") or {}))
+        return super().simulate(**arguments)
 
     def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
         """Initial values with Euler parameters of size 1."""
@@ -65,24 +65,24 @@ class KaneSimulation(Simulation):
         single = np.ndim(q) == 1
         times = np.atleast_1d(np.asarray(t, dtype=float))
         rows = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, u, udot)]
-        wanted = (len(program.coordinates), len(program.speeds), len(program.speeds))
-        if any(x.shape != (len(times), n) for x, n in zip(rows, wanted, strict=True)):
-            raise ModelError(f"q, u, udot must have {', '.join(map(str, wanted))} values for each time", name)
+        widths = (len(program.coordinates), len(program.speeds), len(program.speeds))
+        if any(x.shape != (len(times), n) for x, n in zip(rows, widths, strict=True)):
+            raise ModelError(f"q, u, udot must have {', '.join(map(str, widths))} values for each time", name)
         fixed: dict[Expr, float] = dict.fromkeys(self.derived.derivation.scalars.constants, 0.0)  # some do not act
         fixed.update(zip(program.parameters, self.parameter_values(parameters), strict=True))
         signals = list(zip(program.inputs, self.loaded.inputs(inputs), strict=True))
         n = len(system.speeds)
         roots = [*(x for row in system.M for x in row), *system.f]
-        found = []
-        for k, at in enumerate(times):
-            known = {**fixed, TIME: float(at)}
-            known.update({s: float(i.function(float(at))) for s, i in signals})
-            known.update(zip((*program.coordinates, *program.speeds), (*rows[0][k], *rows[1][k]), strict=True))
-            numbers = np.array(evaluate(roots, known))
-            found.append(numbers[: n * n].reshape(n, n) @ rows[2][k] - numbers[n * n :])
+        forces_by_time = []
+        for k, time in enumerate(times):
+            bindings = {**fixed, TIME: float(time)}
+            bindings.update({s: float(i.function(float(time))) for s, i in signals})
+            bindings.update(zip((*program.coordinates, *program.speeds), (*rows[0][k], *rows[1][k]), strict=True))
+            numbers = np.array(evaluate(roots, bindings))
+            forces_by_time.append(numbers[: n * n].reshape(n, n) @ rows[2][k] - numbers[n * n :])
         names = tuple(f"force along {x.name}" for x in system.speeds)
         labels = tuple(f"generalised force along {x.name}" for x in system.speeds)
-        return InverseDynamics(name, times, names, ("",) * n, labels, np.array(found), np.ones(n), single)
+        return InverseDynamics(name, times, names, ("",) * n, labels, np.array(forces_by_time), np.ones(n), single)
 
 
 class KaneEquations(Equations):

@@ -68,11 +68,11 @@ def from_axis_angle(axis: Sequence[float], angle: float) -> tuple[float, float, 
 
 def to_axis_angle(e: Sequence[float]) -> tuple[tuple[float, float, float], float]:
     """Axis (unit vector) and angle (rad, 0 to pi) of (e0, e1, e2, e3)."""
-    e0, *rest = _unit(e)
+    e0, *vector = _unit(e)
     sign = -1.0 if e0 < 0 else 1.0
-    size = math.sqrt(sum(x * x for x in rest))
+    size = math.sqrt(sum(x * x for x in vector))
     angle = 2 * math.atan2(size, abs(e0))
-    axis = tuple(sign * x / size for x in rest) if size > 0 else (1.0, 0.0, 0.0)
+    axis = tuple(sign * x / size for x in vector) if size > 0 else (1.0, 0.0, 0.0)
     return axis, angle  # type: ignore[return-value]
 
 

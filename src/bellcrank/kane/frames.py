@@ -81,10 +81,10 @@ class Frame(basis.Frame):
         return self.name
 
 
-def join(parent: Frame, child: Frame, R: Mat3, turn: tuple[int, Expr] | None, everything: Iterable[Frame]) -> None:
+def join(parent: Frame, child: Frame, R: Mat3, rotation: tuple[int, Expr] | None, everything: Iterable[Frame]) -> None:
     """Gives the child its orientation in the parent; trees of frames that were apart become one."""
     _make_root(child)
-    child.parent, child.R, child.turn = parent, R, turn
+    child.parent, child.R, child.turn = parent, R, rotation
     for frame in everything:
         frame.depth = len(_ancestry(frame)) - 1
     for frame in everything:
@@ -131,8 +131,8 @@ class DirectionCosines(Shown):
     b: Frame
     R: Mat3
 
-    def __getitem__(self, place: tuple[int, int]) -> Expr:
-        i, j = place
+    def __getitem__(self, index: tuple[int, int]) -> Expr:
+        i, j = index
         return self.R[i - 1][j - 1]
 
     def __str__(self) -> str:
@@ -165,9 +165,9 @@ def _make_root(frame: Frame) -> None:
     chain = _ancestry(frame)
     links = [(f.R, f.turn) for f in chain]
     frame.parent, frame.R, frame.turn = None, basis.IDENTITY, None
-    for child, parent, (R, turn) in zip(chain, chain[1:], links, strict=False):
+    for child, parent, (R, rotation) in zip(chain, chain[1:], links, strict=False):
         parent.parent, parent.R = child, transpose(R)
-        parent.turn = None if turn is None else (turn[0], neg(turn[1]))
+        parent.turn = None if rotation is None else (rotation[0], neg(rotation[1]))
 
 
 def _add_turns(frame: Frame) -> None:
@@ -175,28 +175,28 @@ def _add_turns(frame: Frame) -> None:
     if frame.turn is None or frame.parent is None:
         return
     axis, angle = frame.turn
-    here = frame.parent
-    while here.turn is not None and here.turn[0] == axis and here.parent is not None:
-        angle = add(angle, here.turn[1])
-        here = here.parent
+    ancestor = frame.parent
+    while ancestor.turn is not None and ancestor.turn[0] == axis and ancestor.parent is not None:
+        angle = add(angle, ancestor.turn[1])
+        ancestor = ancestor.parent
         R = axis_rotation(axis, angle)
-        for i, e in enumerate(here.axes):
+        for i, e in enumerate(ancestor.axes):
             for j, f in enumerate(frame.axes):
                 frame._dots.setdefault((f, e), R[i][j])
 
 
 def name_cosines(f: basis.Frame, g: basis.Frame, name: Callable[[Expr], Expr]) -> None:
     """Gives direction cosines of two frames that are not neighbours a name, built on those of the frames between."""
-    waiting = [(f, g)]
-    while waiting:
-        f, g = waiting.pop()
+    pending = [(f, g)]
+    while pending:
+        f, g = pending.pop()
         if f.depth < g.depth:
             f, g = g, f
         parent = f.parent
         if parent is None or _ready(f, g):
             continue
         if not _ready(parent, g):
-            waiting += [(f, g), (parent, g)]
+            pending += [(f, g), (parent, g)]
             continue
         for e in f.axes:
             for k in g.axes:

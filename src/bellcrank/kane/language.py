@@ -29,8 +29,8 @@ VECTOR_FUNCTIONS: dict[str, tuple[int | None, Callable[..., Value]]] = {  # numb
 class Language:
     """Meaning of formulas. `lookup` gives the value of a name, `call` that of a form such as IA(3) or DERIV(V,T,N)."""
 
-    def __init__(self, lookup: Lookup, known: Callable[[], Iterable[str]], call: Call | None = None) -> None:
-        self.lookup, self.known, self.call = lookup, known, call
+    def __init__(self, lookup: Lookup, known_names: Callable[[], Iterable[str]], call: Call | None = None) -> None:
+        self.lookup, self.known, self.call = lookup, known_names, call
 
     def value(self, text: str) -> Value:
         return self.of(parse(text, PRIMED))
@@ -51,22 +51,22 @@ class Language:
 
     def of(self, root: Syntax) -> Value:
         """The value of a syntax tree; forms with arguments of their own kind are left to `call`."""
-        done: dict[int, Value] = {}
+        values: dict[int, Value] = {}
         stack = [(root, False)]
         while stack:  # a loop, as formulas may be deep
-            node, ready = stack.pop()
-            if ready:
-                done[id(node)] = self._meaning(node, [done[id(c)] for c in node.children])
+            node, has_children = stack.pop()
+            if has_children:
+                values[id(node)] = self._meaning(node, [values[id(c)] for c in node.children])
                 continue
-            found = self.call(str(node.args[0]), list(node.children)) if node.op == "call" and self.call else None
-            if found is not None:
-                done[id(node)] = found
+            value = self.call(str(node.args[0]), list(node.children)) if node.op == "call" and self.call else None
+            if value is not None:
+                values[id(node)] = value
                 continue
             stack.append((node, True))
             stack.extend((c, False) for c in reversed(node.children))
-        return done[id(root)]
+        return values[id(root)]
 
-    def _meaning(self, node: Syntax, parts: list[Any]) -> Value:
+    def _meaning(self, node: Syntax, operands: list[Any]) -> Value:
         match node.op:
             case "number":
                 return Number(node.args[0])
@@ -75,18 +75,18 @@ class Language:
             case "unit":
                 return self._named(node, f"{node.args[0]}{node.args[1]}")
             case "neg":
-                return -parts[0] if isinstance(parts[0], Vector) else neg(parts[0])
+                return -operands[0] if isinstance(operands[0], Vector) else neg(operands[0])
             case "call":
-                return self._function(node, parts)
-        return self._operation(node, *parts)
+                return self._function(node, operands)
+        return self._operation(node, *operands)
 
     def _named(self, node: Syntax, name: str) -> Value:
         if name.lower() == "pi":
             return PI
-        found = self.lookup(name)
-        if found is None:
+        value = self.lookup(name)
+        if value is None:
             raise node.fail(f"'{name}' is not known.{did_you_mean(name, self.known())}")
-        return found
+        return value
 
     def _operation(self, node: Syntax, a: Value, b: Value) -> Value:
         va, vb = isinstance(a, Vector), isinstance(b, Vector)
@@ -114,24 +114,24 @@ class Language:
             return power(a, b)  # type: ignore[arg-type]
         raise node.fail(f"'{node.op}' has no meaning here")
 
-    def _function(self, node: Syntax, parts: list[Value]) -> Value:
+    def _function(self, node: Syntax, arguments: list[Value]) -> Value:
         name = str(node.args[0]).lower()
         if name in VECTOR_FUNCTIONS:
-            return self._vector_function(node, name, parts)
+            return self._vector_function(node, name, arguments)
         if name in FUNCTIONS:
-            if any(isinstance(p, Vector) for p in parts):
+            if any(isinstance(p, Vector) for p in arguments):
                 raise node.fail(f"{name}() is a function of scalars")
-            if not FUNCTIONS[name].takes(len(parts)):
-                raise node.fail(FUNCTIONS[name].wrong_count(len(parts)))
-            return function(name, *parts)  # type: ignore[arg-type]
-        known = [*FUNCTIONS, "dot", "cross", "add", "mag", *self.known()]
-        raise node.fail(f"'{node.args[0]}' is not a known function.{did_you_mean(str(node.args[0]), known)}")
+            if not FUNCTIONS[name].takes(len(arguments)):
+                raise node.fail(FUNCTIONS[name].wrong_count(len(arguments)))
+            return function(name, *arguments)  # type: ignore[arg-type]
+        known_names = [*FUNCTIONS, "dot", "cross", "add", "mag", *self.known()]
+        raise node.fail(f"'{node.args[0]}' is not a known function.{did_you_mean(str(node.args[0]), known_names)}")
 
-    def _vector_function(self, node: Syntax, name: str, parts: list[Value]) -> Value:
-        vectors = [p for p in parts if isinstance(p, Vector)]
-        wanted, compute = VECTOR_FUNCTIONS[name]
-        if len(vectors) != len(parts) or not parts or (wanted is not None and len(parts) != wanted):
-            raise node.fail(f"{name}() takes {wanted or 'one or more'} vector{'s' if wanted != 1 else ''}")
-        if wanted is not None:
+    def _vector_function(self, node: Syntax, name: str, arguments: list[Value]) -> Value:
+        vectors = [p for p in arguments if isinstance(p, Vector)]
+        count, compute = VECTOR_FUNCTIONS[name]
+        if len(vectors) != len(arguments) or not arguments or (count is not None and len(arguments) != count):
+            raise node.fail(f"{name}() takes {count or 'one or more'} vector{'s' if count != 1 else ''}")
+        if count is not None:
             require_connected(*vectors)
         return compute(*vectors)

@@ -57,17 +57,25 @@ class Linear(Shown):
 
     def __str__(self) -> str:
         lines = []
-        for row, *right in zip(self.M, self.K, self.C, self.B, strict=True):
-            left = add(*(mul(x, Symbol(f"{u.name}'", "acceleration")) for x, u in zip(row, self.speeds, strict=True)))
-            lines.append(f"{left} = {self._moved(*right)}")
-        for q, *right in zip(self.coordinates, self.G, self.H, self.E, strict=True):
-            lines.append(f"{q}' = {self._moved(*right)}")
+        for row, *matrix_rows in zip(self.M, self.K, self.C, self.B, strict=True):
+            left_side = add(
+                *(mul(x, Symbol(f"{u.name}'", "acceleration")) for x, u in zip(row, self.speeds, strict=True))
+            )
+            lines.append(f"{left_side} = {self._moved(*matrix_rows)}")
+        for q, *matrix_rows in zip(self.coordinates, self.G, self.H, self.E, strict=True):
+            lines.append(f"{q}' = {self._moved(*matrix_rows)}")
         return "\n".join(lines)
 
     def _moved(self, *slopes: list[Expr]) -> Expr:
         deviations = [Symbol(f"delta_{w.name}", "variable") if w.constant else w for w in self.inputs]
         columns = (self.coordinates, self.speeds, deviations)
-        return add(*(mul(a, x) for row, by in zip(slopes, columns, strict=True) for a, x in zip(row, by, strict=True)))
+        return add(
+            *(
+                mul(a, x)
+                for row, variables in zip(slopes, columns, strict=True)
+                for a, x in zip(row, variables, strict=True)
+            )
+        )
 
     def latex(self) -> str:
         """Write the equations in LaTeX.
@@ -79,14 +87,14 @@ class Linear(Shown):
         """
 
         def right(*matrices: Matrix) -> str:
-            named = zip(matrices, ("q", "u", "w"), strict=True)
-            return " + ".join(rf"{latex_matrix(m)} \, \delta {x}" for m, x in named if m and m[0])
+            pairs = zip(matrices, ("q", "u", "w"), strict=True)
+            return " + ".join(rf"{latex_matrix(m)} \, \delta {x}" for m, x in pairs if m and m[0])
 
         speeds = rf"{latex_matrix(self.M)} \, \delta\dot{{u}} = {right(self.K, self.C, self.B)}"
         return rf"{speeds}, \quad \delta\dot{{q}} = {right(self.G, self.H, self.E)}"
 
 
-def linearized(d: Steps, at: Mapping[Any, Any], wrt: Iterable[Any] | None = None) -> Linear:
+def linearized(d: Steps, operating_values: Mapping[Any, Any], wrt: Iterable[Any] | None = None) -> Linear:
     """The linearised equations about a state; values of states, inputs and accelerations (u1') that are not given are
     zero. `wrt`: those in B and E, constants among them if wanted (default: all inputs)."""
     if d.bound:
@@ -100,7 +108,7 @@ def linearized(d: Steps, at: Mapping[Any, Any], wrt: Iterable[Any] | None = None
     point: dict[Expr, Expr] = dict.fromkeys(by_name.values(), ZERO)
     for four in d.euler.values():
         point[four[0]] = ONE
-    for key, value in at.items():
+    for key, value in operating_values.items():
         if key_of(key) not in by_name:
             listed = ", ".join(s.name for s in by_name.values())
             raise ModelError(f"at={{'{key}': ...}}: no such state or input. There are {listed}.")
@@ -111,17 +119,17 @@ def linearized(d: Steps, at: Mapping[Any, Any], wrt: Iterable[Any] | None = None
 
     residual = [sub(f, add(*map(mul, row, udot))) for f, row in zip(system.f, system.M, strict=True)]
 
-    def slopes(rows: list[Expr], by: list[Symbol]) -> Matrix:
-        return [[here(partial(e, s)) for s in by] for e in rows]
+    def slopes(rows: list[Expr], variables: list[Symbol]) -> Matrix:
+        return [[here(partial(e, s)) for s in variables] for e in rows]
 
     M = [[here(x) for x in row] for row in system.M]
     K, C, B, G, H, E = (slopes(rows, by) for rows in (residual, system.rates) for by in (q, u, w))
     return Linear(tuple(q), tuple(u), tuple(w), M, K, C, B, G, H, E)
 
 
-def _varied(d: Steps, given: Any) -> Symbol:
-    found = d.symbol(given)
-    if found not in d.scalars.inputs and found not in d.scalars.constants:
+def _varied(d: Steps, name: Any) -> Symbol:
+    symbol = d.symbol(name)
+    if symbol not in d.scalars.inputs and symbol not in d.scalars.constants:
         listed = ", ".join(s.name for s in (*d.scalars.inputs, *d.scalars.constants))
-        raise ModelError(f"wrt={given!r} is neither an input nor a constant. There are {listed}.")
-    return found
+        raise ModelError(f"wrt={name!r} is neither an input nor a constant. There are {listed}.")
+    return symbol

@@ -11,10 +11,10 @@ Form = tuple[dict[Symbol, Expr], Expr]  # coefficients by symbol, and what is le
 
 def linear_form(root: Expr, base: Collection[Symbol]) -> Form | None:
     """root = sum of coefficient * symbol + rest; None where it is not linear in the symbols."""
-    wanted = frozenset(base)
+    variables = frozenset(base)
     forms: dict[Expr, Form] = {}  # of the nodes that hold a symbol
     for node in postorder((root,)):
-        if node in wanted:
+        if node in variables:
             forms[node] = ({node: ONE}, ZERO)
         elif isinstance(node, Held):
             if node.definition in forms:
@@ -29,17 +29,17 @@ def linear_form(root: Expr, base: Collection[Symbol]) -> Form | None:
 
 def _sum(node: Sum, forms: dict[Expr, Form]) -> Form:
     coefficients: dict[Symbol, list[Expr]] = {}
-    rest: list[Expr] = []
+    rest_terms: list[Expr] = []
     for core, c in node.terms:
         k = Number(c)
         if core in forms:
-            inner, left = forms[core]
+            inner, inner_rest = forms[core]
             for s, x in inner.items():
                 coefficients.setdefault(s, []).append(mul(k, x))
-            rest.append(mul(k, left))
+            rest_terms.append(mul(k, inner_rest))
         else:
-            rest.append(mul(k, core))
-    return {s: add(*terms) for s, terms in coefficients.items()}, add(*rest)
+            rest_terms.append(mul(k, core))
+    return {s: add(*terms) for s, terms in coefficients.items()}, add(*rest_terms)
 
 
 def _product(node: Expr, forms: dict[Expr, Form]) -> Form | None:
@@ -50,5 +50,5 @@ def _product(node: Expr, forms: dict[Expr, Form]) -> Form | None:
         return None
     base = inside[0][0]
     k = mul(Number(node.coefficient), *(power(b, Number(x)) for b, x in node.factors if b is not base))
-    inner, left = forms[base]
-    return {s: mul(k, x) for s, x in inner.items()}, mul(k, left)
+    inner, inner_rest = forms[base]
+    return {s: mul(k, x) for s, x in inner.items()}, mul(k, inner_rest)

@@ -18,86 +18,90 @@ LARGEST = 6  # unknowns that are solved for by cofactors
 Minors = dict[tuple[tuple[int, ...], tuple[Symbol, ...]], Expr]
 
 
-def solved(matrix: list[Row], right: list[Expr], unknowns: list[Symbol], complaint: str) -> Row:
+def solved(matrix: list[Row], rhs: list[Expr], unknowns: list[Symbol], complaint: str) -> Row:
     """The solution; `complaint` if there is none, or more than one."""
-    rows, right = [dict(row) for row in matrix], list(right)
+    rows, rhs = [dict(row) for row in matrix], list(rhs)
     steps: list[tuple[Symbol, int]] = []
-    left, open_ = list(range(len(rows))), list(unknowns)
+    rows_left, unsolved = list(range(len(rows))), list(unknowns)
 
     def eliminate(i: int, x: Symbol) -> None:
         steps.append((x, i))
-        left.remove(i)
-        open_.remove(x)
-        for k in left:
+        rows_left.remove(i)
+        unsolved.remove(x)
+        for k in rows_left:
             ratio = div(rows[k][x], rows[i][x])
             if ratio.fingerprint != 0:
                 rows[k] = {y: sub(a, mul(ratio, rows[i][y])) for y, a in rows[k].items()}
-                right[k] = sub(right[k], mul(ratio, right[i]))
+                rhs[k] = sub(rhs[k], mul(ratio, rhs[i]))
 
-    while open_ and (pivot := _pivot(rows, left, open_, len(open_) > LARGEST)):
+    while unsolved and (pivot := _pivot(rows, rows_left, unsolved, len(unsolved) > LARGEST)):
         eliminate(*pivot)
     solution: Row = {}
-    for some, columns in _blocks(rows, left, open_):
-        solution |= _by_cofactors(rows, right, some, columns, complaint)
+    for block_rows, columns in _blocks(rows, rows_left, unsolved):
+        solution |= _by_cofactors(rows, rhs, block_rows, columns, complaint)
     for x, i in reversed(steps):
-        known = [neg(mul(rows[i][y], value)) for y, value in solution.items()]
-        solution[x] = div(add(right[i], *known), rows[i][x])
+        terms = [neg(mul(rows[i][y], value)) for y, value in solution.items()]
+        solution[x] = div(add(rhs[i], *terms), rows[i][x])
     return {x: solution[x] for x in unknowns}
 
 
-def _pivot(rows: list[Row], left: list[int], open_: list[Symbol], any_: bool) -> tuple[int, Symbol] | None:
+def _pivot(
+    rows: list[Row], rows_left: list[int], unsolved: list[Symbol], any_coefficient: bool
+) -> tuple[int, Symbol] | None:
     """The shortest constant coefficient; or, if there are too many unknowns, the shortest one."""
     choices = [
         (not rows[i][x].constant, len(str(rows[i][x])), n, i, x)
-        for i in left
-        for n, x in enumerate(open_)
-        if rows[i][x].fingerprint != 0 and (any_ or rows[i][x].constant)
+        for i in rows_left
+        for n, x in enumerate(unsolved)
+        if rows[i][x].fingerprint != 0 and (any_coefficient or rows[i][x].constant)
     ]
     return min(choices, key=lambda c: c[:4])[3:] if choices else None
 
 
-def _blocks(rows: list[Row], left: list[int], columns: list[Symbol]) -> list[tuple[list[int], list[Symbol]]]:
+def _blocks(rows: list[Row], rows_left: list[int], columns: list[Symbol]) -> list[tuple[list[int], list[Symbol]]]:
     """The rows and unknowns that have nothing to do with each other, apart."""
     blocks: list[tuple[list[int], list[Symbol]]] = []
-    for i in left:
-        here = [x for x in columns if rows[i][x].fingerprint != 0]
-        together = [b for b in blocks if any(x in b[1] for x in here)]
-        found = {x for b in together for x in b[1]} | set(here)
-        merged = [k for b in together for k in b[0]] + [i], [x for x in columns if x in found]
+    for i in rows_left:
+        row_unknowns = [x for x in columns if rows[i][x].fingerprint != 0]
+        together = [b for b in blocks if any(x in b[1] for x in row_unknowns)]
+        unknowns = {x for b in together for x in b[1]} | set(row_unknowns)
+        merged = [k for b in together for k in b[0]] + [i], [x for x in columns if x in unknowns]
         blocks = [b for b in blocks if b not in together] + [merged]
     return blocks
 
 
-def _by_cofactors(rows: list[Row], right: list[Expr], some: list[int], columns: list[Symbol], complaint: str) -> Row:
+def _by_cofactors(
+    rows: list[Row], rhs: list[Expr], row_indices: list[int], columns: list[Symbol], complaint: str
+) -> Row:
     minors: Minors = {}
-    everything = tuple(some), tuple(columns)
-    whole = _minor(rows, *everything, minors) if len(some) == len(columns) else ZERO
-    if whole.fingerprint == 0:
+    everything = tuple(row_indices), tuple(columns)
+    determinant = _minor(rows, *everything, minors) if len(row_indices) == len(columns) else ZERO
+    if determinant.fingerprint == 0:
         raise ModelError(complaint)
-    found: Row = {}
+    solution: Row = {}
     for n, x in enumerate(columns):
         terms = []
-        for k, i in enumerate(some):
-            rest = tuple(j for j in some if j != i), tuple(y for y in columns if y is not x)
-            minor = _minor(rows, *rest, minors)
-            terms.append(mul(Number((-1) ** (n + k)), div(minor, whole), right[i]))
-        found[x] = add(*terms)
-    return found
+        for k, i in enumerate(row_indices):
+            reduced = tuple(j for j in row_indices if j != i), tuple(y for y in columns if y is not x)
+            minor = _minor(rows, *reduced, minors)
+            terms.append(mul(Number((-1) ** (n + k)), div(minor, determinant), rhs[i]))
+        solution[x] = add(*terms)
+    return solution
 
 
-def _minor(rows: list[Row], some: tuple[int, ...], columns: tuple[Symbol, ...], known: Minors) -> Expr:
+def _minor(rows: list[Row], row_indices: tuple[int, ...], columns: tuple[Symbol, ...], cache: Minors) -> Expr:
     """The determinant of some rows and columns, by the first of the rows, in simplest form."""
-    if not some:
+    if not row_indices:
         return ONE
-    if (some, columns) not in known:
+    if (row_indices, columns) not in cache:
         terms = []
         for n, x in enumerate(columns):
-            a = rows[some[0]][x]
+            a = rows[row_indices[0]][x]
             if a.fingerprint != 0:
-                rest = _minor(rows, some[1:], (*columns[:n], *columns[n + 1 :]), known)
-                terms.append(mul(Number((-1) ** n), a, rest))
-        known[some, columns] = collected(expand(add(*terms)))
-    return known[some, columns]
+                minor = _minor(rows, row_indices[1:], (*columns[:n], *columns[n + 1 :]), cache)
+                terms.append(mul(Number((-1) ** n), a, minor))
+        cache[row_indices, columns] = collected(expand(add(*terms)))
+    return cache[row_indices, columns]
 
 
 def poles(values: Iterable[Expr]) -> list[Expr]:

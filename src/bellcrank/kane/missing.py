@@ -90,17 +90,17 @@ class MissingError(ModelError):
             The message.
         """
         hints = [f" ({n.hint} would fit what is given)" if n.hint else "" for n in self.needs]
-        parts = [f"{n.what}: give {n.how(dialect)}{hint}" for n, hint in zip(self.needs, hints, strict=True)]
-        return (f"{self.task} needs " if self.task else "not known yet: ") + "\n  ".join(parts)
+        lines = [f"{n.what}: give {n.how(dialect)}{hint}" for n, hint in zip(self.needs, hints, strict=True)]
+        return (f"{self.task} needs " if self.task else "not known yet: ") + "\n  ".join(lines)
 
 
 def attempt(steps: Iterable[Callable[[], Result]]) -> tuple[list[Result], list[Need]]:
     """What steps give, and what any of them misses."""
-    found: list[Result] = []
-    needs: list[Need] = []
+    results: list[Result] = []
+    missing: list[Need] = []
     for step in steps:
         try:
-            found.append(step())
+            results.append(step())
         except MissingError as error:
-            needs += error.needs
-    return found, needs
+            missing += error.needs
+    return results, missing

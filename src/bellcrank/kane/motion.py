@@ -63,14 +63,14 @@ class Motion:
         self._derived: dict[tuple[object, ...], Vector] = {}
         self._stamp: tuple[int, ...] = ()
 
-    def _once(self, key: tuple[object, ...], make: Callable[[], Vector]) -> Vector:
+    def _once(self, key: tuple[object, ...], compute: Callable[[], Vector]) -> Vector:
         """A derived vector, kept until something new is given."""
         stamp = (self.scalars.version, len(self.w), len(self.alf), len(self.p), len(self.v), len(self.a))
         if stamp != self._stamp:
             self._derived.clear()
             self._stamp = stamp
         if key not in self._derived:
-            self._derived[key] = make()
+            self._derived[key] = compute()
         return self._derived[key]
 
     def changed(self) -> None:
@@ -111,11 +111,11 @@ class Motion:
     def _chain_of_links(self, b: Frame, a: Frame) -> list[Vector] | None:
         def neighbours(f: Frame) -> Iterable[tuple[Frame, Vector]]:
             yield from self._turning(f)
-            known = {y for y, _ in self._turning(f)}
-            for other in self.frames:
-                if other.parent is f and other not in known:
-                    yield other, -self.link_w(other)
-            if f.parent is not None and f.parent not in known:
+            given_frames = {y for y, _ in self._turning(f)}
+            for child in self.frames:
+                if child.parent is f and child not in given_frames:
+                    yield child, -self.link_w(child)
+            if f.parent is not None and f.parent not in given_frames:
                 yield f.parent, self.link_w(f)
 
         return _path(b, a, neighbours)
@@ -217,13 +217,13 @@ class Motion:
 
     def _moves_in(self, r: Vector, body: Frame) -> bool:
         """Does a vector change in a body? Then its ends, as on a rolling wheel, belong to it for an instant only."""
-        named, self.scalars.autoz = self.scalars.autoz, False
+        autoz, self.scalars.autoz = self.scalars.autoz, False
         try:
             return any(c.fingerprint != 0 for c in self.derivative(r, body).terms.values())
         except ModelError:
             return False
         finally:
-            self.scalars.autoz = named
+            self.scalars.autoz = autoz
 
     def one_point(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """v of Q in a frame, Q moving on a body with the fixed point P (Kane & Levinson 1985, 2.8.1)."""
@@ -238,11 +238,11 @@ class Motion:
 
     def one_point_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """a of Q moving on a body with the fixed point P, Coriolis term included (Kane & Levinson 1985, 2.8.2)."""
-        carried = self.two_points_acceleration(frame, body, p, q)
+        transport = self.two_points_acceleration(frame, body, p, q)
         w, r = self.angular_velocity(body, frame), self.position(p, q)
         v = self.v[q, body] if (q, body) in self.v else self.derivative(r, body)
         a = self.a[q, body] if (q, body) in self.a else self.derivative(v, body)
-        return self.scalars.tidy_vector(a + carried + self.cross(w, v) * 2)
+        return self.scalars.tidy_vector(a + transport + self.cross(w, v) * 2)
 
     # ---- products
 
@@ -272,15 +272,15 @@ class Motion:
         """The vector with components along the axes of one frame."""
         return self.scalars.tidy_vector(frame.vector(self.components(v, frame)))
 
-    def _known(self, what: str, theorem: str, frame: Frame, body: Frame, p: Point, q: Point) -> list[Vector]:
+    def _known(self, quantity: str, theorem: str, frame: Frame, body: Frame, p: Point, q: Point) -> list[Vector]:
         """v of P and w of the body (before them a and alpha), p_PQ; what any of them misses is reported at once."""
         steps = [lambda: self.velocity(p, frame), lambda: self.angular_velocity(body, frame)]
-        if what == "acceleration":
+        if quantity == "acceleration":
             steps[:1] = [lambda: self.acceleration(p, frame), lambda: self.angular_acceleration(body, frame)]
-        found, needs = attempt([*steps, lambda: self.position(p, q)])
-        if needs:
-            raise MissingError(needs, f"the {what} of {q} by the {theorem} theorem")
-        return found
+        vectors, missing = attempt([*steps, lambda: self.position(p, q)])
+        if missing:
+            raise MissingError(missing, f"the {quantity} of {q} by the {theorem} theorem")
+        return vectors
 
 
 def require_connected(*vectors: Vector) -> None:
@@ -293,14 +293,14 @@ def require_connected(*vectors: Vector) -> None:
 
 def _path(start: Node, end: Node, neighbours: Callable[[Node], Iterable[tuple[Node, Vector]]]) -> list[Vector] | None:
     """Vectors along the shortest way from start to end."""
-    ways: dict[Node, list[Vector]] = {start: []}
+    paths: dict[Node, list[Vector]] = {start: []}
     queue = deque([start])
-    while queue and end not in ways:
-        here = queue.popleft()
-        for there, step in neighbours(here):
-            if there not in ways:
-                ways[there] = [*ways[here], step]
-                queue.append(there)
-            if there is end:
+    while queue and end not in paths:
+        node = queue.popleft()
+        for neighbour, step in neighbours(node):
+            if neighbour not in paths:
+                paths[neighbour] = [*paths[node], step]
+                queue.append(neighbour)
+            if neighbour is end:
                 break
-    return ways.get(end)
+    return paths.get(end)

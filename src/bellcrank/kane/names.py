@@ -22,8 +22,8 @@ class Names(Generic[Thing]):
     """One name space with what its names stand for. Names may differ by `capitals` alone, or not; whoever looks one up
     may write capitals otherwise where only one name can be meant."""
 
-    def __init__(self, what: str, kind: type[Thing], capitals: bool = False) -> None:
-        self.what, self.capitals = what, capitals
+    def __init__(self, noun: str, kind: type[Thing], capitals: bool = False) -> None:
+        self.what, self.capitals = noun, capitals
         self.kind: type[Thing] = kind
         self._shown: dict[str, str] = {}
         self._things: dict[str, Thing] = {}
@@ -51,33 +51,33 @@ class Names(Generic[Thing]):
             raise ModelError(problems if len(problems) > 1 else problems[0])
         return names
 
-    def take(self, thing: Thing, shown: str) -> None:
-        """Gives a thing its name; `shown` says what it is."""
-        self._shown[self._key(thing.name)] = shown
+    def take(self, thing: Thing, description: str) -> None:
+        """Gives a thing its name; `description` says what it is."""
+        self._shown[self._key(thing.name)] = description
         self._things[self._key(thing.name)] = thing
 
     def get(self, name: str) -> Thing | None:
         exact = self._things.get(self._key(name))
         if exact is not None or not self.capitals:
             return exact
-        near = find_name(name, self._things, self.what)
-        return None if near is None else self._things[near]
+        match = find_name(name, self._things, self.what)
+        return None if match is None else self._things[match]
 
     def _key(self, name: str) -> str:
         return name if self.capitals else name.lower()
 
-    def find(self, given: Thing | str) -> Thing:
+    def find(self, reference: Thing | str) -> Thing:
         """What a name stands for, or what is given itself."""
-        if isinstance(given, self.kind):
-            return given
-        found = self.get(str(given))
-        if found is None:
-            known = ", ".join(self)
-            listed = f" Known: {known}." if known and len(known) < 200 else ""
-            raise ModelError(f"no {self.what} has the name '{given}'.{did_you_mean(str(given), self)}{listed}")
-        return found
+        if isinstance(reference, self.kind):
+            return reference
+        thing = self.get(str(reference))
+        if thing is None:
+            known_names = ", ".join(self)
+            listed = f" Known: {known_names}." if known_names and len(known_names) < 200 else ""
+            raise ModelError(f"no {self.what} has the name '{reference}'.{did_you_mean(str(reference), self)}{listed}")
+        return thing
 
 
-def split_names(given: Iterable[str]) -> list[str]:
+def split_names(texts: Iterable[str]) -> list[str]:
     """("phi1 phi2", "psi") as single names."""
-    return [name for text in given for name in re.split(r"[,\s]+", text.strip()) if name]
+    return [name for text in texts for name in re.split(r"[,\s]+", text.strip()) if name]

@@ -79,18 +79,18 @@ class Scalars:
 
     def order(self, roots: Iterable[Expr]) -> list[Symbol]:
         """The defined symbols behind expressions, each after those it is made of."""
-        found: dict[Symbol, None] = {}
+        ordered: dict[Symbol, None] = {}
         entered: set[Symbol] = set()
         stack = [(s, False) for r in roots for s in symbols(r) if s in self.definitions]
         while stack:
-            s, done = stack.pop()
-            if done:
-                found[s] = None
+            s, is_finished = stack.pop()
+            if is_finished:
+                ordered[s] = None
             elif s not in entered:
                 entered.add(s)
                 stack.append((s, True))
                 stack.extend((x, False) for x in self._made_of(s))
-        return list(found)
+        return list(ordered)
 
     def _made_of(self, s: Symbol) -> list[Symbol]:
         if s not in self._uses:
@@ -146,24 +146,24 @@ class Scalars:
     def _behind(self, e: Expr) -> list[Symbol]:
         return [x for s in self.order((e,)) for x in symbols(self.definitions[s])]
 
-    def require_linear(self, e: Expr, what: str) -> None:
+    def require_linear(self, e: Expr, label: str) -> None:
         """Complains about a motion that is not linear in the speeds."""
         for u in self.moving:
             if self.moves(self.partial(e, u)):
-                why = f"its slope for {u} depends on them"
-                raise ModelError(f"{what} = {e} is not linear in the generalized speeds: {why}")
+                reason = f"its slope for {u} depends on them"
+                raise ModelError(f"{label} = {e} is not linear in the generalized speeds: {reason}")
 
     # ---- expressions written out
 
     def resolve(self, roots: Iterable[Expr], settle: bool = True) -> list[Expr]:
         """Expressions over states and constants; definitions stay shared as held results. Auxiliary speeds are zero."""
         roots = list(roots)
-        still = (*self.auxiliary, *map(self.acceleration, self.auxiliary)) if settle else ()
-        known: dict[Expr, Expr] = dict.fromkeys(still, ZERO)
+        zero_symbols = (*self.auxiliary, *map(self.acceleration, self.auxiliary)) if settle else ()
+        substitutions: dict[Expr, Expr] = dict.fromkeys(zero_symbols, ZERO)
         for s in self.order(roots):
-            value = transform((self.definitions[s],), known.get)[0]
-            known[s] = value if isinstance(value, Number | Symbol | Held) else Held(value)
-        return transform(roots, known.get) if known else roots
+            value = transform((self.definitions[s],), substitutions.get)[0]
+            substitutions[s] = value if isinstance(value, Number | Symbol | Held) else Held(value)
+        return transform(roots, substitutions.get) if substitutions else roots
 
     def settled(self, e: Expr) -> Expr:
         """An expression with auxiliary speeds at zero, once partial velocities have been taken."""
@@ -182,8 +182,8 @@ class Scalars:
         form = linear_form(e, base)
         if form is None:
             return self.named(e)
-        slopes, rest = form
-        return add(*(mul(self.named(c), s) for s, c in slopes.items()), self.named(rest))
+        slopes, remainder = form
+        return add(*(mul(self.named(c), s) for s, c in slopes.items()), self.named(remainder))
 
     def named(self, e: Expr) -> Expr:
         """The intermediate symbol for an expression, one for each value; atoms stay as they are."""

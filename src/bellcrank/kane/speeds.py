@@ -12,22 +12,22 @@ from bellcrank.kane.scalars import Scalars
 from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint
 
 
-def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
+def solved_rates(scalars: Scalars, definitions: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
     """q' from definitions of speeds u = (linear in q'), without other poles than those of the coordinates."""
-    for u in given:
+    for u in definitions:
         if u not in scalars.speeds:
             raise ModelError(f"{u} is not a generalized speed")
     by_rate = {scalars.rate_symbol(q): q for q in scalars.coordinates if q not in scalars.rates}
-    found = {s for e in given.values() for s in symbols(e) if s in by_rate}
-    unknowns = [r for r in by_rate if r in found]
-    if len(unknowns) != len(given):
+    rates_used = {s for e in definitions.values() for s in symbols(e) if s in by_rate}
+    unknowns = [r for r in by_rate if r in rates_used]
+    if len(unknowns) != len(definitions):
         listed = ", ".join(r.name for r in unknowns) or "no rate of a coordinate without one"
-        but = f"but the definitions hold {listed}: as many rates as speeds are needed"
-        raise ModelError(f"{len(given)} speeds are defined, {but}")
-    rows = [_slopes(scalars, u, e, unknowns) for u, e in given.items()]
-    right = [sub(u, substitute(e, dict.fromkeys(unknowns, ZERO))) for u, e in given.items()]
+        mismatch = f"but the definitions hold {listed}: as many rates as speeds are needed"
+        raise ModelError(f"{len(definitions)} speeds are defined, {mismatch}")
+    rows = [_slopes(scalars, u, e, unknowns) for u, e in definitions.items()]
+    rhs = [sub(u, substitute(e, dict.fromkeys(unknowns, ZERO))) for u, e in definitions.items()]
     complaint = "the definitions of the speeds are not independent: they do not determine the rates"
-    solution = solved(rows, right, unknowns, complaint)
+    solution = solved(rows, rhs, unknowns, complaint)
     return {by_rate[r]: value for r, value in solution.items()}
 
 
@@ -39,17 +39,17 @@ def _slopes(scalars: Scalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> Row
     return slopes
 
 
-def constrained(scalars: Scalars, residual: Expr, wanted: Symbol | None) -> Removed | None:
+def constrained(scalars: Scalars, residual: Expr, speed: Symbol | None) -> Removed | None:
     """Solves a motion constraint for one speed, which becomes a defined quantity, as does its rate. None if no speed is
     wanted, and every coefficient may vanish in motion."""
     (settled,) = scalars.resolve((residual,))
     free = scalars.independent
-    removed = solve_speed_constraint(settled, [], list(free), wanted, f"'{residual} = 0'")
+    removed = solve_speed_constraint(settled, [], list(free), speed, f"'{residual} = 0'")
     if removed is None:
         raise ModelError(f"the constraint {residual} = 0 is satisfied already")
     if len(free) == 1:
         raise ModelError(f"the constraint {residual} = 0 leaves no independent speed")
-    if wanted is None and not removed.holds_everywhere:
+    if speed is None and not removed.holds_everywhere:
         return None
     scalars.define(removed.speed, removed.relation)
     scalars.define(scalars.acceleration(removed.speed), scalars.rate(removed.relation))

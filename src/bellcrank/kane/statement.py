@@ -24,7 +24,11 @@ class Shown:
 
 def aligned(rows: Iterable[tuple[str, str]]) -> str:
     """Equations one below the other in LaTeX, by their sides."""
-    return "\\begin{aligned}\n" + " \\\\\n".join(f"{left} &= {right}" for left, right in rows) + "\n\\end{aligned}"
+    return (
+        "\\begin{aligned}\n"
+        + " \\\\\n".join(f"{left_side} &= {right_side}" for left_side, right_side in rows)
+        + "\n\\end{aligned}"
+    )
 
 
 def latex_matrix(rows: Iterable[Iterable[Expr]]) -> str:
@@ -52,9 +56,9 @@ class Listed(Shown, dict[str, Expr | Vector]):
 
 def _name(name: str) -> str:
     """F*_u1 as F^*_{u1}, v_u1(P) as v_{u1}^{P}."""
-    head, _, rest = name.partition("_")
-    index, _, of = rest.partition("(")
-    raised = "^{*}" if head.endswith("*") else f"^{{{of[:-1]}}}" if of else ""
+    head, _, suffix = name.partition("_")
+    index, _, owner = suffix.partition("(")
+    raised = "^{*}" if head.endswith("*") else f"^{{{owner[:-1]}}}" if owner else ""
     return f"{head.rstrip('*')}{raised}_{{{index}}}"
 
 

@@ -122,31 +122,31 @@ class Steps(Declared):
         if self.scalars.rates.keys() & set(self.euler[b]):
             raise ModelError(f"the rates of {self.euler[b][0]} ... are already defined")
         w = self.motion.given_w(b, a)
-        parts = [self.scalars.tidy(x) for x in b.coordinates(w)]
-        rates = euler.body_rates(self.euler[b], (parts[0], parts[1], parts[2]))
+        components = [self.scalars.tidy(x) for x in b.coordinates(w)]
+        rates = euler.body_rates(self.euler[b], (components[0], components[1], components[2]))
         for q, rate in zip(self.euler[b], rates, strict=True):
             self.scalars.set_rate(q, rate)
         return rates
 
-    def _orient(self, a: Frame | str, b: Frame | str, R: Mat3, turn: tuple[int, Expr] | None) -> DirectionCosines:
+    def _orient(self, a: Frame | str, b: Frame | str, R: Mat3, rotation: tuple[int, Expr] | None) -> DirectionCosines:
         a, b = self.frame(a), self.frame(b)
         self._require_apart(a, b)
-        before = [(f, vars(f) | {"_dots": dict(f._dots)}) for f in self.motion.frames]
-        join(a, b, R, turn, self.motion.frames)
+        saved = [(f, vars(f) | {"_dots": dict(f._dots)}) for f in self.motion.frames]
+        join(a, b, R, rotation, self.motion.frames)
         self.motion.changed()
         try:
             self._refuse_contradictions()
         except ModelError:
-            for f, was in before:
-                vars(f).update(was)
+            for f, attributes in saved:
+                vars(f).update(attributes)
             self.motion.changed()
             raise
         return DirectionCosines(a, b, R)
 
     def _refuse_contradictions(self) -> None:
         """Complains where what was given last contradicts what was given before."""
-        for found in contradictions(self.motion, self.euler):
-            raise ModelError(str(found))
+        for contradiction in contradictions(self.motion, self.euler):
+            raise ModelError(str(contradiction))
 
     def _require_apart(self, a: Frame, b: Frame) -> None:
         if a is b:
@@ -204,8 +204,8 @@ class Steps(Declared):
         dict
             The time derivatives of the coordinates, solved from the definitions.
         """
-        given = {self.symbol(u): self.scalar(e) for u, e in definitions.items()}
-        rates = solved_rates(self.scalars, given)
+        expressions = {self.symbol(u): self.scalar(e) for u, e in definitions.items()}
+        rates = solved_rates(self.scalars, expressions)
         self._set_rates(rates)
         return rates
 
@@ -228,18 +228,18 @@ class Steps(Declared):
         Expr
             The expression of the dependent speed; if all speeds stay, the constraint or its time derivative.
         """
-        residual, wanted = self.scalar(expression), None if dependent is None else self.symbol(dependent)
+        residual, dependent_speed = self.scalar(expression), None if dependent is None else self.symbol(dependent)
         (settled,) = self.scalars.resolve((residual,))
         kinds = {s.kind for s in symbols(settled)}
         if "coordinate" in kinds and not kinds & {"speed", "rate", "acceleration"}:
-            if wanted is not None:
+            if dependent_speed is not None:
                 raise ModelError(f"the constraint {residual} = 0 holds positions; it makes no speed dependent")
             if kinds & {"variable"}:
                 raise ModelError(f"the constraint {residual} = 0 holds an input, whose time derivative is not known")
             self.configuration.append(residual)
             self.scalars.version += 1
             return self.scalars.rate(residual)
-        removed = constrained(self.scalars, residual, wanted)
+        removed = constrained(self.scalars, residual, dependent_speed)
         if removed is None:
             self.unsolved.append(residual)
             self.scalars.version += 1
@@ -577,13 +577,13 @@ class Steps(Declared):
     def _in(self, a: Frame | str | None) -> Frame:
         return self.newtonian if a is None else self.frame(a)
 
-    def _set(self, table: dict[Any, Vector], key: tuple[Any, Any], value: Any, what: str) -> Vector:
+    def _set(self, table: dict[Any, Vector], key: tuple[Any, Any], value: Any, quantity: str) -> Vector:
         if key[0] is key[1]:
-            raise ModelError(f"the {what} of {key[0]} in itself is zero and is not given")
+            raise ModelError(f"the {quantity} of {key[0]} in itself is zero and is not given")
         for pair in (key, key[::-1]):
             if pair in table:
-                which = f"{pair[1]} from {pair[0]}" if what == "position" else f"{pair[0]} in {pair[1]}"
-                raise ModelError(f"the {what} of {which} is already defined: {table[pair]}")
+                pair_text = f"{pair[1]} from {pair[0]}" if quantity == "position" else f"{pair[0]} in {pair[1]}"
+                raise ModelError(f"the {quantity} of {pair_text} is already defined: {table[pair]}")
         table[key] = value() if callable(value) else self.vector(value)
         try:
             self._refuse_contradictions()
@@ -676,10 +676,10 @@ class Steps(Declared):
         for p, mass in self.machine.heavy_points():
             self._load("force", p, field * mass, None)
 
-    def _load(self, kind: str, on: Any, value: Any, by: Any) -> Vector:
-        if on is by:
-            raise ModelError(f"a {kind} that {on} exerts on itself does nothing")
-        self.machine.loads.append(Load(kind, on, self.vector(value), by))
+    def _load(self, kind: str, target: Any, value: Any, reaction_on: Any) -> Vector:
+        if target is reaction_on:
+            raise ModelError(f"a {kind} that {target} exerts on itself does nothing")
+        self.machine.loads.append(Load(kind, target, self.vector(value), reaction_on))
         self.scalars.version += 1
         return self.machine.loads[-1].value
 
@@ -691,8 +691,8 @@ class Steps(Declared):
         Listed
             One for each independent and auxiliary speed.
         """
-        if needs := self.machine.load_needs():
-            raise MissingError(needs, "the generalized active forces")
+        if missing := self.machine.load_needs():
+            raise MissingError(missing, "the generalized active forces")
         return Listed({f"F_{u}": self.machine.active(u) for u in self._all_speeds()})
 
     def frstar(self) -> Listed:
@@ -703,8 +703,8 @@ class Steps(Declared):
         Listed
             One for each independent and auxiliary speed.
         """
-        if needs := self.machine.needs(accelerations=True):
-            raise MissingError(needs, "the generalized inertia forces")
+        if missing := self.machine.needs(accelerations=True):
+            raise MissingError(missing, "the generalized inertia forces")
         torques = {b: self.machine.inertia_torque(b) for b in self.machine.turning_bodies()}
         return Listed({f"F*_{u}": self.machine.inertia(u, torques) for u in self._all_speeds()})
 

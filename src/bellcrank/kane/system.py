@@ -40,18 +40,18 @@ class KaneSystem:
 def kane_system(d: Steps) -> KaneSystem:
     """M and f from the residuals F_r + F_r* = 0."""
     s = d.scalars
-    needs = [Need("rate", q.name) for q in s.coordinates if q not in s.rates]
-    if needs:
-        raise MissingError(needs, "the equations of motion")
+    missing = [Need("rate", q.name) for q in s.coordinates if q not in s.rates]
+    if missing:
+        raise MissingError(missing, "the equations of motion")
     statement = d.kane()
     residuals = dict(zip(statement.speeds, s.resolve(statement.residuals.values()), strict=True))
     speeds = s.independent
     accelerations = [s.acceleration(u) for u in speeds]
     rows = [residuals[u] for u in speeds]
     for u, row in zip(speeds, rows, strict=True):
-        if bad := [x.name for x in s.unknown if x in symbols(row)]:
-            why = "a force that an auxiliary speed measures must do no work in the real motion"
-            raise ModelError(f"{', '.join(bad)} acts in the equation of {u}: {why}", d.name)
+        if acting := [x.name for x in s.unknown if x in symbols(row)]:
+            reason = "a force that an auxiliary speed measures must do no work in the real motion"
+            raise ModelError(f"{', '.join(acting)} acts in the equation of {u}: {reason}", d.name)
     M, f = [], []
     for u, row in zip(speeds, rows, strict=True):
         form = linear_form(row, accelerations)
@@ -75,18 +75,18 @@ def _reactions(d: Steps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]
     rows = [{x: partial(e, x) for x in unknowns} for e in residuals.values()]
     for x in unknowns:
         if all(row[x].fingerprint == 0 for row in rows):
-            how = "give d.force or d.torque with it, on a point or body whose velocity holds its auxiliary speed"
-            raise ModelError(f"{x} does not enter the equation of any auxiliary speed: {how}", d.name)
+            remedy = "give d.force or d.torque with it, on a point or body whose velocity holds its auxiliary speed"
+            raise ModelError(f"{x} does not enter the equation of any auxiliary speed: {remedy}", d.name)
     zero: dict[Expr, Expr] = dict.fromkeys(unknowns, ZERO)
-    right = [neg(substitute(e, zero)) for e in residuals.values()]
-    return solved(rows, right, unknowns, "the auxiliary speeds do not determine the components they should measure")
+    rhs = [neg(substitute(e, zero)) for e in residuals.values()]
+    return solved(rows, rhs, unknowns, "the auxiliary speeds do not determine the components they should measure")
 
 
 def _require_known(d: Steps, roots: Iterable[Expr]) -> None:
     for s in symbols(*roots):
         if s.kind not in REAL:
-            why = "has no definition yet" if s.kind in ("control", "defined") else f"is left over ({s.kind})"
-            raise ModelError(f"{s.name} stands in the equations of motion but {why}", d.name)
+            reason = "has no definition yet" if s.kind in ("control", "defined") else f"is left over ({s.kind})"
+            raise ModelError(f"{s.name} stands in the equations of motion but {reason}", d.name)
 
 
 def _require_symmetric(d: Steps, speeds: Sequence[Symbol], M: list[list[Expr]]) -> None:
@@ -94,20 +94,20 @@ def _require_symmetric(d: Steps, speeds: Sequence[Symbol], M: list[list[Expr]]) 
         for j in range(i):
             if not same_value(M[i][j], M[j][i]):
                 u, v = speeds[i], speeds[j]
-                where = f"{v}' in the equation of {u} and {u}' in that of {v} have different coefficients"
-                raise ModelError(f"the mass matrix is not symmetric: {where}.{_contradictions(d)}", d.name)
+                message = f"{v}' in the equation of {u} and {u}' in that of {v} have different coefficients"
+                raise ModelError(f"the mass matrix is not symmetric: {message}.{_contradictions(d)}", d.name)
 
 
 def _contradictions(d: Steps) -> str:
     """Which of the givens contradict each other."""
-    found = [str(x) for x in contradictions(d.motion, d.euler)]
-    return " " + "; ".join(found) if found else " A given acceleration does not belong to its velocity."
+    messages = [str(x) for x in contradictions(d.motion, d.euler)]
+    return " " + "; ".join(messages) if messages else " A given acceleration does not belong to its velocity."
 
 
 def _with_unit_size(d: Steps, rates: list[Expr]) -> list[Expr]:
     """Rates of the coordinates; those of Euler parameters get (1 - e.e) e: it keeps their size at 1, turns nothing."""
-    found = dict(zip(d.scalars.coordinates, rates, strict=True))
+    rate_of = dict(zip(d.scalars.coordinates, rates, strict=True))
     for four in d.euler.values():
         lack = Held(add(ONE, *(neg(mul(e, e)) for e in four)))
-        found |= {e: add(found[e], mul(lack, e)) for e in four}
-    return list(found.values())
+        rate_of |= {e: add(rate_of[e], mul(lack, e)) for e in four}
+    return list(rate_of.values())

@@ -46,44 +46,44 @@ class Layout:
     fields: Mapping[str, tuple[int, str, int]]
     size: int
 
-    def write(self, memory: Any, at: int, values: Mapping[str, float | Sequence[float]]) -> None:
+    def write(self, memory: Any, address: int, values: Mapping[str, float | Sequence[float]]) -> None:
         """Writes some fields; others are zero."""
-        memory[at : at + self.size] = bytearray(self.size)
+        memory[address : address + self.size] = bytearray(self.size)
         for name, x in values.items():
             if name in self.fields:
                 offset, kind, _ = self.fields[name]
-                given = x if isinstance(x, Sequence) else (x,)
-                struct.pack_into(f"<{len(given)}{kind}", memory, at + offset, *given)
+                numbers = x if isinstance(x, Sequence) else (x,)
+                struct.pack_into(f"<{len(numbers)}{kind}", memory, address + offset, *numbers)
 
-    def write_structure(self, memory: Any, at: int, source: Any, addresses: Mapping[str, int]) -> None:
+    def write_structure(self, memory: Any, address: int, source: Any, addresses: Mapping[str, int]) -> None:
         """Writes all fields of a structure of ctypes; pointers are those given, or none."""
         for name, (offset, kind, length) in self.fields.items():
             if kind == "I":
-                struct.pack_into("<I", memory, at + offset, addresses.get(name, 0))
+                struct.pack_into("<I", memory, address + offset, addresses.get(name, 0))
             elif length > 1:
-                struct.pack_into(f"<{length}{kind}", memory, at + offset, *getattr(source, name))
+                struct.pack_into(f"<{length}{kind}", memory, address + offset, *getattr(source, name))
             else:
-                struct.pack_into(f"<{kind}", memory, at + offset, getattr(source, name))
+                struct.pack_into(f"<{kind}", memory, address + offset, getattr(source, name))
 
-    def read_structure(self, memory: Any, at: int, target: Any) -> None:
+    def read_structure(self, memory: Any, address: int, target: Any) -> None:
         """Reads all fields but pointers."""
         for name, (offset, kind, length) in self.fields.items():
             if kind != "I":
-                found = struct.unpack_from(f"<{length}{kind}", memory, at + offset)
+                numbers = struct.unpack_from(f"<{length}{kind}", memory, address + offset)
                 if length > 1:
-                    getattr(target, name)[:] = found
+                    getattr(target, name)[:] = numbers
                 else:
-                    setattr(target, name, found[0])
+                    setattr(target, name, numbers[0])
 
 
 @cache
 def layout_of(file: str, name: str) -> Layout:
     """The layout of a structure in a header."""
-    fields, at, widest = {}, 0, 4
+    fields, position, widest = {}, 0, 4
     for field_name, kind, length in structure_fields(file, name):
         code = {"int32_t": "i", "int64_t": "q", "real": "d", "double": "d"}.get(kind, "I")
         each = struct.calcsize(f"<{code}")
-        at, widest = -(-at // each) * each, max(widest, each)
-        fields[field_name] = (at, code, length)
-        at += each * length
-    return Layout(fields, -(-at // widest) * widest)
+        position, widest = -(-position // each) * each, max(widest, each)
+        fields[field_name] = (position, code, length)
+        position += each * length
+    return Layout(fields, -(-position // widest) * widest)

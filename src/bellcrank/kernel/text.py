@@ -26,14 +26,18 @@ def kernel_file(name: str) -> str:
 @cache
 def _words(header: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     """Words that a header defines, and what stands in their places."""
-    found = []
-    for name, given, plain in _WORD.findall(header):
-        arguments = given.split(", ") if given else []
-        behind = r"\((\w+)\)" if len(arguments) == 1 else r"\(" + r"(\w+), " * len(arguments[1:]) + r"(.*?)\)(?=;)"
+    macros = []
+    for name, argument_text, plain in _WORD.findall(header):
+        arguments = argument_text.split(", ") if argument_text else []
+        call_pattern = (
+            r"\((\w+)\)" if len(arguments) == 1 else r"\(" + r"(\w+), " * len(arguments[1:]) + r"(.*?)\)(?=;)"
+        )
         for i, argument in enumerate(arguments, 1):
             plain = re.sub(rf"(##)?\b{argument}\b", rf"\\g<{i}>", plain)
-        found.append((re.compile(rf"\b{name}" + (behind if arguments else r"\b" + (" " if not plain else ""))), plain))
-    return tuple(found)
+        macros.append(
+            (re.compile(rf"\b{name}" + (call_pattern if arguments else r"\b" + (" " if not plain else ""))), plain)
+        )
+    return tuple(macros)
 
 
 @dataclass
@@ -69,7 +73,7 @@ class Kernel:
             branch = _BRANCH.match(line)
             if branch and self._decides(branch, stack):
                 continue
-            if any(not taken for decided, taken, _ in stack if decided):
+            if any(not is_taken for decided, is_taken, _ in stack if decided):
                 continue
             include = _INCLUDE.match(line)
             lines.append(self._file(include[1]) if include else line)
@@ -77,16 +81,16 @@ class Kernel:
 
     def _decides(self, branch: re.Match[str], stack: list[tuple[bool, bool, bool]]) -> bool:
         """Follows a branch of the preprocessor; do the parts decide it, so that its line is omitted?"""
-        kind, no, name, other, defined = branch.groups()
+        kind, no, name, keyword, defined = branch.groups()
         if defined or (kind == "if" and name not in self.parts):
             stack.append((False, True, True))
             return False
         if kind == "if":
-            holds = bool(self.parts[name]) != bool(no)
-            stack.append((True, holds, holds))
+            is_true = bool(self.parts[name]) != bool(no)
+            stack.append((True, is_true, is_true))
             return True
-        decided, _, before = stack.pop()
-        if other != "endif":
-            holds = not before and (other == "else" or bool(self.parts[name]) != bool(no)) if decided else True
-            stack.append((decided, holds, before or holds))
+        decided, _, was_taken = stack.pop()
+        if keyword != "endif":
+            is_true = not was_taken and (keyword == "else" or bool(self.parts[name]) != bool(no)) if decided else True
+            stack.append((decided, is_true, was_taken or is_true))
         return decided

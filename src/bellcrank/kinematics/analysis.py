@@ -98,55 +98,57 @@ def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[
 
 def _unknown_names(checker: Checker) -> list[str]:
     """A message for every name that was given a value or a property but is in no formula: mistyped, most likely."""
-    d, met = checker.description, checker.scope.used
-    others = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
+    d, used_names = checker.description, checker.scope.used
+    other_names = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
     unread = {s for e in d.externals for a in e.arguments for s in names_in(a)}
     for event in d.run.events:
         unread |= {*event.action, *names_in(event.expression), *(s for x in event.action.values() for s in names_in(x))}
-    found = []
+    messages = []
     for key, record in d.parameters.items():
-        if record.declared or key == "g" or key in met or key in others or key in unread:
+        if record.declared or key == "g" or key in used_names or key in other_names or key in unread:
             continue
-        listed = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
-        given = " and ".join(what for what, x in listed.items() if x is not None and x is not False)
-        near = did_you_mean(record.name, met)
-        why = f"{given} is given for '{record.name}', which is not used in any formula"
-        found.append(f"{why}.{near} If this is intended, declare it with add_parameter().")
-    return found
+        settings = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
+        properties = " and ".join(
+            property_name for property_name, x in settings.items() if x is not None and x is not False
+        )
+        suggestion = did_you_mean(record.name, used_names)
+        reason = f"{properties} is given for '{record.name}', which is not used in any formula"
+        messages.append(f"{reason}.{suggestion} If this is intended, declare it with add_parameter().")
+    return messages
 
 
 def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
-    place = {b.name: b.index for b in mechanism.bodies}
+    body_index = {b.name: b.index for b in mechanism.bodies}
     points: dict[str, Point] = {}
     for record in checker.description.points:
-        where = f"point '{record.name}'"
-        at = checker.vector(record.at, where, "at")
-        index = checker.body_index(record.body, where, "body")
+        location = f"point '{record.name}'"
+        coordinates = checker.vector(record.at, location, "at")
+        index = checker.body_index(record.body, location, "body")
         if index is None:
             continue
-        at = checker.converted(at, record.coordinates_of, *checker.nominal_pose(index), where)
-        body = place[checker.drafts[index].record.name] if index >= 0 else -1
-        points[record.name] = Point(record.name, body, at, record.label or record.name)
+        coordinates = checker.converted(coordinates, record.coordinates_of, *checker.nominal_pose(index), location)
+        body = body_index[checker.drafts[index].record.name] if index >= 0 else -1
+        points[record.name] = Point(record.name, body, coordinates, record.label or record.name)
     return points
 
 
 def _shapes(checker: Checker, mechanism: Mechanism) -> tuple[Shape, ...]:
     """What the bodies look like."""
-    place = {b.name: b.index for b in mechanism.bodies}
-    found = (read_shape(record, checker, place) for record in checker.description.shapes)
-    return tuple(shape for shape in found if shape is not None)
+    body_index = {b.name: b.index for b in mechanism.bodies}
+    shapes = (read_shape(record, checker, body_index) for record in checker.description.shapes)
+    return tuple(shape for shape in shapes if shape is not None)
 
 
 def _read_states(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> None:
     """Rates of user-defined states."""
     language = Language(checker.scope, kinematics, points, _no_forces(checker))
     for record, symbol in zip(checker.description.states, kinematics.mechanism.states, strict=True):
-        where = f"state '{record.name}'"
+        location = f"state '{record.name}'"
         rate: Expr = ZERO
-        with checker.collecting(f"{where}: rate"):
+        with checker.collecting(f"{location}: rate"):
             rate = language.scalar(record.rate)
         if depends_on(rate, lambda s: s.kind == "acceleration"):
-            checker.problem(where, "its rate contains an acceleration, which is an algebraic loop.")
+            checker.problem(location, "its rate contains an acceleration, which is an algebraic loop.")
         kinematics.rates[symbol] = rate
 
 
@@ -167,37 +169,39 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
         with checker.collecting():
             position += [Row(x.text, rate(x.g), x.g, source=x) for x in loop_rows(loop, language)]
     for record in checker.description.constraints:
-        shown = record.expression if isinstance(record.expression, str) else show(to_syntax(record.expression))
-        name = record.label or shown
+        source_text = record.expression if isinstance(record.expression, str) else show(to_syntax(record.expression))
+        name = record.label or source_text
         text = f"'{name}'"
         try:
             residual = language.scalar(record.expression)
-            if kept := [s.name for s in symbols(residual) if s.kind == "kept"]:
-                jumps = f"the value of a user function that changes in jumps ({', '.join(kept)})"
+            if sampled := [s.name for s in symbols(residual) if s.kind == "kept"]:
+                jumps = f"the value of a user function that changes in jumps ({', '.join(sampled)})"
                 raise ModelError(f"{jumps} cannot be in it")
-            wanted = _eliminated(record.eliminate, text, language)
+            eliminated_speed = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
-                speed.append(Row(name, residual, None, wanted, source=record.expression))
-            elif own := [z.name for z in symbols(residual) if z in kinematics.mechanism.states]:
-                raise ModelError(f"positions cannot be bound to user-defined states ({', '.join(own)}); bind a speed")
+                speed.append(Row(name, residual, None, eliminated_speed, source=record.expression))
+            elif state_names := [z.name for z in symbols(residual) if z in kinematics.mechanism.states]:
+                raise ModelError(
+                    f"positions cannot be bound to user-defined states ({', '.join(state_names)}); bind a speed"
+                )
             elif depends_on(residual, lambda s: s.kind == "coordinate"):
-                position.append(Row(name, rate(residual), residual, wanted))
+                position.append(Row(name, rate(residual), residual, eliminated_speed))
             else:
-                nothing = "holds neither a speed nor a coordinate, so it constrains nothing"
-                raise ModelError(f"the constraint {text} {nothing}")
+                reason = "holds neither a speed nor a coordinate, so it constrains nothing"
+                raise ModelError(f"the constraint {text} {reason}")
         except ModelError as error:
             message = str(error)
             checker.problems.append(message if "constraint" in message else f"constraint {text}: {message}")
     return [*position, *speed]
 
 
-def _eliminated(given: Any, text: str, language: Language) -> Symbol | None:
-    if given is None:
+def _eliminated(formula: Any, text: str, language: Language) -> Symbol | None:
+    if formula is None:
         return None
-    found = language.scalar(given)
-    if not isinstance(found, Symbol) or found.kind != "speed":
-        raise ModelError(f"the constraint {text}: eliminate={given!r} is not a speed")
-    return found
+    speed = language.scalar(formula)
+    if not isinstance(speed, Symbol) or speed.kind != "speed":
+        raise ModelError(f"the constraint {text}: eliminate={formula!r} is not a speed")
+    return speed
 
 
 def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[Elimination | None, list[str]]:
@@ -209,19 +213,19 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
             complete.append(with_partials(row, speeds))
     rounding = Rounding(kinematics)
     fixed = rounding.fixed(complete)
-    checker.problems += [never(row) for row, holds in fixed.items() if not holds]
-    found = sort_rows([row for row in complete if row not in fixed])
-    checker.problems += found.problems
-    notes = [*map(ignored, fixed), *found.notes]
+    checker.problems += [never(row) for row, is_satisfied in fixed.items() if not is_satisfied]
+    sorted_rows = sort_rows([row for row in complete if row not in fixed])
+    checker.problems += sorted_rows.problems
+    notes = [*map(ignored, fixed), *sorted_rows.notes]
     if not checker.problems:
         with checker.collecting():
-            repeated = rounding.repeating(found.kept)
-            used = [row for row in found.kept if row not in repeated]
-            pivots = usual_pivots(used, speeds, kinematics.work.copy(), rounding.acting)
-            all_rows = tuple(row for row in complete if row in found.kept or row in found.open)
+            repeated = rounding.repeating(sorted_rows.kept)
+            independent = [row for row in sorted_rows.kept if row not in repeated]
+            pivots = usual_pivots(independent, speeds, kinematics.work.copy(), rounding.acting)
+            all_rows = tuple(row for row in complete if row in sorted_rows.kept or row in sorted_rows.open)
             if not all_rows:  # a second hinge on the axis of the first one closes nothing
                 return None, notes
-            return Elimination(all_rows, tuple(used), tuple(pivots), tuple(found.open.values())), notes
+            return Elimination(all_rows, tuple(independent), tuple(pivots), tuple(sorted_rows.open.values())), notes
     return None, notes
 
 
@@ -232,15 +236,15 @@ def _solve_rows(
     speeds = list(kinematics.mechanism.speeds)
     rounding = Rounding(kinematics)
     removed: list[Removed] = []
-    kept: list[Row] = []
+    independent: list[Row] = []
     notes: list[str] = []
     complete: list[Row] = []
     for row in rows:
         with checker.collecting():
             complete.append(with_partials(row, speeds))
     fixed = rounding.fixed(complete)
-    checker.problems += [never(row) for row, holds in fixed.items() if not holds]
-    repeated = [*fixed, *rounding.repeating([row for row in complete if row not in fixed], whole=True)]
+    checker.problems += [never(row) for row, is_satisfied in fixed.items() if not is_satisfied]
+    repeated = [*fixed, *rounding.repeating([row for row in complete if row not in fixed], with_bias=True)]
     for row in complete:
         if row in repeated:
             notes.append(ignored(row))
@@ -251,9 +255,9 @@ def _solve_rows(
                 notes.append(ignored(row))
                 continue
             removed.append(new)
-            kept.append(row)
+            independent.append(row)
             speeds.remove(new.speed)
-    return removed, kept, notes
+    return removed, independent, notes
 
 
 class Reader:
@@ -270,8 +274,8 @@ class Reader:
         self.open: list[str] = []
 
     def _size(self, record: LoadRecord) -> Expr:
-        found = self.load(record)
-        return found[0].magnitude if found else ZERO
+        loads = self.load(record)
+        return loads[0].magnitude if loads else ZERO
 
     def read(self) -> None:
         d = self.checker.description
@@ -292,23 +296,23 @@ class Reader:
     def _hidden(self) -> None:
         """Parameters, inputs and the like that a magnitude cannot mean, since their names are those of the motion."""
         scope = self.checker.scope
-        others = {*scope.used, *scope.variables, *scope.states, *scope.definitions, *scope.description.parameters}
+        other_names = {*scope.used, *scope.variables, *scope.states, *scope.definitions, *scope.description.parameters}
         for name, record in self.hiding.items():
-            if name in others and name in MOTION:  # other names were chosen for this force by the user
-                both = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
-                message = f"{both}. Rename the other, or give dummies= three other names for the motion of this force."
+            if name in other_names and name in MOTION:  # other names were chosen for this force by the user
+                clash = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
+                message = f"{clash}. Rename the other, or give dummies= three other names for the motion of this force."
                 self.checker.problem(record.where, message)
 
     def _echo(self) -> None:
         """Values that user functions give to the echo of a run."""
         d = self.checker.description
         for e in (e for e in d.externals if e.when == "echo"):
-            where = f"external '{e.name}'"
-            args = [self._try(where, partial(self.language.scalar, a)) for a in e.arguments]
+            location = f"external '{e.name}'"
+            args = [self._try(location, partial(self.language.scalar, a)) for a in e.arguments]
             if None in args:
                 continue
             if any(s.kind == "acceleration" for a in args for s in symbols(a)):
-                self.checker.problem(where, "its arguments contain an acceleration.")
+                self.checker.problem(location, "its arguments contain an acceleration.")
             for i, name in enumerate(e.returns):
                 record = d.parameters.get(name)
                 value = Func(e.name, tuple(args), ExternalValue(e, i))
@@ -317,21 +321,24 @@ class Reader:
     def _kept(self) -> None:
         """Calls of user functions at the start of a run or at the end of steps, in order of entry."""
         order = {e: i for i, e in enumerate(self.checker.description.externals)}
-        calls = [Kept(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()]
-        self.analysis.kept = sorted(calls, key=lambda k: order[k.routine])
-        updated = {s for k in calls if k.routine.when == "update" for s in k.symbols}
-        for call in calls:
-            where, held = f"external '{call.routine.name}'", [s for a in call.arguments for s in symbols(a)]
-            if any(s.kind == "acceleration" for s in held):
-                self.checker.problem(where, "its arguments contain an acceleration.")
-            if call.routine.when == "init" and (late := [s.name for s in held if s in updated]):
-                self.checker.problem(where, f"it is called before {', '.join(late)} is known (when='init').")
+        sampled_calls = [Kept(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()]
+        self.analysis.kept = sorted(sampled_calls, key=lambda k: order[k.routine])
+        updated = {s for k in sampled_calls if k.routine.when == "update" for s in k.symbols}
+        for call in sampled_calls:
+            location, argument_symbols = (
+                f"external '{call.routine.name}'",
+                [s for a in call.arguments for s in symbols(a)],
+            )
+            if any(s.kind == "acceleration" for s in argument_symbols):
+                self.checker.problem(location, "its arguments contain an acceleration.")
+            if call.routine.when == "init" and (late := [s.name for s in argument_symbols if s in updated]):
+                self.checker.problem(location, f"it is called before {', '.join(late)} is known (when='init').")
 
-    def _try(self, where: str, action: Callable[[], Any]) -> Any:
-        found = None
-        with self.checker.collecting(where):
-            found = action()
-        return found
+    def _try(self, location: str, action: Callable[[], Any]) -> Any:
+        value = None
+        with self.checker.collecting(location):
+            value = action()
+        return value
 
     # ---- loads
 
@@ -346,20 +353,20 @@ class Reader:
         return self.known[key]
 
     def _read(self, record: LoadRecord) -> tuple[Load, ...]:
-        found: tuple[Load, ...] | None = self._try(record.where, partial(record.read, self))
-        return found or ()
+        loads: tuple[Load, ...] | None = self._try(record.where, partial(record.read, self))
+        return loads or ()
 
-    def scalar(self, given: Any) -> Expr:
-        return self.language.scalar(given)
+    def scalar(self, value: Any) -> Expr:
+        return self.language.scalar(value)
 
-    def body(self, given: Any) -> int:
-        return self.language.body(given)
+    def body(self, reference: Any) -> int:
+        return self.language.body(reference)
 
-    def point(self, given: Any) -> Point:
-        return self.language.point(given)
+    def point(self, reference: Any) -> Point:
+        return self.language.point(reference)
 
-    def direction(self, given: Any) -> Vector:
-        return direction(self.language.vector(given))
+    def direction(self, value: Any) -> Vector:
+        return direction(self.language.vector(value))
 
     def between(self, p: Point, r: Point) -> tuple[Vector, Vector]:
         return self.k.position(p) - self.k.position(r), self.k.velocity(p) - self.k.velocity(r)
@@ -379,36 +386,42 @@ class Reader:
             self.hiding |= dict.fromkeys(language.met_dummies, record)
         finally:
             language.dummies, language.met_dummies = outer
-        if bad := [s.name for s in symbols(size) if s.kind == "acceleration"]:
+        if accelerations := [s.name for s in symbols(size) if s.kind == "acceleration"]:
             loop = "a force that depends on accelerations is an algebraic loop"
-            raise ModelError(f"its magnitude contains the acceleration {', '.join(bad)}: {loop}")
+            raise ModelError(f"its magnitude contains the acceleration {', '.join(accelerations)}: {loop}")
         return self.k.work.hold(size)
 
     # ---- outputs
 
     def _outputs(self) -> None:
         d, a = self.checker.description, self.analysis
-        seen: set[str] = set()
+        output_names: set[str] = set()
         inputs = {v.name for v in d.variables}
         states = {key_of(s).lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)}
-        taken = {"t": "t"} | {key_of(v.name): v.name for v in d.variables}  # channels by name without blanks
+        channels = {"t": "t"} | {key_of(v.name): v.name for v in d.variables}  # channels by name without blanks
         for record in d.outputs:
-            where, key = f"output '{record.name}'", key_of(record.name)
-            other = states.get(key.lower(), taken.get(key))
+            location, key = f"output '{record.name}'", key_of(record.name)
+            channel_owner = states.get(key.lower(), channels.get(key))
             if not key:
-                self.checker.problem(where, "the name is empty; a channel needs one.")
-            elif record.name in seen:
-                self.checker.problem(where, "the name is used twice.")
-            elif other in inputs:
-                self.checker.problem(where, f"'{other}' is an input, which is a channel already; rename the output.")
-            elif other is not None:
-                blanks = " (blanks do not count)" if "".join(other.split()) == key and other != record.name else ""
-                self.checker.problem(where, f"the channel '{other}' exists already{blanks}.")
-            taken[key] = record.name
-            seen.add(record.name)
-            value = self._try(where, partial(self.language.scalar, record.expression))
+                self.checker.problem(location, "the name is empty; a channel needs one.")
+            elif record.name in output_names:
+                self.checker.problem(location, "the name is used twice.")
+            elif channel_owner in inputs:
+                self.checker.problem(
+                    location, f"'{channel_owner}' is an input, which is a channel already; rename the output."
+                )
+            elif channel_owner is not None:
+                blanks = (
+                    " (blanks do not count)"
+                    if "".join(channel_owner.split()) == key and channel_owner != record.name
+                    else ""
+                )
+                self.checker.problem(location, f"the channel '{channel_owner}' exists already{blanks}.")
+            channels[key] = record.name
+            output_names.add(record.name)
+            value = self._try(location, partial(self.language.scalar, record.expression))
             if record.body is not None:
-                self._try(where, partial(self.language.body, record.body))
+                self._try(location, partial(self.language.body, record.body))
             if value is not None:
                 label, body = record.label or record.name, name_in(record.body)
                 a.outputs.append(Output(record.name, label, value, record.units, body, record.generic))
@@ -417,8 +430,8 @@ class Reader:
                 if output.name in inputs:
                     message = f"the input '{output.name}' has the name of one of them; rename the input."
                     self.checker.problem(f"outputs '{group}'", message)
-                elif output.name not in seen:
-                    seen.add(output.name)
+                elif output.name not in output_names:
+                    output_names.add(output.name)
                     a.outputs.append(output)
 
     def _group(self, group: str) -> list[Output]:
@@ -444,8 +457,8 @@ class Reader:
                     ("h", "angular momentum about the fixed origin,", angular, "M*L**2/T"),
                 ]
                 return [
-                    Output(f"{letter}{i}", f"{words} [n{i}]", dot(e, v), units)
-                    for letter, words, v, units in rows
+                    Output(f"{letter}{i}", f"{label} [n{i}]", dot(e, v), units)
+                    for letter, label, v, units in rows
                     for i, e in enumerate(self.k.frames[-1].axes, 1)
                 ]
             case "residuals":
@@ -453,8 +466,8 @@ class Reader:
             case "reactions":
                 a.reactions = lambda: Reactions(a, self.language).outputs()
                 return a.reactions()
-        known = choices_of(OutputGroup)
-        message = f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
+        group_names = choices_of(OutputGroup)
+        message = f"not available.{did_you_mean(group, group_names)} Known: {', '.join(group_names)}."
         self.checker.problem(f"outputs '{group}'", message)
         return []
 

@@ -85,18 +85,18 @@ def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, wor
     k = Kinematics(mechanism, work or Work([*mechanism.coordinates, *mechanism.speeds]), speed or {})
     k.take(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), Velocity(lambda v: v)))
     shared = mounts(mechanism)
-    made: dict[int, Frame] = {}
+    mount_frames: dict[int, Frame] = {}
     for body in mechanism.bodies:
         parent, joint = k.of(body.parent), body.joint
         if mount := shared.get(body.index):
             joint = mount.joint
-            if mount.first not in made:
-                made[mount.first] = Frame(f"{body.name}_mount", parent.frame, mount.R)
-                made[mount.first].omega = parent.w
-            parent = replace(parent, frame=made[mount.first])
-        here = joint.place(body.name, parent, k.speed, k.work)
-        k.take(body.index, here)
-        k.rates.update(joint.rates(parent, here, k.speed, k.work))
+            if mount.first not in mount_frames:
+                mount_frames[mount.first] = Frame(f"{body.name}_mount", parent.frame, mount.R)
+                mount_frames[mount.first].omega = parent.w
+            parent = replace(parent, frame=mount_frames[mount.first])
+        motion = joint.place(body.name, parent, k.speed, k.work)
+        k.take(body.index, motion)
+        k.rates.update(joint.rates(parent, motion, k.speed, k.work))
     if mechanism.orders:  # velocities too, while the threshold of small terms holds
         for velocity in k.v_origin.values():
             velocity.find()

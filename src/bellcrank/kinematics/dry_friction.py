@@ -31,10 +31,10 @@ ADVICE = (
 
 def dry_friction(loads: Iterable[Load]) -> list[str]:
     """A message for every load that jumps with a speed; laws of tyres and other parts (`fl.tyre.mx`) are omitted."""
-    found = ((load, _jumps_with(load.magnitude)) for load in loads if "." not in load.name)
+    switching_speeds = ((load, _jumps_with(load.magnitude)) for load in loads if "." not in load.name)
     return [
         f"the {x.kind} '{x.name}' jumps where {u.name} passes a limit or changes its sign: {ADVICE}"
-        for x, u in found
+        for x, u in switching_speeds
         if u
     ]
 
@@ -46,13 +46,13 @@ def _jumps_with(size: Expr) -> Symbol | None:
     if not switches:
         return None
     # tables and routines are not called: any value will do
-    listed = [n for n in nodes if isinstance(n, Symbol) or (isinstance(n, Func) and n.function is not None)]
+    variables = [n for n in nodes if isinstance(n, Symbol) or (isinstance(n, Func) and n.function is not None)]
     rng = random.Random(1)
     for _ in range(DRAWS):
-        known: dict[Expr, float] = {s: rng.uniform(0.5, 1.5) for s in listed}
-        known |= {s: 0.0 for s in listed if isinstance(s, Symbol) and s.kind == "speed"}
-        for speed, value in islice(dict.fromkeys(_places(switches, known)), MOST):
-            if _jumps(size, known, speed, value):
+        values: dict[Expr, float] = {s: rng.uniform(0.5, 1.5) for s in variables}
+        values |= {s: 0.0 for s in variables if isinstance(s, Symbol) and s.kind == "speed"}
+        for speed, value in islice(dict.fromkeys(_places(switches, values)), MOST):
+            if _jumps(size, values, speed, value):
                 return speed
     return None
 
@@ -68,20 +68,20 @@ def _switches(nodes: Iterable[Expr]) -> Iterator[Expr]:
         yield from (b for b in bases if any(s.kind == "speed" for s in symbols(b)))
 
 
-def _places(switches: Iterable[Expr], known: Mapping[Expr, float]) -> Iterator[tuple[Symbol, float]]:
+def _places(switches: Iterable[Expr], values: Mapping[Expr, float]) -> Iterator[tuple[Symbol, float]]:
     """Speeds, and their values at which what is compared may pass zero."""
     for s in switches:
         for speed in (x for x in symbols(s) if x.kind == "speed"):
             yield speed, 0.0
-            here, there = (_value(s, known, speed, x) for x in (0.0, 1.0))
-            if here and math.isfinite(here) and math.isfinite(there) and there != here:
-                yield speed, here / (here - there)
+            at_zero, at_one = (_value(s, values, speed, x) for x in (0.0, 1.0))
+            if at_zero and math.isfinite(at_zero) and math.isfinite(at_one) and at_one != at_zero:
+                yield speed, at_zero / (at_zero - at_one)
 
 
-def _jumps(size: Expr, known: Mapping[Expr, float], speed: Symbol, at: float) -> bool:
+def _jumps(size: Expr, values: Mapping[Expr, float], speed: Symbol, switch_speed: float) -> bool:
     first = 0.0
-    for distance in (x * max(1.0, abs(at)) for x in NEAR):
-        below, above = (_value(size, known, speed, at + x) for x in (-distance, distance))
+    for distance in (x * max(1.0, abs(switch_speed)) for x in NEAR):
+        below, above = (_value(size, values, speed, switch_speed + x) for x in (-distance, distance))
         jump = above - below
         first = first or jump
         if not (abs(jump) > LEAST * (abs(above) + abs(below)) and abs(jump - first) <= KEPT * abs(first)):
@@ -89,8 +89,8 @@ def _jumps(size: Expr, known: Mapping[Expr, float], speed: Symbol, at: float) ->
     return True
 
 
-def _value(e: Expr, known: Mapping[Expr, float], speed: Symbol, at: float) -> float:
+def _value(e: Expr, values: Mapping[Expr, float], speed: Symbol, speed_value: float) -> float:
     try:
-        return evaluate([e], {**known, speed: at})[0]
+        return evaluate([e], {**values, speed: speed_value})[0]
     except (BellcrankError, ArithmeticError, ValueError):
         return math.nan

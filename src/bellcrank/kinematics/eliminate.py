@@ -36,31 +36,35 @@ class Reduction:
 
 
 def _reduction(
-    found: dict[Symbol, dict[Symbol, Expr]], drift: dict[Symbol, Expr], speeds: Sequence[Symbol]
+    solutions: dict[Symbol, dict[Symbol, Expr]], drift: dict[Symbol, Expr], speeds: Sequence[Symbol]
 ) -> Reduction:
-    place = {u: i for i, u in enumerate(speeds)}
-    partials = {place[u]: {place[s]: a for s, a in row.items()} for u, row in found.items()}
-    return Reduction([i for u, i in place.items() if u not in found], partials, {place[u]: c for u, c in drift.items()})
+    index_of_speed = {u: i for i, u in enumerate(speeds)}
+    partials = {index_of_speed[u]: {index_of_speed[s]: a for s, a in row.items()} for u, row in solutions.items()}
+    return Reduction(
+        [i for u, i in index_of_speed.items() if u not in solutions],
+        partials,
+        {index_of_speed[u]: c for u, c in drift.items()},
+    )
 
 
 def rate_rows(removed: list[Removed], k: Kinematics, work: Work) -> Reduction:
     """What speed constraints say of accelerations, built like the speeds so that everything shared stays shared."""
-    found: dict[Symbol, dict[Symbol, Expr]] = {}
-    rest: dict[Symbol, Expr] = {}
+    solutions: dict[Symbol, dict[Symbol, Expr]] = {}
+    drifts: dict[Symbol, Expr] = {}
     for r in reversed(removed):
         total: dict[Symbol, Expr] = {}
         drift = [k.drift(r.rest)]
         for u, a in r.coefficients.items():
             a = work.hold(a)
             drift.append(mul(k.drift(a), k.speed.get(u, u)))
-            if u in found:
-                drift.append(mul(a, rest[u]))
-            for v, b in found.get(u, {u: ONE}).items():
+            if u in solutions:
+                drift.append(mul(a, drifts[u]))
+            for v, b in solutions.get(u, {u: ONE}).items():
                 total[v] = add(total.get(v, ZERO), mul(a, b))
-        held = {v: work.hold(x) for v, x in total.items()}
-        found[r.speed] = {v: x for v, x in held.items() if x is not ZERO}
-        rest[r.speed] = work.hold(add(*drift))
-    return _reduction(found, rest, k.mechanism.speeds)
+        entries = {v: work.hold(x) for v, x in total.items()}
+        solutions[r.speed] = {v: x for v, x in entries.items() if x is not ZERO}
+        drifts[r.speed] = work.hold(add(*drift))
+    return _reduction(solutions, drifts, k.mechanism.speeds)
 
 
 def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work, acting: Acting) -> list[Symbol]:
@@ -69,39 +73,39 @@ def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work, acti
     pivots: list[Symbol] = []
     for row in rows:
         line: Line = ({u: work.hold(a) for u, a in row.partials}, ZERO)
-        for known, u in zip(lines, pivots, strict=True):
-            line = _without(line, known, u, work)
+        for earlier_line, u in zip(lines, pivots, strict=True):
+            line = _without(line, earlier_line, u, work)
         lines.append(line)
         pivots.append(choose_speed(line[0], list(speeds), row.eliminate, row.name, acting))
     return pivots
 
 
 def eliminate(
-    rows: Sequence[Row], right: Sequence[Expr], pivots: Sequence[Symbol], speeds: Sequence[Symbol], work: Work
+    rows: Sequence[Row], right_sides: Sequence[Expr], pivots: Sequence[Symbol], speeds: Sequence[Symbol], work: Work
 ) -> Reduction:
-    """The reduction that rows, taken in order and solved for `pivots`, lead to; `right`: gamma of every row."""
-    found: dict[Symbol, dict[Symbol, Expr]] = {}
+    """The reduction that rows, taken in order and solved for `pivots`, lead to; `right_sides`: gamma of every row."""
+    solutions: dict[Symbol, dict[Symbol, Expr]] = {}
     drift: dict[Symbol, Expr] = {}
-    for (columns, gamma), u in _triangular([dict(row.partials) for row in rows], right, pivots, work):
+    for (columns, gamma), u in _triangular([dict(row.partials) for row in rows], right_sides, pivots, work):
         total: dict[Symbol, Expr] = {}
-        rest = [gamma]
+        drift_terms = [gamma]
         for v, a in columns.items():
             if v is not u:
-                rest += [neg(mul(a, drift[v]))] if v in drift else []
-                for s, b in found.get(v, {v: ONE}).items():
+                drift_terms += [neg(mul(a, drift[v]))] if v in drift else []
+                for s, b in solutions.get(v, {v: ONE}).items():
                     total[s] = sub(total.get(s, ZERO), mul(a, b))
-        held = {s: work.hold(div(work.hold(x), columns[u])) for s, x in total.items()}
-        found[u] = {s: x for s, x in held.items() if x is not ZERO}
-        drift[u] = work.hold(div(work.hold(add(*rest)), columns[u]))
-    return _reduction(found, drift, speeds)
+        entries = {s: work.hold(div(work.hold(x), columns[u])) for s, x in total.items()}
+        solutions[u] = {s: x for s, x in entries.items() if x is not ZERO}
+        drift[u] = work.hold(div(work.hold(add(*drift_terms)), columns[u]))
+    return _reduction(solutions, drift, speeds)
 
 
 def _triangular(
-    rows: Sequence[dict[Any, Expr]], right: Sequence[Expr], pivots: Sequence[Any], work: Work
+    rows: Sequence[dict[Any, Expr]], right_sides: Sequence[Expr], pivots: Sequence[Any], work: Work
 ) -> list[tuple[Line, Any]]:
     """The rows, each with its pivot, after the pivots of earlier ones have been removed from it; the last one first."""
     lines: list[Line] = [
-        ({u: work.hold(a) for u, a in row.items()}, work.hold(r)) for row, r in zip(rows, right, strict=True)
+        ({u: work.hold(a) for u, a in row.items()}, work.hold(r)) for row, r in zip(rows, right_sides, strict=True)
     ]
     for k, u in enumerate(pivots):
         for i in range(k + 1, len(lines)):
@@ -109,28 +113,30 @@ def _triangular(
     return list(zip(lines, pivots, strict=True))[::-1]
 
 
-def _without(line: Line, other: Line, u: Any, work: Work) -> Line:
+def _without(line: Line, pivot_line: Line, u: Any, work: Work) -> Line:
     """A row after a multiple of another has removed u from it."""
-    columns, right = line
+    columns, right_side = line
     if u not in columns:
         return line
-    above, right_above = other
+    above, right_above = pivot_line
     factor = work.hold(div(columns[u], above[u]))
-    others = [v for v in dict.fromkeys([*columns, *above]) if v != u]
-    left = {v: work.hold(sub(columns.get(v, ZERO), mul(factor, above.get(v, ZERO)))) for v in others}
-    return {v: x for v, x in left.items() if x is not ZERO}, work.hold(sub(right, mul(factor, right_above)))
+    unknowns = [v for v in dict.fromkeys([*columns, *above]) if v != u]
+    columns_left = {v: work.hold(sub(columns.get(v, ZERO), mul(factor, above.get(v, ZERO)))) for v in unknowns}
+    return {v: x for v, x in columns_left.items() if x is not ZERO}, work.hold(
+        sub(right_side, mul(factor, right_above))
+    )
 
 
 def solve_rows(
-    rows: Sequence[dict[Any, Expr]], right: Sequence[Expr], pivots: Sequence[Any], work: Work
+    rows: Sequence[dict[Any, Expr]], right_sides: Sequence[Expr], pivots: Sequence[Any], work: Work
 ) -> tuple[list[Expr], list[Expr]]:
     """The values of `pivots` for which rows, taken in order, give their right sides; and what is divided by then."""
     unknown = set(pivots)
-    wanted = [{u: a for u, a in row.items() if u in unknown} for row in rows]
+    unknown_columns = [{u: a for u, a in row.items() if u in unknown} for row in rows]
     values: dict[Any, Expr] = {}
     divided: list[Expr] = []
-    for (columns, rest), u in _triangular(wanted, right, pivots, work):
-        known = [neg(mul(a, values[v])) for v, a in columns.items() if v != u]
-        values[u] = work.hold(div(work.hold(add(rest, *known)), columns[u]))
+    for (columns, right_side), u in _triangular(unknown_columns, right_sides, pivots, work):
+        known_terms = [neg(mul(a, values[v])) for v, a in columns.items() if v != u]
+        values[u] = work.hold(div(work.hold(add(right_side, *known_terms)), columns[u]))
         divided.insert(0, columns[u])
     return [values[u] for u in pivots], divided

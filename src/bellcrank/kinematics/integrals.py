@@ -18,8 +18,8 @@ def kinetic_energy(k: Kinematics) -> Expr:
     terms = []
     for b in k.mechanism.bodies:
         v = k.velocity(Point("", b.index, b.cm))
-        twice = add(mul(b.mass, dot(v, v)), dot(k.w[b.index], spin(k, b.index)))
-        terms.append(k.work.hold(mul(ONE / 2, twice)))
+        double_energy = add(mul(b.mass, dot(v, v)), dot(k.w[b.index], spin(k, b.index)))
+        terms.append(k.work.hold(mul(ONE / 2, double_energy)))
         if b.armature is not ZERO:
             u = k.speed.get(b.speeds[0], b.speeds[0])
             terms.append(k.work.hold(mul(ONE / 2, b.armature, u, u)))

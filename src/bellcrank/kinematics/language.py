@@ -36,47 +36,50 @@ class Language(Scope):
 
     # ---- names
 
-    def body(self, given: Any, node: Syntax | None = None) -> int:
+    def body(self, reference: Any, node: Syntax | None = None) -> int:
         """Index of a body given by object, name or text."""
-        name = name_in(given)
+        name = name_in(reference)
         if not isinstance(name, str):
-            raise _fail(node, f"a body is needed here, but this is {_what(given)}")
+            raise _fail(node, f"a body is needed here, but this is {_what(reference)}")
         check_owner(name, self.description, "body")
         if name not in self.bodies:
-            known = [b.name for b in self.k.mechanism.bodies]
-            bodies = f"{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
+            body_names = [b.name for b in self.k.mechanism.bodies]
+            bodies = f"{did_you_mean(name, body_names)} Bodies: {', '.join(['n', *body_names])}."
             raise _fail(node, f"no body has the name '{name}'.{bodies}")
         return self.bodies[name]
 
-    def point(self, given: Any, node: Syntax | None = None) -> Point:
+    def point(self, reference: Any, node: Syntax | None = None) -> Point:
         """A point given by object, name or text."""
-        if given is None or isinstance(given, Point):
-            return given or Point("o", -1, NULL)
-        name = name_in(given)
+        if reference is None or isinstance(reference, Point):
+            return reference or Point("o", -1, NULL)
+        name = name_in(reference)
         if not isinstance(name, str):
-            raise _fail(node, f"a point is needed here, but this is {_what(given)}")
+            raise _fail(node, f"a point is needed here, but this is {_what(reference)}")
         check_owner(name, self.description, "point")
         if name in self.points:
             short = self._short_point(name)
             if short is not None and "." not in name:
-                both = f"is a point of that name and also short for '{short.name}'"
-                raise _fail(node, f"'{name}' {both}: rename the point or write '{short.name}'")
+                clash = f"is a point of that name and also short for '{short.name}'"
+                raise _fail(node, f"'{name}' {clash}: rename the point or write '{short.name}'")
             return self.points[name]
         if name in ("o", "n.origin"):
             return Point("o", -1, NULL)
-        found = self._long_point(name) or self._short_point(name)
-        if found is None:
-            known = [*(p.name for p in self.points.values()), *(f"{b.name}.origin" for b in self.k.mechanism.bodies)]
-            points = f"{did_you_mean(name, known)} Points: {', '.join(['o', *known])}."
+        point = self._long_point(name) or self._short_point(name)
+        if point is None:
+            point_names = [
+                *(p.name for p in self.points.values()),
+                *(f"{b.name}.origin" for b in self.k.mechanism.bodies),
+            ]
+            points = f"{did_you_mean(name, point_names)} Points: {', '.join(['o', *point_names])}."
             if name in self.bodies:
                 points = f" It is a body, with the points '{name}.origin', '{name}.cm' and '{name}.joint'."
             raise _fail(node, f"no point has the name '{name}'.{points}")
-        return found
+        return point
 
     def _long_point(self, key: str) -> Point | None:
         head, _, tail = key.rpartition(".")
-        known = head in self.bodies and tail in ("origin", "joint", "cm")
-        return self._body_point(self.bodies[head], tail) if known else None
+        is_body_point = head in self.bodies and tail in ("origin", "joint", "cm")
+        return self._body_point(self.bodies[head], tail) if is_body_point else None
 
     def _short_point(self, key: str) -> Point | None:
         for ending, tail in (("0", "origin"), ("j", "joint"), ("cm", "cm")):
@@ -118,37 +121,37 @@ class Language(Scope):
             return f"; the unit vector is written [{text}]"
         return "; axes of the ground are written [n1], [n2], [n3] or as three components"
 
-    def mechanical(self, key: str, node: Syntax, parts: list[Any]) -> Any:
+    def mechanical(self, key: str, node: Syntax, arguments: list[Any]) -> Any:
         k, children = self.k, node.children
         match key:
             case "q" | "u":
-                s = self.state(key, node, parts)
+                s = self.state(key, node, arguments)
                 return k.speed.get(s, s)
             case "qp":
-                return k.rates[self.state("q", node, parts)]
+                return k.rates[self.state("q", node, arguments)]
             case "up":
-                return self.dxdt(self.mechanical("u", node, parts), node)
+                return self.dxdt(self.mechanical("u", node, arguments), node)
             case "pos" | "vel":
-                points = [self.point(p, c) for p, c in zip(parts, children, strict=True)]
-                of = k.position if key == "pos" else k.velocity
-                return of(points[0]) - of(points[1]) if len(points) == 2 else of(points[0])
+                points = [self.point(p, c) for p, c in zip(arguments, children, strict=True)]
+                vector_to = k.position if key == "pos" else k.velocity
+                return vector_to(points[0]) - vector_to(points[1]) if len(points) == 2 else vector_to(points[0])
             case "rot":
-                return k.w[self.body(parts[0], children[0])]
+                return k.w[self.body(arguments[0], children[0])]
             case "dxdt":
-                return self.dxdt(self.settle(parts[0]), node)
+                return self.dxdt(self.settle(arguments[0]), node)
             case "nominal":
-                value = self.settle(parts[0])
+                value = self.settle(arguments[0])
                 if isinstance(value, Expr):
                     return k.nominal(value)
                 return Vector.of((e, k.nominal(c)) for e, c in self.as_vector(value, children[0]).terms.items())
             case "partial":
-                e, x = (self.as_scalar(p, c) for p, c in zip(parts, children, strict=True))
+                e, x = (self.as_scalar(p, c) for p, c in zip(arguments, children, strict=True))
                 if not isinstance(x, Symbol):
                     raise _fail(node, f"partial() differentiates with respect to a symbol, not {x}")
                 return partial(e, x)
             case "fm":
-                return self.force_magnitude(parts[0], node)
-        vectors = [self.as_vector(p, c) for p, c in zip(parts, children, strict=True)]
+                return self.force_magnitude(arguments[0], node)
+        vectors = [self.as_vector(p, c) for p, c in zip(arguments, children, strict=True)]
         if key in ("direction", "dir", "magnitude", "mag", "norm") and not vectors[0]:
             raise _fail(node, f"{key}() of a vector that is zero")
         return PRODUCTS[key](*vectors)
@@ -161,10 +164,10 @@ class Language(Scope):
         except ModelError as error:
             raise _fail(node, str(error)) from None
 
-    def force_magnitude(self, given: Any, node: Syntax) -> Expr:
-        name: str = name_in(given) or ""
+    def force_magnitude(self, load: Any, node: Syntax) -> Expr:
+        name: str = name_in(load) or ""
         check_owner(name, self.description, "force")
         if name not in self.forces:
-            known = [f.name for f in self.description.forces]
-            raise _fail(node, f"no force or moment has the name '{name}'.{did_you_mean(name, known)}")
+            load_names = [f.name for f in self.description.forces]
+            raise _fail(node, f"no force or moment has the name '{name}'.{did_you_mean(name, load_names)}")
         return self.forces[name]()

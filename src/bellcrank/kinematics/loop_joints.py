@@ -58,23 +58,23 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
         raise ModelError(f"the loop {name} closes on one body: its points {p.name} and {r.name} both belong to it")
     if _carrier(p.body, language) == _carrier(r.body, language):
         raise ModelError(f"the loop {name} closes between {p.name} and {r.name}, whose bodies are rigidly joined")
-    between = k.position(p) - k.position(r)
+    offset = k.position(p) - k.position(r)
     if record.joint is None:
         if not record.directions:
             raise ModelError(f"the loop {name} needs a kind or directions=(...)")
-        given = enumerate((_without_rounding(language.vector(d)) for d in record.directions), 1)
-        texts = ((f"{name}, direction {i}", v) for i, v in given)
-        return [LoopRow(text, dot(between, v), name, p, r, between, v, directed=True) for text, v in texts]
+        directions = enumerate((_without_rounding(language.vector(d)) for d in record.directions), 1)
+        texts = ((f"{name}, direction {i}", v) for i, v in directions)
+        return [LoopRow(text, dot(offset, v), name, p, r, offset, v, directed=True) for text, v in texts]
     joint = str(record.joint).lower()
     if joint == "distance":
-        length = k.nominal(magnitude(between)) if record.length is None else language.scalar(record.length)
-        g = sub(dot(between, between), mul(length, length))
-        return [LoopRow(f"rod {name}", g, name, p, r, between, None, joint=joint)]
+        length = k.nominal(magnitude(offset)) if record.length is None else language.scalar(record.length)
+        g = sub(dot(offset, offset), mul(length, length))
+        return [LoopRow(f"rod {name}", g, name, p, r, offset, None, joint=joint)]
     if joint not in JOINTS:
-        known = [*JOINTS, "distance"]
-        allowed = f"{did_you_mean(joint, known)} It is one of {', '.join(known)}."
-        raise ModelError(f"the loop {name}: kind={joint!r} is not known.{allowed}")
-    return _joint_rows(record, joint, name, between, p, r, language)
+        kinds = [*JOINTS, "distance"]
+        advice = f"{did_you_mean(joint, kinds)} It is one of {', '.join(kinds)}."
+        raise ModelError(f"the loop {name}: kind={joint!r} is not known.{advice}")
+    return _joint_rows(record, joint, name, offset, p, r, language)
 
 
 def _carrier(body: int, language: Language) -> int:
@@ -86,33 +86,33 @@ def _carrier(body: int, language: Language) -> int:
 
 
 def _joint_rows(
-    record: LoopRecord, joint: str, name: str, between: Vector, p: Point, r: Point, language: Language
+    record: LoopRecord, joint: str, name: str, offset: Vector, p: Point, r: Point, language: Language
 ) -> list[LoopRow]:
     def row(text: str, a: Vector, b: Vector, drawn: Vector | None = None) -> LoopRow:
         """Of directions a and b; where a body may not turn, a is to point as `drawn`."""
         side = None if drawn is None else div(dot(a, drawn), mul(magnitude(a), magnitude(drawn)))
-        turns = a is not between
-        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns, side=side, joint=joint, axis=axis)
+        is_rotational = a is not offset
+        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, is_rotational, side=side, joint=joint, axis=axis)
 
     axis: Vector | None = None
-    along, across, lean, turn = JOINTS[joint]
+    blocks_along, blocks_across, blocks_tilt, blocks_rotation = JOINTS[joint]
     frames = language.k.frames
     base, moving = frames[r.body], frames[p.body]
     if joint == "spherical":
-        return [row(f"axis {i + 1}", between, Vector({e: ONE})) for i, e in enumerate(base.axes)]
+        return [row(f"axis {i + 1}", offset, Vector({e: ONE})) for i, e in enumerate(base.axes)]
     if record.axis is None:
         raise ModelError(f"the loop {name}: a {joint} joint needs axis=, a vector fixed in the body of {p.name}")
     axis = _without_rounding(language.vector(record.axis))
-    carried = _nominal_in(axis, base, language)
-    first, second = _normals(carried, base)
+    base_axis = _nominal_in(axis, base, language)
+    first, second = _normals(base_axis, base)
     rows: list[LoopRow] = []
-    if along:
-        rows.append(row("along the axis", between, carried))
-    if across:
-        rows += [row("across the axis", between, e) for e in (first, second)]
-    if lean:
-        rows += [row("tilt of the axis", axis, e, drawn=carried) for e in (first, second)]
-    if turn:
+    if blocks_along:
+        rows.append(row("along the axis", offset, base_axis))
+    if blocks_across:
+        rows += [row("across the axis", offset, e) for e in (first, second)]
+    if blocks_tilt:
+        rows += [row("tilt of the axis", axis, e, drawn=base_axis) for e in (first, second)]
+    if blocks_rotation:
         rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, drawn=first))
     if joint == "universal":
         rows.append(row("turn about the axis", axis, first))
@@ -141,12 +141,12 @@ def _normals(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:
     """
     c = frame.coordinates(axis)
     fixed = [all(s.kind == "constant" for s in symbols(x)) for x in c]
-    shares = [abs(evaluate([x], {})[0]) if known else 0.5 for x, known in zip(c, fixed, strict=True)]
-    k = next(i for i in range(3) if shares[i] <= min(shares) + RANKS.rounding * max(shares))
+    fractions = [abs(evaluate([x], {})[0]) if is_constant else 0.5 for x, is_constant in zip(c, fixed, strict=True)]
+    k = next(i for i in range(3) if fractions[i] <= min(fractions) + RANKS.rounding * max(fractions))
     first = cross(axis, Vector({frame.axes[k]: ONE}))
     if not fixed[k]:
-        other = cross(axis, Vector({frame.axes[(k + 1) % 3]: ONE}))
+        alternative = cross(axis, Vector({frame.axes[(k + 1) % 3]: ONE}))
         usual = function("lt", mul(c[k], c[k]), mul(NEAR, dot(axis, axis)))
-        pairs = zip(frame.coordinates(first), frame.coordinates(other), strict=True)
+        pairs = zip(frame.coordinates(first), frame.coordinates(alternative), strict=True)
         first = frame.vector(function("where", usual, a, b) for a, b in pairs)
     return first, cross(axis, first)

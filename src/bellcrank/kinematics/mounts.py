@@ -35,16 +35,16 @@ def mounts(mechanism: Mechanism) -> dict[int, Mount]:
     frames = {b.index: C for b in mechanism.bodies if (C := _numbers(b.joint)) is not None}
     for b in mechanism.bodies:
         if b.index in frames:
-            known = groups.setdefault(b.parent, {})
-            first = next((i for i in known if _shares_axis(frames[i].T @ frames[b.index])), b.index)
-            known.setdefault(first, []).append(b.index)
-    found: dict[int, Mount] = {}
-    for known in groups.values():
-        for first, members in ((i, x) for i, x in known.items() if len(x) > 1):
-            R, turned = mechanism.bodies[first].joint.C, partial(_turned, frames[first])
-            joints = {i: joint for i in members if (joint := mechanism.bodies[i].joint.seen_from(turned)) is not None}
-            found |= {i: Mount(first, R, joint) for i, joint in joints.items()}
-    return found
+            frame_groups = groups.setdefault(b.parent, {})
+            first = next((i for i in frame_groups if _shares_axis(frames[i].T @ frames[b.index])), b.index)
+            frame_groups.setdefault(first, []).append(b.index)
+    mounts_by_body: dict[int, Mount] = {}
+    for frame_groups in groups.values():
+        for first, members in ((i, x) for i, x in frame_groups.items() if len(x) > 1):
+            R, rotate = mechanism.bodies[first].joint.C, partial(_turned, frames[first])
+            joints = {i: joint for i in members if (joint := mechanism.bodies[i].joint.seen_from(rotate)) is not None}
+            mounts_by_body |= {i: Mount(first, R, joint) for i, joint in joints.items()}
+    return mounts_by_body
 
 
 def _numbers(joint: Joint) -> np.ndarray | None:
@@ -63,10 +63,10 @@ def _shares_axis(D: np.ndarray) -> bool:
 
 def _turned(K: np.ndarray, v: Vec3) -> Vec3:
     """A vector of numbers in the axes K, without what is rounding compared with its largest component or next to 1."""
-    given = K.T @ np.array(evaluate(v, {}))
+    components = K.T @ np.array(evaluate(v, {}))
     small = 10 * RANKS.digits
-    given = np.where(np.abs(given) <= small * np.abs(given).max(initial=0.0), 0.0, given)
-    whole = {0.0: ZERO, 1.0: ONE, -1.0: MINUS_ONE}
-    near = [float(np.round(c)) if abs(c - np.round(c)) <= small else float(c) for c in given]
-    x, y, z = (whole[c] if c in whole else expression(c) for c in near)
+    components = np.where(np.abs(components) <= small * np.abs(components).max(initial=0.0), 0.0, components)
+    exact_values = {0.0: ZERO, 1.0: ONE, -1.0: MINUS_ONE}
+    rounded = [float(np.round(c)) if abs(c - np.round(c)) <= small else float(c) for c in components]
+    x, y, z = (exact_values[c] if c in exact_values else expression(c) for c in rounded)
     return x, y, z

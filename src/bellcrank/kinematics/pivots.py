@@ -29,8 +29,8 @@ class Bounds:
 
     def scaled(self, factor: Rational) -> Bounds:
         """The bounds of a multiple other than zero."""
-        found, size = (self, float(factor)) if factor > 0 else (-self, -float(factor))
-        return Bounds(found.low * size, found.high * size, found.nonzero)
+        signed_bounds, size = (self, float(factor)) if factor > 0 else (-self, -float(factor))
+        return Bounds(signed_bounds.low * size, signed_bounds.high * size, signed_bounds.nonzero)
 
 
 def never_zero(e: Expr) -> bool:
@@ -40,49 +40,49 @@ def never_zero(e: Expr) -> bool:
 
 def bounds(root: Expr) -> Bounds:
     """What the form of an expression says about its values."""
-    done: dict[Expr, Bounds] = {}
+    bounds_of: dict[Expr, Bounds] = {}
     for node in postorder((root,)):
-        done[node] = _bounds(node, done)
-    return done[root]
+        bounds_of[node] = _bounds(node, bounds_of)
+    return bounds_of[root]
 
 
-def _bounds(node: Expr, done: Mapping[Expr, Bounds]) -> Bounds:
+def _bounds(node: Expr, bounds_of: Mapping[Expr, Bounds]) -> Bounds:
     if isinstance(node, Held):
-        return done[node.definition]
+        return bounds_of[node.definition]
     if isinstance(node, Number):
         return Bounds(float(node.value), float(node.value), node.value != 0)
     if node.order > 0:  # small compared with whatever it is added to
         return Bounds()
-    found = Bounds()
+    result = Bounds()
     if isinstance(node, Sum):
         leading = [(core, c) for core, c in node.terms if core.order == 0]
-        found = _sum([done[core].scaled(c) for core, c in leading], all(core.constant for core, _ in leading))
+        result = _sum([bounds_of[core].scaled(c) for core, c in leading], all(core.constant for core, _ in leading))
     elif isinstance(node, Product):
-        found = _product([_power(done[base], x) for base, x in node.factors]).scaled(node.coefficient)
+        result = _product([_power(bounds_of[base], x) for base, x in node.factors]).scaled(node.coefficient)
     elif isinstance(node, Func) and node.name in FUNCTIONS:
-        found = FUNCTIONS[node.name]([done[a] for a in node.args])
-    low = max(found.low, 0.0) if node.sign != UNKNOWN else found.low
-    nonzero = found.nonzero or node.sign == POSITIVE or (node.constant and node.fingerprint != 0)
-    return Bounds(low, found.high, nonzero)
+        result = FUNCTIONS[node.name]([bounds_of[a] for a in node.args])
+    low = max(result.low, 0.0) if node.sign != UNKNOWN else result.low
+    nonzero = result.nonzero or node.sign == POSITIVE or (node.constant and node.fingerprint != 0)
+    return Bounds(low, result.high, nonzero)
 
 
 def _times(a: float, b: float) -> float:
     return a * b if a and b else 0.0
 
 
-def _sum(parts: list[Bounds], constant: bool) -> Bounds:
+def _sum(terms: list[Bounds], constant: bool) -> Bounds:
     """Parts of one sign do not cancel."""
-    low, high = sum(x.low for x in parts), sum(x.high for x in parts)
-    one_sign = all(x.low >= 0 for x in parts) or all(x.high <= 0 for x in parts)
-    return Bounds(low, high, constant or low > 0 or high < 0 or (one_sign and any(x.nonzero for x in parts)))
+    low, high = sum(x.low for x in terms), sum(x.high for x in terms)
+    one_sign = all(x.low >= 0 for x in terms) or all(x.high <= 0 for x in terms)
+    return Bounds(low, high, constant or low > 0 or high < 0 or (one_sign and any(x.nonzero for x in terms)))
 
 
-def _product(parts: list[Bounds]) -> Bounds:
+def _product(factors: list[Bounds]) -> Bounds:
     low = high = 1.0
-    for x in parts:
-        ends = [_times(a, b) for a in (low, high) for b in (x.low, x.high)]
-        low, high = min(ends), max(ends)
-    return Bounds(low, high, all(x.nonzero for x in parts))
+    for x in factors:
+        products = [_times(a, b) for a in (low, high) for b in (x.low, x.high)]
+        low, high = min(products), max(products)
+    return Bounds(low, high, all(x.nonzero for x in factors))
 
 
 def _power(x: Bounds, exponent: Rational) -> Bounds:
@@ -90,8 +90,8 @@ def _power(x: Bounds, exponent: Rational) -> Bounds:
         return x
     if exponent < 0 and not x.nonzero:  # the description divides by it
         return Bounds()
-    whole = exponent.denominator == 1
-    if not whole or exponent % 2 == 0:
+    is_integer = exponent.denominator == 1
+    if not is_integer or exponent % 2 == 0:
         return Bounds(0.0, _largest(x, exponent), x.nonzero)
     return Bounds(0.0 if x.low >= 0 else -math.inf, 0.0 if x.high <= 0 else math.inf, x.nonzero)
 
@@ -125,8 +125,8 @@ def _min(args: list[Bounds]) -> Bounds:
 
 
 def _either(args: list[Bounds]) -> Bounds:
-    one, other = args[-2:]
-    return Bounds(min(one.low, other.low), max(one.high, other.high), one.nonzero and other.nonzero)
+    first, second = args[-2:]
+    return Bounds(min(first.low, second.low), max(first.high, second.high), first.nonzero and second.nonzero)
 
 
 FUNCTIONS: dict[str, Callable[[list[Bounds]], Bounds]] = {

@@ -25,40 +25,40 @@ class Part:
     p: Vec3
 
 
-def pose_expressions(k: Kinematics, parts: Sequence[Part] = ()) -> list[Expr]:
+def pose_expressions(k: Kinematics, attached_parts: Sequence[Part] = ()) -> list[Expr]:
     """12 expressions for every body, then for every part."""
     work = Work()
     attitudes: dict[Frame, Mat3] = {k.frames[-1]: IDENTITY}
-    places: dict[int, Vec3] = {-1: NULL}
-    found: list[Expr] = []
+    origins: dict[int, Vec3] = {-1: NULL}
+    expressions: list[Expr] = []
     for b in k.mechanism.bodies:
         R = _attitude(k.frames[b.index], attitudes, work)
-        moved = k.origin[b.index] - k.origin[b.parent]
-        places[b.index] = work.hold3(_along(places[b.parent], moved, attitudes, work))
-        found += [*places[b.index], *(x for row in R for x in row)]
-    for part in parts:
+        displacement = k.origin[b.index] - k.origin[b.parent]
+        origins[b.index] = work.hold3(_along(origins[b.parent], displacement, attitudes, work))
+        expressions += [*origins[b.index], *(x for row in R for x in row)]
+    for part in attached_parts:
         R = attitudes[k.frames[part.body]]
-        p = work.hold3(_along(places[part.body], k.frames[part.body].vector(part.p), attitudes, work))
-        found += [*p, *(x for row in matmul(R, part.R) for x in row)]
-    return found
+        p = work.hold3(_along(origins[part.body], k.frames[part.body].vector(part.p), attitudes, work))
+        expressions += [*p, *(x for row in matmul(R, part.R) for x in row)]
+    return expressions
 
 
-def _attitude(frame: Frame, known: dict[Frame, Mat3], work: Work) -> Mat3:
+def _attitude(frame: Frame, attitudes: dict[Frame, Mat3], work: Work) -> Mat3:
     """R_NB of a frame; frames below it first, as there may be some between a body and its parent."""
-    waiting = []
-    here = frame
-    while here not in known:
-        waiting.append(here)
-        assert here.parent is not None
-        here = here.parent
-    for one in reversed(waiting):
-        assert one.parent is not None
-        known[one] = work.hold_matrix(matmul(known[one.parent], one.R))
-    return known[frame]
+    pending = []
+    ancestor = frame
+    while ancestor not in attitudes:
+        pending.append(ancestor)
+        assert ancestor.parent is not None
+        ancestor = ancestor.parent
+    for child in reversed(pending):
+        assert child.parent is not None
+        attitudes[child] = work.hold_matrix(matmul(attitudes[child.parent], child.R))
+    return attitudes[frame]
 
 
-def _along(start: Vec3, moved: Vector, attitudes: dict[Frame, Mat3], work: Work) -> Vec3:
+def _along(start: Vec3, displacement: Vector, attitudes: dict[Frame, Mat3], work: Work) -> Vec3:
     """start + moved, in inertial axes."""
-    for e, c in moved.terms.items():
+    for e, c in displacement.terms.items():
         start = plus3(start, c, transpose(_attitude(e.frame, attitudes, work))[e.axis])
     return start

@@ -42,13 +42,13 @@ class Reactions:
         self.bodies = analysis.mechanism.bodies
         self.body_of = {id(frame): i for i, frame in self.k.frames.items()}
         loops = analysis.loops
-        used = loops.used if loops else analysis.solved
-        self.rows = [with_partials(r, analysis.mechanism.speeds) for r in used]
+        used_rows = loops.used if loops else analysis.solved
+        self.rows = [with_partials(r, analysis.mechanism.speeds) for r in used_rows]
         self.pivots = list(loops.pivots) if loops else [r.speed for r in analysis.removed]
         self.missing = [self._missing(i) for i in range(len(self.bodies))]
         self.multipliers = self._multipliers()
         analysis.multipliers = tuple(self.multipliers)
-        spare = [*analysis.spare, *((r for r in loops.rows if r not in used) if loops else ())]
+        spare = [*analysis.spare, *((r for r in loops.rows if r not in used_rows) if loops else ())]
         self.spare = [
             with_partials(r, analysis.mechanism.speeds) for r in spare if isinstance(r.source, LoopRow)
         ]  # redundant: what they carry is open
@@ -58,26 +58,26 @@ class Reactions:
         joints = [self._joint(b.index) for b in self.bodies]
         rows = [r for r in (*self.rows, *self.spare) if isinstance(r.source, LoopRow)]
         joints += [self._loop(loop) for loop in dict.fromkeys(r.source.loop for r in rows)]
-        listed = [x for joint, (values, open_ones) in zip(joints, self._split(joints), strict=True)
-                  for x in _channels(joint.name, joint.words, values, open_ones)]  # fmt: skip
+        outputs = [x for joint, (values, open_ones) in zip(joints, self._split(joints), strict=True)
+                   for x in _channels(joint.name, joint.words, values, open_ones)]  # fmt: skip
         for i, row in enumerate(self.rows):
             if not isinstance(row.source, LoopRow):
                 label = f"multiplier of {row.name}"
-                listed.append(Output(f"lambda{i + 1}", label, self.multipliers[i], self._multiplier_units(row)))
-        if marked := [x.name for x in listed if INDETERMINATE in x.label]:
+                outputs.append(Output(f"lambda{i + 1}", label, self.multipliers[i], self._multiplier_units(row)))
+        if marked := [x.name for x in outputs if INDETERMINATE in x.label]:
             note = (
                 f"redundant joints leave reactions indeterminate: {', '.join(marked)}. The values given are those of"
                 " least norm (sum of squares of forces and moments of all joints)"
             )
             self.analysis.notes[:] = [x for x in self.analysis.notes if not x.startswith("redundant joints leave")]
             self.analysis.notes.append(note)
-        return listed
+        return outputs
 
     def _multiplier_units(self, row: Row) -> str | None:
         """A torque or force where the constraint holds a speed itself, as u(crank) - W; unknown otherwise."""
         driven = [u for u, a in row.partials if a in (ONE, MINUS_ONE)]
-        found = [b.joint.turns(u) for u in driven[:1] for b in self.bodies if u in b.joint.u]
-        return ("F*L" if found[0] else "F") if found else None
+        is_rotation = [b.joint.turns(u) for u in driven[:1] for b in self.bodies if u in b.joint.u]
+        return ("F*L" if is_rotation[0] else "F") if is_rotation else None
 
     # ---- what constraints have to provide
 
@@ -89,58 +89,60 @@ class Reactions:
         moment = k.derivative(spin(k, index))
         for load in self.analysis.loads:
             acting = load.direction * load.magnitude
-            for body, sign, at in load.sides:
+            for body, sign, point in load.sides:
                 if body != index:
                     continue
                 if load.is_moment:
                     moment = moment - acting * sign
-                elif at is not None:
+                elif point is not None:
                     force = force - acting * sign
-                    moment = moment - cross(k.position(at) - k.position(cm), acting * sign)
-        for other in self.bodies:
-            if other.armature is not ZERO and index in (other.index, other.parent):
-                push, turn = self._resisting(other)
-                sign = 1 if other.index == index else -1
-                force = force - push * sign
-                moment = moment - (turn + cross(k.origin[other.index] - k.position(cm), push)) * sign
+                    moment = moment - cross(k.position(point) - k.position(cm), acting * sign)
+        for driven_body in self.bodies:
+            if driven_body.armature is not ZERO and index in (driven_body.index, driven_body.parent):
+                rotor_force, rotor_moment = self._resisting(driven_body)
+                sign = 1 if driven_body.index == index else -1
+                force = force - rotor_force * sign
+                moment = (
+                    moment - (rotor_moment + cross(k.origin[driven_body.index] - k.position(cm), rotor_force)) * sign
+                )
         return force, moment
 
     def _resisting(self, b: Body) -> tuple[Vector, Vector]:
         """Force through its origin, and moment, on a body whose joint is driven by a rotor behind a gear."""
         k = self.k
-        ((u, axis, turns),) = b.joint.relative_axes(k.frames[b.parent], k.frames[b.index])
+        ((u, axis, is_rotation),) = b.joint.relative_axes(k.frames[b.parent], k.frames[b.index])
         rate = derivative(k.speed.get(u, u), k.rate_of)
         load = axis * mul(MINUS_ONE, b.armature, rate)
-        return (Vector({}), load) if turns else (load, Vector({}))
+        return (Vector({}), load) if is_rotation else (load, Vector({}))
 
     def _multipliers(self) -> list[Expr]:
         """J' lambda = h for the dependent speeds, rows and speeds in the order of their elimination."""
         rows = [{i: a for i, row in enumerate(self.rows) for u, a in row.partials if u is s} for s in self.pivots]
-        right = [self._generalized(s) for s in self.pivots]
-        return solve_rows(rows, right, range(len(rows)), self.work)[0]
+        right_side = [self._generalized(s) for s in self.pivots]
+        return solve_rows(rows, right_side, range(len(rows)), self.work)[0]
 
     def _generalized(self, s: Symbol) -> Expr:
         """The generalized force that is missing for a speed."""
         terms: list[Expr] = []
-        for components, speeds, index, which in self._motions:
+        for components, speeds, index, kind in self._motions:
             if s in speeds:
                 partials = [partial(x, s) for x in components]
                 if any(x is not ZERO for x in partials):
-                    parts = self.k.frames[index].coordinates(self.missing[index][which])
-                    terms += [mul(a, x) for a, x in zip(partials, parts, strict=True)]
+                    load_components = self.k.frames[index].coordinates(self.missing[index][kind])
+                    terms += [mul(a, x) for a, x in zip(partials, load_components, strict=True)]
         return self.work.hold(add(*terms)) if terms else ZERO
 
     @cached_property
     def _motions(self) -> list[tuple[Sequence[Expr], set[Symbol], int, int]]:
         """Velocities of mass centres and angular velocities in axes of the body, with the symbols in them, and which
         of the two of which body."""
-        found: list[tuple[Sequence[Expr], set[Symbol], int, int]] = []
+        motions: list[tuple[Sequence[Expr], set[Symbol], int, int]] = []
         for b in self.bodies:
             velocity = self.plain.velocity(Point("", b.index, b.cm))
-            for which, motion in enumerate((velocity, self.plain.w[b.index])):
+            for kind, motion in enumerate((velocity, self.plain.w[b.index])):
                 components = self.plain.frames[b.index].coordinates(motion)
-                found.append((components, set(leaves(components)), b.index, which))
-        return found
+                motions.append((components, set(leaves(components)), b.index, kind))
+        return motions
 
     # ---- channels
 
@@ -155,17 +157,17 @@ class Reactions:
             force += F
             moment = moment + M + cross(k.position(Point("", i, self.bodies[i].cm)) - origin, F)
         axes = k.frames[index].axes
-        shares = self._shares(index, below)
+        provided_loads = self._shares(index, below)
         values = [dot(v, e) for v in (force, moment) for e in axes]
-        values = [self.work.hold(sub(x, share)) for x, share in zip(values, shares, strict=True)]
+        values = [self.work.hold(sub(x, provided)) for x, provided in zip(values, provided_loads, strict=True)]
         free = self._free(index)
 
         def effect(row: Row) -> list[Expr]:
-            parts = self._virtual(row, index, below) or [ZERO] * 6
-            return [ZERO if i in free else neg(x) for i, x in enumerate(parts)]
+            virtual_work = self._virtual(row, index, below) or [ZERO] * 6
+            return [ZERO if i in free else neg(x) for i, x in enumerate(virtual_work)]
 
-        kept = [ZERO if i in free else x for i, x in enumerate(values)]
-        return _Joint(b.name, f"on {b.label or b.name} from its parent, at its joint", kept, effect)
+        components = [ZERO if i in free else x for i, x in enumerate(values)]
+        return _Joint(b.name, f"on {b.label or b.name} from its parent, at its joint", components, effect)
 
     def _free(self, index: int) -> set[int]:
         """The components that a joint cannot carry, unless a constraint drives it."""
@@ -183,12 +185,15 @@ class Reactions:
 
     def _shares(self, index: int, below: Collection[int]) -> list[Expr]:
         """What loops and speed constraints provide along and about the axes of a joint, elsewhere."""
-        shares = [ZERO] * 6
+        provided_loads = [ZERO] * 6
         for row, multiplier in zip(self.rows, self.multipliers, strict=True):
-            if (parts := self._virtual(row, index, below)) is None:
+            if (virtual_work := self._virtual(row, index, below)) is None:
                 continue
-            shares = [x if a is ZERO else add(x, mul(multiplier, a)) for x, a in zip(shares, parts, strict=True)]
-        return shares
+            provided_loads = [
+                x if a is ZERO else add(x, mul(multiplier, a))
+                for x, a in zip(provided_loads, virtual_work, strict=True)
+            ]
+        return provided_loads
 
     def _virtual(self, row: Row, index: int, below: Collection[int]) -> list[Expr] | None:
         """How a constraint changes with small moves of all below a joint; None for one that drives joints."""
@@ -223,15 +228,15 @@ class Reactions:
 
         if row.turns and row.b is not None:
             return add(dot(turned(row.a, row.p.body), row.b), dot(row.a, turned(row.b, row.r.body)))
-        apart = moved(row.p) - moved(row.r)
+        relative_shift = moved(row.p) - moved(row.r)
         if row.b is None:
-            return mul(TWO, dot(row.a, apart))
-        return add(dot(apart, row.b), dot(row.a, turned(row.b, None if row.directed else row.r.body)))
+            return mul(TWO, dot(row.a, relative_shift))
+        return add(dot(relative_shift, row.b), dot(row.a, turned(row.b, None if row.directed else row.r.body)))
 
     def _bodies_of(self, row: LoopRow) -> set[int]:
         """The bodies that a loop's equation is about: those of its points and of the direction that was given."""
-        given = row.b.terms if row.directed and row.b is not None else ()
-        return {row.p.body, row.r.body, *(self._holder(e, row) for e in given)}
+        unit_vectors = row.b.terms if row.directed and row.b is not None else ()
+        return {row.p.body, row.r.body, *(self._holder(e, row) for e in unit_vectors)}
 
     def _fixed_in(self, bodies: Collection[int], v: Vector, row: LoopRow) -> Vector:
         """The part of a vector whose unit vectors belong to these bodies."""
@@ -240,8 +245,8 @@ class Reactions:
     def _holder(self, e: UnitVector, row: LoopRow) -> int:
         """The body of a unit vector. One that several bodies share, as they do not turn against each other about it,
         belongs to that of a point of the loop, if it is one of them."""
-        own = self.body_of.get(id(e.frame), -1)
-        return next((i for i in (row.p.body, row.r.body) if e in self.k.frames[i].axes), own)
+        frame_body = self.body_of.get(id(e.frame), -1)
+        return next((i for i in (row.p.body, row.r.body) if e in self.k.frames[i].axes), frame_body)
 
     def _virtual_formula(self, formula: Any, index: int, below: Collection[int]) -> list[Expr]:
         """The same for a speed constraint, whose formula is read once more with auxiliary speeds of these bodies."""
@@ -249,12 +254,12 @@ class Reactions:
         extra = [Symbol(f"auxiliary {i}", "speed") for i in range(6)]
         axes = k.frames[index].axes
         slide = Vector(dict(zip(axes, extra[:3], strict=True)))
-        turn = Vector(dict(zip(axes, extra[3:], strict=True)))
-        w = {**k.w, **{i: k.w[i] + turn for i in below}}
+        rotation = Vector(dict(zip(axes, extra[3:], strict=True)))
+        w = {**k.w, **{i: k.w[i] + rotation for i in below}}
 
         def moved(i: int) -> Velocity:
             arm = k.origin[i] - k.origin[index]
-            return Velocity(lambda v: v + slide + cross(turn, arm), k.v_origin[i])
+            return Velocity(lambda v: v + slide + cross(rotation, arm), k.v_origin[i])
 
         v = {i: moved(i) for i in below}
         moving = replace(k, w=w, v_origin={**k.v_origin, **v})
@@ -263,8 +268,10 @@ class Reactions:
 
     def _loop(self, name: str) -> _Joint:
         """Force and moment of a loop on the body of its first point, about that point, along that body's axes."""
-        own = [r.source for r in (*self.rows, *self.spare) if isinstance(r.source, LoopRow) and r.source.loop == name]
-        body = own[0].p.body
+        loop_rows = [
+            r.source for r in (*self.rows, *self.spare) if isinstance(r.source, LoopRow) and r.source.loop == name
+        ]
+        body = loop_rows[0].p.body
         axes = self.k.frames[body].axes
 
         def effect(row: Row) -> list[Expr]:
@@ -293,36 +300,36 @@ class Reactions:
 
         Of all values that give the same motion, those whose forces and moments have the least sum of squares are taken.
         """
-        changes = [self._change_of(row, joints) for row in self.spare]
-        changes = [changes[i] for i in _independent_rows(changes)]
+        load_changes = [self._change_of(row, joints) for row in self.spare]
+        load_changes = [load_changes[i] for i in _independent_rows(load_changes)]
         values = [x for joint in joints for x in joint.values]
-        right = [neg(self._dot(change, values)) for change in changes]
-        if any(x is not ZERO for x in right):
-            rows = [{i: self._dot(x, y) for i, y in enumerate(changes)} for x in changes]
-            carried = solve_rows(rows, right, range(len(changes)), self.work)[0]
-            for z, change in zip(carried, changes, strict=True):
-                values = [add(x, mul(z, a)) for x, a in zip(values, change, strict=True)]
+        right_side = [neg(self._dot(load_change, values)) for load_change in load_changes]
+        if any(x is not ZERO for x in right_side):
+            rows = [{i: self._dot(x, y) for i, y in enumerate(load_changes)} for x in load_changes]
+            redundant_loads = solve_rows(rows, right_side, range(len(load_changes)), self.work)[0]
+            for z, load_change in zip(redundant_loads, load_changes, strict=True):
+                values = [add(x, mul(z, a)) for x, a in zip(values, load_change, strict=True)]
             values = [self.work.hold(x) for x in values]
-        open_ones = {i for change in changes for i, a in enumerate(change) if a.fingerprint}
-        places = [range(6 * j, 6 * j + 6) for j in range(len(joints))]
-        return [([values[i] for i in own], {i % 6 for i in own if i in open_ones}) for own in places]
+        open_ones = {i for load_change in load_changes for i, a in enumerate(load_change) if a.fingerprint}
+        joint_indices = [range(6 * j, 6 * j + 6) for j in range(len(joints))]
+        return [([values[i] for i in indices], {i % 6 for i in indices if i in open_ones}) for indices in joint_indices]
 
     def _dot(self, a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
         return self.work.hold(add(ZERO, *(mul(x, y) for x, y in zip(a, b, strict=True))))
 
     def _change_of(self, row: Row, joints: Sequence[_Joint]) -> list[Expr]:
         """How all reactions change with what a redundant constraint carries, if the motion stays as it is."""
-        used: list[Expr] = []
-        if own := dict(row.partials):
+        multiplier_changes: list[Expr] = []
+        if row_partials := dict(row.partials):
             lines = [{i: a for i, r in enumerate(self.rows) for u, a in r.partials if u is s} for s in self.pivots]
-            right = [own.get(s, ZERO) for s in self.pivots]
-            used = solve_rows(lines, right, range(len(lines)), self.work)[0]
-        found = [x for joint in joints for x in joint.effect(row)]
-        for r, c in zip(self.rows, used, strict=False):
+            right_side = [row_partials.get(s, ZERO) for s in self.pivots]
+            multiplier_changes = solve_rows(lines, right_side, range(len(lines)), self.work)[0]
+        load_change = [x for joint in joints for x in joint.effect(row)]
+        for r, c in zip(self.rows, multiplier_changes, strict=False):
             if c is not ZERO:
-                others = [x for joint in joints for x in joint.effect(r)]
-                found = [sub(x, mul(c, a)) for x, a in zip(found, others, strict=True)]
-        return [self.work.hold(x) for x in found]
+                row_effect = [x for joint in joints for x in joint.effect(r)]
+                load_change = [sub(x, mul(c, a)) for x, a in zip(load_change, row_effect, strict=True)]
+        return [self.work.hold(x) for x in load_change]
 
 
 @dataclass(frozen=True)
@@ -338,27 +345,27 @@ class _Joint:
 def _independent_rows(rows: Sequence[Sequence[Expr]]) -> list[int]:
     """Rows that do not follow from those before them, in a general position."""
     reduced: list[tuple[int, list[int]]] = []
-    kept = []
+    independent = []
     for i, row in enumerate(rows):
         numbers = [a.fingerprint for a in row]
-        for known, other in reduced:
-            factor = numbers[known]
-            numbers = [(x - factor * y) % PRIME for x, y in zip(numbers, other, strict=True)]
-        place = next((j for j, x in enumerate(numbers) if x), None)
-        if place is not None:
-            inverse = pow(numbers[place], -1, PRIME)
-            reduced.append((place, [x * inverse % PRIME for x in numbers]))
-            kept.append(i)
-    return kept
+        for pivot, pivot_row in reduced:
+            factor = numbers[pivot]
+            numbers = [(x - factor * y) % PRIME for x, y in zip(numbers, pivot_row, strict=True)]
+        pivot_column = next((j for j, x in enumerate(numbers) if x), None)
+        if pivot_column is not None:
+            inverse = pow(numbers[pivot_column], -1, PRIME)
+            reduced.append((pivot_column, [x * inverse % PRIME for x in numbers]))
+            independent.append(i)
+    return independent
 
 
-def _channels(name: str, words: str, values: Sequence[Expr], open_ones: Collection[int]) -> list[Output]:
+def _channels(name: str, label_end: str, values: Sequence[Expr], open_ones: Collection[int]) -> list[Output]:
     """Three components of a force and three of a moment; those that are always zero are omitted."""
-    listed = []
+    outputs = []
     for i, value in enumerate(values):
-        letter, what, units = ("F", "force", "F") if i < 3 else ("M", "moment", "F*L")
+        letter, load_kind, units = ("F", "force", "F") if i < 3 else ("M", "moment", "F*L")
         if value is not ZERO:
             mark = f" ({INDETERMINATE})" if i in open_ones else ""
-            label = f"{what} {words}, axis {i % 3 + 1}{mark}"
-            listed.append(Output(f"{letter}{i % 3 + 1}({name})", label, value, units))
-    return listed
+            label = f"{load_kind} {label_end}, axis {i % 3 + 1}{mark}"
+            outputs.append(Output(f"{letter}{i % 3 + 1}({name})", label, value, units))
+    return outputs

@@ -120,5 +120,5 @@ class Analysis:
     @property
     def state_speeds(self) -> list[Symbol]:
         """The speeds that are integrated: with loops all of them."""
-        gone = {r.speed for r in self.removed}
-        return [u for u in self.mechanism.speeds if u not in gone]
+        dependent = {r.speed for r in self.removed}
+        return [u for u in self.mechanism.speeds if u not in dependent]

@@ -40,9 +40,9 @@ class Draw:
         self._value: dict[Expr, float] = {}
         for body in kinematics.mechanism.bodies:
             if body.joint.norms(body.name):
-                turns = [q for q in body.joint.q if q not in body.joint.slide_coordinates]
-                e = np.array([self._random(q) for q in turns])
-                self._value |= dict(zip(turns, (e / np.linalg.norm(e)).tolist(), strict=True))
+                parameters = [q for q in body.joint.q if q not in body.joint.slide_coordinates]
+                e = np.array([self._random(q) for q in parameters])
+                self._value |= dict(zip(parameters, (e / np.linalg.norm(e)).tolist(), strict=True))
 
     def _random(self, s: Symbol) -> float:
         return 0.5 + digest("draw", self._number, s.kind, s.name) % 10**9 / 1e9
@@ -69,19 +69,19 @@ def usual_sizes(rows: Sequence[Row], kinematics: Kinematics, values: Values) -> 
 
     Zero stands for a row whose kind reports nothing.
     """
-    found, length = [], 0.0
+    sizes_and_powers, length = [], 0.0
     for row in rows:
         x = row.source
         if not isinstance(x, LoopRow):
-            found.append((0.0, 0))
+            sizes_and_powers.append((0.0, 0))
             continue
         vectors = [y for y in ((x.a, x.b) if x.turns else (x.b,)) if y is not None]
         size = float(np.prod([np.linalg.norm(values(y.terms.values())) for y in vectors]))
-        found.append((size, 0 if x.turns else 2 if x.b is None else 1))
+        sizes_and_powers.append((size, 0 if x.turns else 2 if x.b is None else 1))
         points = [kinematics.position(point) for point in (x.p, x.r)]
         length = max(length, *(float(np.linalg.norm(values(y.terms.values()))) for y in points))
     length = length or 1.0
-    return np.array([size * length**power for size, power in found]), length
+    return np.array([size * length**power for size, power in sizes_and_powers]), length
 
 
 def column_sizes(kinematics: Kinematics, length: float) -> np.ndarray:
@@ -109,11 +109,11 @@ class Rounding:
         if not rows:
             return {}
         try:
-            found = [self._fixed(rows, draw) for draw in self.draws]
+            draw_results = [self._fixed(rows, draw) for draw in self.draws]
         except NoValue:
             return {}
-        still, held = (np.all(x, axis=0) for x in zip(*found, strict=True))
-        return {row: bool(h) for row, x, h in zip(rows, still, held, strict=True) if x}
+        constant, satisfied = (np.all(x, axis=0) for x in zip(*draw_results, strict=True))
+        return {row: bool(h) for row, x, h in zip(rows, constant, satisfied, strict=True) if x}
 
     def _fixed(self, rows: Sequence[Row], draw: Draw) -> tuple[np.ndarray, np.ndarray]:
         usual, length = usual_sizes(rows, self.kinematics, draw.of)
@@ -121,38 +121,38 @@ class Rounding:
         zero = [vanishing(x.reshape(len(rows), -1), usual, length) for x in (J, b, g)]
         return zero[0], zero[1] & zero[2]
 
-    def repeating(self, rows: Sequence[Row], whole: bool = False) -> list[Row]:
+    def repeating(self, rows: Sequence[Row], with_bias: bool = False) -> list[Row]:
         """The rows whose partial derivatives, but for rounding, follow from those of the rows before in every position;
-        `whole`: and what they are with all speeds zero too."""
+        `with_bias`: and what they are with all speeds zero too."""
         try:
-            parts = [self._parts(rows, draw, whole) for draw in self.draws]
+            row_blocks = [self._parts(rows, draw, with_bias) for draw in self.draws]
         except NoValue:
             return []
-        found = []
+        repeated = []
         for i, row in enumerate(rows):
-            left = [float(np.linalg.norm(x[i])) for x in parts]
-            if max(left) <= RANKS.rounding:
-                found.append(row)
+            residuals = [float(np.linalg.norm(x[i])) for x in row_blocks]
+            if max(residuals) <= RANKS.rounding:
+                repeated.append(row)
                 continue
-            for x, size in zip(parts, left, strict=True):
+            for x, size in zip(row_blocks, residuals, strict=True):
                 e = x[i] / (size or 1.0)
                 x[i + 1 :] -= np.outer(x[i + 1 :] @ e, e)
-        return found
+        return repeated
 
-    def _parts(self, rows: Sequence[Row], draw: Draw, whole: bool) -> np.ndarray:
+    def _parts(self, rows: Sequence[Row], draw: Draw, with_bias: bool) -> np.ndarray:
         """Partial derivatives, and what is left at rest, in rows of length one."""
         _, length = usual_sizes(rows, self.kinematics, draw.of)
         _, b, J = self._numbers(rows, draw, length)
-        found = np.column_stack([J, b]) if whole else J
-        return found / np.maximum(np.linalg.norm(J, axis=1), np.finfo(float).tiny)[:, None]
+        columns = np.column_stack([J, b]) if with_bias else J
+        return columns / np.maximum(np.linalg.norm(J, axis=1), np.finfo(float).tiny)[:, None]
 
     def _numbers(self, rows: Sequence[Row], draw: Draw, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """g, b and J of v = J u + b; J by speeds of one size."""
         speeds = self.kinematics.mechanism.speeds
-        place = {u: i for i, u in enumerate(speeds)}
+        index_of_speed = {u: i for i, u in enumerate(speeds)}
         J = np.zeros((len(rows), len(speeds)))
         for row, x in zip(rows, J, strict=True):
-            x[[place[u] for u, _ in row.partials]] = draw.of(a for _, a in row.partials)
+            x[[index_of_speed[u] for u, _ in row.partials]] = draw.of(a for _, a in row.partials)
         g = np.array([0.0 if row.g is None else draw.of([row.g])[0] for row in rows])
         b = np.array(draw.of(row.v for row in rows)) - J @ np.array(draw.of(speeds))
         if not all(np.isfinite(x).all() for x in (g, b, J)):

@@ -42,13 +42,13 @@ def with_partials(row: Row, speeds: Sequence[Symbol]) -> Row:
 def partials_of(v: Expr, speeds: Sequence[Symbol], name: str) -> dict[Symbol, Expr]:
     """dv/du of the speeds that occur, in the constraint `name`."""
     present = {s for s in symbols(v) if s.kind == "speed"}
-    found = {u: a for u in speeds if u in present and (a := partial(v, u)).fingerprint != 0}
-    for u, a in found.items():
+    partials = {u: a for u in speeds if u in present and (a := partial(v, u)).fingerprint != 0}
+    for u, a in partials.items():
         if depends_on(a, lambda s: s.kind == "speed"):
             raise ModelError(
                 f"the constraint '{name}' is not linear in the speeds: its derivative with respect to {u} is {a}"
             )
-    return found
+    return partials
 
 
 def right_side(row: Row, kinematics: Kinematics) -> Expr:
@@ -84,24 +84,24 @@ def ignored(row: Row) -> str:
 
 def sort_rows(rows: Sequence[Row]) -> Sorted:
     """Which rows count, by their rank in a general position."""
-    found = Sorted()
+    sorted_rows = Sorted()
     pivots: list[tuple[Symbol, _Reduced]] = []
     for i, row in enumerate(rows):
         new = _Reduced({u: a.fingerprint for u, a in row.partials}, _rest(row), {i: 1})
-        for u, known in pivots:
-            _subtract(new, known, u)
+        for u, reduced in pivots:
+            _subtract(new, reduced, u)
         new.columns = {u: x for u, x in new.columns.items() if x}
         if new.columns:
             u = next(iter(new.columns))
             pivots.append((u, _scaled(new, pow(new.columns[u], -1, PRIME))))
-            found.kept.append(row)
+            sorted_rows.kept.append(row)
         elif not new.rest and _follows(new, rows):
-            found.notes.append(ignored(row))
-        elif others := [rows[k].text for k in new.made_of if k != i]:
-            found.open[row] = f"the constraint {row.text} contradicts {' and '.join(others)}"
+            sorted_rows.notes.append(ignored(row))
+        elif contradicted := [rows[k].text for k in new.made_of if k != i]:
+            sorted_rows.open[row] = f"the constraint {row.text} contradicts {' and '.join(contradicted)}"
         else:
-            found.problems.append(never(row))
-    return found
+            sorted_rows.problems.append(never(row))
+    return sorted_rows
 
 
 def never(row: Row) -> str:
@@ -119,15 +119,15 @@ def _rest(row: Row) -> int:
     return (row.v.fingerprint - sum(a.fingerprint * u.fingerprint for u, a in row.partials)) % PRIME
 
 
-def _subtract(row: _Reduced, other: _Reduced, u: Symbol) -> None:
+def _subtract(row: _Reduced, pivot_row: _Reduced, u: Symbol) -> None:
     """Takes the multiple of another row away that removes a speed from this one."""
     factor = row.columns.get(u, 0)
     if not factor:
         return
-    for s, x in other.columns.items():
+    for s, x in pivot_row.columns.items():
         row.columns[s] = (row.columns.get(s, 0) - factor * x) % PRIME
-    row.rest = (row.rest - factor * other.rest) % PRIME
-    for k, x in other.made_of.items():
+    row.rest = (row.rest - factor * pivot_row.rest) % PRIME
+    for k, x in pivot_row.made_of.items():
         row.made_of[k] = (row.made_of.get(k, 0) - factor * x) % PRIME
     row.made_of = {k: x for k, x in row.made_of.items() if x}
 
@@ -141,7 +141,7 @@ def _scaled(row: _Reduced, factor: int) -> _Reduced:
 
 def _follows(combination: _Reduced, rows: Sequence[Row]) -> bool:
     """Does a row whose rate follows from others follow from them itself? Two lengths of one rod do not."""
-    parts = [(rows[k].g, x) for k, x in combination.made_of.items()]
-    if any(g is None for g, _ in parts):
+    residuals = [(rows[k].g, x) for k, x in combination.made_of.items()]
+    if any(g is None for g, _ in residuals):
         return True
-    return sum(g.fingerprint * x for g, x in parts if g is not None) % PRIME == 0
+    return sum(g.fingerprint * x for g, x in residuals if g is not None) % PRIME == 0

@@ -50,35 +50,40 @@ class Removed:
 
 
 def solve_speed_constraint(
-    residual: Expr, known: list[Removed], speeds: list[Symbol], wanted: Symbol | None, name: str, acting: Acting = list
+    residual: Expr,
+    removed: list[Removed],
+    speeds: list[Symbol],
+    preferred: Symbol | None,
+    name: str,
+    acting: Acting = list,
 ) -> Removed | None:
     """The speed a constraint removes and its replacement; None when the constraint holds already."""
-    for r in known:
+    for r in removed:
         residual = substitute(residual, {r.speed: r.relation})
     if residual.fingerprint == 0:
         return None
     coefficients = partials_of(residual, speeds, name)
     if not coefficients:
         raise ModelError(f"the constraint '{name}' contradicts earlier ones: it asks that {residual} = 0")
-    chosen = choose_speed(coefficients, speeds, wanted, name, acting)
-    if wanted is None and not never_zero(coefficients[chosen]):
-        chosen = max((u for u in coefficients if never_zero(coefficients[u])), key=speeds.index, default=chosen)
-    coefficient = coefficients[chosen]
-    rest = sub(residual, add(*(mul(a, u) for u, a in coefficients.items())))
-    rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(coefficients, ZERO))
-    others = {u: neg(div(a, coefficient)) for u, a in coefficients.items() if u is not chosen}
-    return Removed(chosen, others, neg(div(rest, coefficient)), name, coefficient)
+    speed = choose_speed(coefficients, speeds, preferred, name, acting)
+    if preferred is None and not never_zero(coefficients[speed]):
+        speed = max((u for u in coefficients if never_zero(coefficients[u])), key=speeds.index, default=speed)
+    coefficient = coefficients[speed]
+    drift = sub(residual, add(*(mul(a, u) for u, a in coefficients.items())))
+    drift = ZERO if drift.fingerprint == 0 else substitute(residual, dict.fromkeys(coefficients, ZERO))
+    coefficients_solved = {u: neg(div(a, coefficient)) for u, a in coefficients.items() if u is not speed}
+    return Removed(speed, coefficients_solved, neg(div(drift, coefficient)), name, coefficient)
 
 
 def choose_speed(
-    coefficients: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, name: str, acting: Acting
+    coefficients: dict[Symbol, Expr], speeds: list[Symbol], preferred: Symbol | None, name: str, acting: Acting
 ) -> Symbol:
     """Which speed to remove: a constant coefficient if there is one, the highest index among equals; of those `acting`,
     whose coefficients are more than rounding."""
-    if wanted is not None:
-        if wanted not in coefficients:
-            raise ModelError(f"the constraint '{name}' cannot be solved for {wanted}: it does not occur there")
-        return wanted
+    if preferred is not None:
+        if preferred not in coefficients:
+            raise ModelError(f"the constraint '{name}' cannot be solved for {preferred}: it does not occur there")
+        return preferred
     order = {u: i for i, u in enumerate(speeds)}
     coefficients = {u: coefficients[u] for u in acting(coefficients)}
     regular = [u for u, a in coefficients.items() if constant_part(a).fingerprint != 0]

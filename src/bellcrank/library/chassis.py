@@ -97,31 +97,31 @@ class Design:
         list of str
             Messages; empty if the design is valid.
         """
-        found = problems_of({"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
+        problems = problems_of({"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
         if not _numbers(self.axles) or len(self.axles) < 2 or len(set(self.axles)) < len(self.axles):
-            return [*found, f"axles={self.axles!r} must be at least two different numbers"]
+            return [*problems, f"axles={self.axles!r} must be at least two different numbers"]
         if not _numbers(self.inertia) or len(self.inertia) != 3 or not all(i > 0 for i in self.inertia):
-            found.append(f"inertia={self.inertia!r} must be three positive moments")
+            problems.append(f"inertia={self.inertia!r} must be three positive moments")
         for key, value in (("track", self.track), ("height", self.height)):
             if not is_number(value) or not value > 0:
-                found.append(f"{key}={value!r} must be positive")
+                problems.append(f"{key}={value!r} must be positive")
         if not is_number(self.speed) or not math.isfinite(self.speed):
-            found.append(f"speed={self.speed!r} must be a finite number")
-        return found + (self._driven() if self.slip is not None else [])
+            problems.append(f"speed={self.speed!r} must be a finite number")
+        return problems + (self._driven() if self.slip is not None else [])
 
     def _driven(self) -> list[str]:
         n = len(self.axles)
-        carries = all(is_number(x) and x > 0 for x in self.k)
-        found = [] if carries else [f"k={self.k!r} must be positive to carry its weight"]
-        found += slips_of(self.slip, n, space=True)[1] + driven_problems(self.spin, self.shares, n)
+        is_loaded = all(is_number(x) and x > 0 for x in self.k)
+        problems = [] if is_loaded else [f"k={self.k!r} must be positive to carry its weight"]
+        problems += slips_of(self.slip, n, space=True)[1] + driven_problems(self.spin, self.shares, n)
         for key in ("steered", "driven"):
-            listed = getattr(self, key)
-            axles = listed if isinstance(listed, tuple | list) else (0,)
+            value = getattr(self, key)
+            axles = value if isinstance(value, tuple | list) else (0,)
             if not set(axles) <= set(range(1, n + 1)) or len(set(axles)) < len(axles):
-                found.append(f"{key}={listed!r} must be different axles, counted from 1 to {n}")
-            elif key == "steered" and len(listed) == n:
-                found.append(f"steered={listed!r}: at least one axle must not be steered")
-        return found
+                problems.append(f"{key}={value!r} must be different axles, counted from 1 to {n}")
+            elif key == "steered" and len(value) == n:
+                problems.append(f"steered={value!r}: at least one axle must not be steered")
+        return problems
 
     @property
     def shares(self) -> Sequence[float]:
@@ -129,8 +129,8 @@ class Design:
         return [1 / len(self.axles)] * len(self.axles) if self.brakes is None else self.brakes
 
 
-def _numbers(given: Any) -> bool:
-    return isinstance(given, tuple | list) and all(is_number(x) for x in given)
+def _numbers(values: Any) -> bool:
+    return isinstance(values, tuple | list) and all(is_number(x) for x in values)
 
 
 DRIVEN = ("spin", "steered", "driven", "brakes", "speed")  # what needs slip
@@ -144,18 +144,22 @@ CAR = Design(
 )  # fmt: skip
 
 
-def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any], given: str = "axles") -> System:
-    """The vehicle of a design with its axles, which were `given`, and some of its other fields changed."""
-    known = [f.name for f in fields(Design) if f.name != "axles"]
-    unknown = [f"{name}: {k}={v!r} is not known.{did_you_mean(k, known)}" for k, v in changes.items() if k not in known]
+def rigid_vehicle(name: str, usual: Design, axles: Any, overrides: dict[str, Any], axes_label: str = "axles") -> System:
+    """The vehicle of a design with its axles, which were `axes_label`, and some of its other fields changed."""
+    field_names = [f.name for f in fields(Design) if f.name != "axles"]
+    unknown = [
+        f"{name}: {k}={v!r} is not known.{did_you_mean(k, field_names)}"
+        for k, v in overrides.items()
+        if k not in field_names
+    ]
     if unknown:
-        raise ModelError([*unknown[:-1], f"{unknown[-1]} It takes {given}, {', '.join(known)}."])
-    design = replace(usual, axles=axles, **changes)
+        raise ModelError([*unknown[:-1], f"{unknown[-1]} It takes {axes_label}, {', '.join(field_names)}."])
+    design = replace(usual, axles=axles, **overrides)
     problems = design.problems()
-    asked = [key for key in changes if key in DRIVEN] if design.slip is None else []
-    if asked:
-        needs = "without slip tyres glide; steering, drive and brakes need slip=bc.Slip(...)"
-        problems.append(f"{', '.join(asked)}: {needs}")
+    slip_keys = [key for key in overrides if key in DRIVEN] if design.slip is None else []
+    if slip_keys:
+        reason = "without slip tyres glide; steering, drive and brakes need slip=bc.Slip(...)"
+        problems.append(f"{', '.join(slip_keys)}: {reason}")
     if problems:
         raise ModelError(f"{name}: " + "; ".join(problems))
     s = System(name, axes="ISO 8855")
@@ -164,8 +168,8 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any],
     set_springs(s, design.rim, design.k, design.c, design.length, design.rolling_resistance)
     s.set_defaults({f"x_{i}": float(x) for i, x in enumerate(design.axles, 1)})
     s.add_gravity()
-    free: dict[str, Any] = {"translate": (1, 2, 3), "rotate": (3, 2, 1), "joint_at": (0, 0, "h")}
-    chassis = s.add_body("chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), **free)
+    joint_options: dict[str, Any] = {"translate": (1, 2, 3), "rotate": (3, 2, 1), "joint_at": (0, 0, "h")}
+    chassis = s.add_body("chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), **joint_options)
     _add_shapes(s, chassis, len(design.axles))
     corners = _driven_corners(s, chassis, design) if design.slip is not None else _gliding_corners(s, chassis, design)
     height = dot(pos(chassis.origin), s.inertial[3])
@@ -184,8 +188,8 @@ def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
     that of the wheels at rest."""
     first, last = "x_1", f"x_{axles}"
     if axles == 2:
-        long = f"({first} - {last})"
-        size = (f"1.62*{long}", "1.11*track", "4.7*l_tyre", long, "l_tyre", f"0.3*{long}")
+        wheelbase = f"({first} - {last})"
+        size = (f"1.62*{wheelbase}", "1.11*track", "4.7*l_tyre", wheelbase, "l_tyre", f"0.3*{wheelbase}")
         s.add_shape(body=chassis, kind="car", size=size, at=(first, 0, "l_tyre - h + m*g/(4*k_strut)"), label="body")
         return
     floor = (f"{first} - {last} + 2.6*l_tyre", "0.62*track", "0.8*l_tyre")
@@ -193,8 +197,8 @@ def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
         body=chassis, kind="box", size=floor, at=(f"({first} + {last})/2", 0, "1.3*l_tyre - h"), label="chassis"
     )
     cabin = (f"0.55*({first} - {last})", "0.6*track", "1.5*l_tyre")
-    where = f"{first} - 0.2*({first} - {last})"
-    s.add_shape(body=chassis, kind="box", size=cabin, at=(where, 0, "2.4*l_tyre - h"), color="#7d99b8", label="cabin")
+    cabin_x = f"{first} - 0.2*({first} - {last})"
+    s.add_shape(body=chassis, kind="box", size=cabin, at=(cabin_x, 0, "2.4*l_tyre - h"), color="#7d99b8", label="cabin")
 
 
 def _gliding_corners(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:
@@ -214,8 +218,8 @@ def _driven_corners(s: System, chassis: BodyHandle, design: Design) -> list[Part
     slips = [named_slip(s, x, i) for i, x in enumerate(slips_of(design.slip, len(axles), space=True)[0], 1)]
     straight = [f"x_{i}" for i in axles if i not in design.steered]
     middle = f"({' + '.join(straight)})/{len(straight)}"
-    asked = {"steer": design.steered, "drive": design.driven, "brake": True}
-    set_driven(s, design.spin, design.shares, *(key for key, value in asked.items() if value))
+    has_input = {"steer": design.steered, "drive": design.driven, "brake": True}
+    set_driven(s, design.spin, design.shares, *(key for key, value in has_input.items() if value))
     if design.steered:
         add_rack(s)
     corners = []
@@ -245,25 +249,25 @@ def _add_rim(s: System, chassis: BodyHandle, name: str, x: str, y: str) -> BodyH
     """A rim that slides in the chassis, with its suspension."""
     rim = s.add_point_mass(f"{name}.rim", chassis, mass="m_rim", translate=3, joint_at=(x, y, "l_tyre - h"))
     top = s.add_point(f"{name}.top", body=chassis, at=(x, y, "l_tyre + l_strut - h"))
-    push = strut("k_strut", "c_strut", "l_strut")
-    s.add_force(f"{name}.strut", magnitude=push, direction=chassis[3], at=top, against=rim.origin)
+    strut_force = strut("k_strut", "c_strut", "l_strut")
+    s.add_force(f"{name}.strut", magnitude=strut_force, direction=chassis[3], at=top, against=rim.origin)
     s.define(f"{name}.stroke", dot(pos(top, rim.origin), chassis[3]))
     return rim
 
 
 def _add_motion_outputs(s: System, chassis: BodyHandle) -> None:
     """What a driver feels, in the horizontal plane along and across the chassis."""
-    up, (e1, e2, e3) = s.inertial[3], (chassis[1], chassis[2], chassis[3])
-    ahead = direction(project(e1, up))
-    left = cross(up, ahead)
+    vertical, (e1, e2, e3) = s.inertial[3], (chassis[1], chassis[2], chassis[3])
+    forward = direction(project(e1, vertical))
+    lateral = cross(vertical, forward)
     v = vel(chassis.cm)
     for name, value, label, units in (
-        ("speed", dot(v, ahead), "forward speed", "L/T"),
-        ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
-        ("ay", dot(dxdt(v), left), "lateral acceleration", "L/T**2"),
-        ("yaw_rate", dot(rot(chassis), up), "yaw rate", "deg/s"),
-        ("pitch", call("atan2", -dot(e1, up), dot(e3, up)), "pitch, positive with the nose down", "deg"),
-        ("roll", call("atan2", dot(e2, up), dot(e3, up)), "roll, positive with the left side up", "deg"),
+        ("speed", dot(v, forward), "forward speed", "L/T"),
+        ("ax", dot(dxdt(v), forward), "longitudinal acceleration", "L/T**2"),
+        ("ay", dot(dxdt(v), lateral), "lateral acceleration", "L/T**2"),
+        ("yaw_rate", dot(rot(chassis), vertical), "yaw rate", "deg/s"),
+        ("pitch", call("atan2", -dot(e1, vertical), dot(e3, vertical)), "pitch, positive with the nose down", "deg"),
+        ("roll", call("atan2", dot(e2, vertical), dot(e3, vertical)), "roll, positive with the left side up", "deg"),
     ):
         s.add_output(name, value, label=label, units=units, body=chassis)
 
@@ -276,13 +280,13 @@ def _settled(design: Design, g: float = 9.80665) -> dict[str, float]:
     """
     x = np.array(design.axles, dtype=float)
     k = 2 / (1 / design.k[0] + 1 / design.k[1])  # of an axle
-    own = design.rim * g / design.k[0]  # sag of a tyre under its rim
+    rim_sag = design.rim * g / design.k[0]  # sag of a tyre under its rim
     matrix = k * np.array([[len(x), x.sum()], [x.sum(), (x * x).sum()]])
     sag, pitch = np.linalg.solve(matrix, np.array([design.mass * g, 0.0]))  # of a chassis without rims
-    start = {"q(chassis, 3)": -sag - own, "q(chassis, 5)": pitch}
-    start |= {"u(chassis, 1)": design.speed * math.cos(pitch), "u(chassis, 3)": design.speed * math.sin(pitch)}
+    initial = {"q(chassis, 3)": -sag - rim_sag, "q(chassis, 5)": pitch}
+    initial |= {"u(chassis, 1)": design.speed * math.cos(pitch), "u(chassis, 3)": design.speed * math.sin(pitch)}
     for i, name, _, _ in _places(design):
         load = k / 2 * (sag + x[i - 1] * pitch)
-        start[f"q({name}.rim)"] = load / design.k[1]
-        start[f"u({name}.wheel)"] = design.speed / (design.length[0] - load / design.k[0] - own)
-    return {key: float(value) for key, value in start.items()}
+        initial[f"q({name}.rim)"] = load / design.k[1]
+        initial[f"u({name}.wheel)"] = design.speed / (design.length[0] - load / design.k[0] - rim_sag)
+    return {key: float(value) for key, value in initial.items()}

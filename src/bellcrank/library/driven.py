@@ -63,8 +63,8 @@ def add_knuckle(s: System, name: str, rim: BodyHandle, x: str, y: str, axis: str
     """
     knuckle = s.add_body(f"{name}.knuckle", rim, rotate=3, mass=0, inertia=0)
     arm = f"({first} - ({axis}))"
-    wanted = f"atan2(({x} - ({axis}))/{arm}*sin(rack), cos(rack) - ({y})/{arm}*sin(rack))"
-    lag = f"u({knuckle.name}) - ({wanted} - q({knuckle.name}))/t_steer"
+    ackermann_angle = f"atan2(({x} - ({axis}))/{arm}*sin(rack), cos(rack) - ({y})/{arm}*sin(rack))"
+    lag = f"u({knuckle.name}) - ({ackermann_angle} - q({knuckle.name}))/t_steer"
     s.add_constraint(lag, eliminate=knuckle.u[1], label=f"steering of {name}")
     return knuckle
 
@@ -73,10 +73,10 @@ def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brak
     """A wheel that turns in its carrier, with its part of the driving and of the brake torque."""
     wheel = s.add_body(f"{name}.wheel", carrier, rotate=2, mass=0, inertia=("i_spin/2", "i_spin", "i_spin/2"))
     add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
-    for what, moment, label in (("driven", drive, "drive"), ("braked", f"-{name}.held", "brake")):
+    for suffix, moment, label in (("driven", drive, "drive"), ("braked", f"-{name}.held", "brake")):
         if moment is not None:
             s.add_moment(
-                f"{name}.{what}", magnitude=moment, direction=carrier[2], on=wheel, against=carrier,
+                f"{name}.{suffix}", magnitude=moment, direction=carrier[2], on=wheel, against=carrier,
                 label=f"{label} of {name}",
             )  # fmt: skip
     return wheel
@@ -88,16 +88,16 @@ def add_brake(s: System, name: str, spin: str, limit: str, k: str = "k_brake") -
     s.add_output(f"{name}.held", f"{name}.held", label=f"brake torque of {name}", units="F*L")
 
 
-def add_friction(s: System, name: str, spin: str, limit: str, k: str, words: str, damping: float = HELD) -> None:
+def add_friction(s: System, name: str, spin: str, limit: str, k: str, label: str, damping: float = HELD) -> None:
     """Dry friction of at most `limit` that sticks: elastic below it with the stiffness `k`, as the tyre is on the
     ground; `damping` is that of the elasticity over `k` (s). The moment is called <name>.held."""
-    pad, most, hold = f"{name}.pad", f"{name}.most", f"{name}.hold"
-    s.define(most, limit)
-    s.define(hold, f"sqrt(({k}*{pad})**2 + {TINY**2})")
-    slides = f"{spin} - max(0, {hold} - {most})/{hold}/{FLOW}*{pad}"
-    s.define(f"{pad}_rate", f"where({most} > {LEAST}, {slides}, -{pad}/{FLOW})")
-    s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the {words}")
-    s.define(f"{name}.held", f"min({most}, max(-{most}, {k}*({pad} + {damping}*{pad}_rate)))")
+    pad, max_torque, elastic_torque = f"{name}.pad", f"{name}.most", f"{name}.hold"
+    s.define(max_torque, limit)
+    s.define(elastic_torque, f"sqrt(({k}*{pad})**2 + {TINY**2})")
+    slip_rate = f"{spin} - max(0, {elastic_torque} - {max_torque})/{elastic_torque}/{FLOW}*{pad}"
+    s.define(f"{pad}_rate", f"where({max_torque} > {LEAST}, {slip_rate}, -{pad}/{FLOW})")
+    s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the {label}")
+    s.define(f"{name}.held", f"min({max_torque}, max(-{max_torque}, {k}*({pad} + {damping}*{pad}_rate)))")
 
 
 def named_slip(s: System, slip: Any, index: int | str, words: str = "") -> Any:
@@ -128,15 +128,15 @@ def _unit_of(s: System, tyre: Any, key: str) -> str:
 
 def with_names(tyre: Any, names: Mapping[str, str], index: int | str) -> Any:
     """A tyre with the names of its parameters, and of the table of its coefficients, in a model."""
-    given = {"named_numbers": f"tyre_{index}"} if hasattr(tyre, "over") else {}
-    return replace(tyre, named_scales=names, **given)
+    table_name = {"named_numbers": f"tyre_{index}"} if hasattr(tyre, "over") else {}
+    return replace(tyre, named_scales=names, **table_name)
 
 
-def slips_of(given: Any, axles: int, space: bool) -> tuple[list[Any], list[str]]:
+def slips_of(slip: Any, axles: int, space: bool) -> tuple[list[Any], list[str]]:
     """One slip or tyre model per axle, and what is wrong with them."""
-    slips: Sequence[Any] = [given] * axles if is_law(given) or is_tyre(given) else given
+    slips: Sequence[Any] = [slip] * axles if is_law(slip) or is_tyre(slip) else slip
     if not isinstance(slips, tuple | list) or len(slips) != axles or not all(is_law(x) or is_tyre(x) for x in slips):
-        return [], [f"slip={given!r} must be one bc.Slip, or one for each of the {axles} axles"]
+        return [], [f"slip={slip!r} must be one bc.Slip, or one for each of the {axles} axles"]
     problems = [f"slip: {p}" for x in slips for p in x.problems()]
     if space and not all(x.space for x in slips):
         problems.append("slip: cornering=None has no lateral force; a vehicle in space needs a cornering stiffness")
@@ -145,12 +145,16 @@ def slips_of(given: Any, axles: int, space: bool) -> tuple[list[Any], list[str]]
     return list(slips), list(dict.fromkeys(problems))
 
 
-def driven_problems(spin: Any, shares: Any, axles: int) -> list[str]:
-    found = [] if is_number(spin) and spin > 0 else [f"spin={spin!r}: the moment of inertia must be positive"]
-    listed = isinstance(shares, tuple | list) and len(shares) == axles and all(is_number(x) and x >= 0 for x in shares)
-    if not listed or abs(sum(shares) - 1) > 1e-9:
-        found.append(f"brakes={shares!r} must be {axles} shares, none negative, that add up to 1")
-    return found
+def driven_problems(spin: Any, fractions: Any, axles: int) -> list[str]:
+    problems = [] if is_number(spin) and spin > 0 else [f"spin={spin!r}: the moment of inertia must be positive"]
+    are_fractions = (
+        isinstance(fractions, tuple | list)
+        and len(fractions) == axles
+        and all(is_number(x) and x >= 0 for x in fractions)
+    )
+    if not are_fractions or abs(sum(fractions) - 1) > 1e-9:
+        problems.append(f"brakes={fractions!r} must be {axles} shares, none negative, that add up to 1")
+    return problems
 
 
 def set_driven(s: System, spin: float, shares: Sequence[float], *inputs: str) -> None:

@@ -104,38 +104,43 @@ def enveloped(
     >>> [round(float(road.height(x)), 3) for x in (-0.3, -0.1, 0.0, 0.1)]
     [0.0, 0.022, 0.049, 0.06]
     """
-    along, upright = (radius, radius) if ellipse is None else ellipse
-    apart = SHIFT * contact_length(radius, deflection) if base is None else base
-    given = {"radius": radius, "deflection": deflection, "base": apart, "ellipse": (along, upright)}
-    if not all(math.isfinite(x) for x in (radius, deflection, apart, along, upright, exponent)):
-        raise ModelError(f"terrain enveloped: {given}, exponent={exponent!r} must be finite numbers")
-    if not (0 <= deflection < radius and apart >= 0 and along > 0 and upright > 0 and exponent >= 1):
+    half_length, half_height = (radius, radius) if ellipse is None else ellipse
+    cam_distance = SHIFT * contact_length(radius, deflection) if base is None else base
+    arguments = {
+        "radius": radius,
+        "deflection": deflection,
+        "base": cam_distance,
+        "ellipse": (half_length, half_height),
+    }
+    if not all(math.isfinite(x) for x in (radius, deflection, cam_distance, half_length, half_height, exponent)):
+        raise ModelError(f"terrain enveloped: {arguments}, exponent={exponent!r} must be finite numbers")
+    if not (0 <= deflection < radius and cam_distance >= 0 and half_length > 0 and half_height > 0 and exponent >= 1):
         raise ModelError(
-            f"terrain enveloped: {given}, exponent={exponent!r}: radius and half axes must be positive, deflection "
+            f"terrain enveloped: {arguments}, exponent={exponent!r}: radius and half axes must be positive, deflection "
             "from 0 to below the radius, base not negative, exponent at least 1"
         )
-    return over_cams(ground, Cams(apart, along, upright, exponent, radius - deflection))
+    return over_cams(ground, Cams(cam_distance, half_length, half_height, exponent, radius - deflection))
 
 
 def over_cams(ground: Road, cams: Cams) -> Road:
     """The effective road of cams; friction and posts remain."""
-    own: Any = ground
+    road: Any = ground
     if ground.spatial:
-        raise ModelError(f"terrain enveloped: '{own.name}' is ground over x and y; profiles along x are enveloped")
+        raise ModelError(f"terrain enveloped: '{road.name}' is ground over x and y; profiles along x are enveloped")
     if ground.pieces[[0, -1]][:, [3, 4, 5]].any():
-        raise ModelError(f"terrain enveloped: '{own.name}' is curved without end; give a part of it as a profile")
+        raise ModelError(f"terrain enveloped: '{road.name}' is curved without end; give a part of it as a profile")
     if len(ground.pieces) == 1:
         return ground
-    starts, pieces = _effective(ground.starts.tobytes(), ground.pieces.tobytes(), cams, own.name)
-    changed: Road = replace(own, starts=starts, pieces=pieces)
-    return changed
+    starts, pieces = _effective(ground.starts.tobytes(), ground.pieces.tobytes(), cams, road.name)
+    effective: Road = replace(road, starts=starts, pieces=pieces)
+    return effective
 
 
 @lru_cache(maxsize=16)
-def _effective(given: bytes, listed: bytes, cams: Cams, name: str) -> tuple[Array, Array]:
+def _effective(starts_bytes: bytes, pieces_bytes: bytes, cams: Cams, name: str) -> tuple[Array, Array]:
     """Starts and pieces of the effective road of a road; four wheels of a car ask for the same."""
-    starts = np.frombuffer(given)
-    pieces = np.frombuffer(listed).reshape(len(starts) + 1, -1)
+    starts = np.frombuffer(starts_bytes)
+    pieces = np.frombuffer(pieces_bytes).reshape(len(starts) + 1, -1)
     count = round(FINE * cams.base / (2 * cams.length))  # samples of half a base
     step = cams.base / 2 / count if count else cams.length / FINE
     first, last = starts[0] - 2.1 * cams.reach, starts[-1] + 2.1 * cams.reach
@@ -152,8 +157,11 @@ def _effective(given: bytes, listed: bytes, cams: Cams, name: str) -> tuple[Arra
     inside = slice(cut, len(x) - cut)
     g = g[cut - count : len(g) - (cut - count)]
     rows = _smooth_pieces(x[inside], g, EXACT * cams.length)
-    ends = pieces[[0, -1], 2].tolist()
-    straight = [[at, h, slope, *[0.0] * 5] for at, h, slope in zip(x[inside][[0, -1]], g[[0, -1]], ends, strict=True)]
+    end_slopes = pieces[[0, -1], 2].tolist()
+    straight = [
+        [x_end, h, slope, *[0.0] * 5]
+        for x_end, h, slope in zip(x[inside][[0, -1]], g[[0, -1]], end_slopes, strict=True)
+    ]
     all_rows = np.array([straight[0], *rows, straight[1]], dtype=float)
     return np.append(all_rows[1:-1, 0], x[inside][-1]), all_rows
 
@@ -163,17 +171,17 @@ def _ridden(starts: Array, pieces: Array, x: Array, cams: Cams, step: float) -> 
     n = int(cams.length / step)
     height = _at(pieces[np.searchsorted(starts, x, side="right")], x)[0]
     z = _highest(height, -cams.foot(step * np.arange(-n, n + 1)))
-    for at, top in _edges(starts, pieces):
-        i, j = np.searchsorted(x, [at - cams.length, at + cams.length])
-        z[i:j] = np.maximum(z[i:j], top - cams.foot(x[i:j] - at))
+    for x_edge, top in _edges(starts, pieces):
+        i, j = np.searchsorted(x, [x_edge - cams.length, x_edge + cams.length])
+        z[i:j] = np.maximum(z[i:j], top - cams.foot(x[i:j] - x_edge))
     return z
 
 
 def _edges(starts: Array, pieces: Array) -> list[tuple[float, float]]:
     """Points of the road that stand out: at jumps, and where it bends down at once."""
     (h0, s0), (h1, s1) = (_at(rows, starts) for rows in (pieces[:-1], pieces[1:]))
-    out = (np.abs(h1 - h0) > SAME * (1 + np.abs(h0))) | (s1 < s0 - SAME * (1 + np.abs(s0)))
-    return list(zip(starts[out].tolist(), np.maximum(h0, h1)[out].tolist(), strict=True))
+    is_edge = (np.abs(h1 - h0) > SAME * (1 + np.abs(h0))) | (s1 < s0 - SAME * (1 + np.abs(s0)))
+    return list(zip(starts[is_edge].tolist(), np.maximum(h0, h1)[is_edge].tolist(), strict=True))
 
 
 def _at(rows: Array, x: Array) -> tuple[Array, Array]:
@@ -197,20 +205,20 @@ def _highest(h: Array, shape: Array) -> Array:
     return np.asarray(grey_dilation(h, footprint=inside, structure=shape, mode="nearest"))
 
 
-def _smooth_pieces(x: Array, h: Array, exact: float) -> list[list[float]]:
+def _smooth_pieces(x: Array, h: Array, tolerance: float) -> list[list[float]]:
     """Cubic pieces through some of the samples, with continuous inclination, that differ from none by more than
-    `exact`."""
-    slope, rows, left = np.gradient(h, x), [], [(0, len(x) - 1)]
-    while left:
-        i, j = left.pop()
+    `tolerance`."""
+    slope, rows, intervals = np.gradient(h, x), [], [(0, len(x) - 1)]
+    while intervals:
+        i, j = intervals.pop()
         width = x[j] - x[i]
         rise = (h[j] - h[i]) / width
         c2 = (3 * rise - 2 * slope[i] - slope[j]) / width
         c3 = (slope[i] + slope[j] - 2 * rise) / width**2
         s = x[i : j + 1] - x[i]
-        if j - i > 1 and np.abs(h[i] + s * (slope[i] + s * (c2 + s * c3)) - h[i : j + 1]).max() > exact:
+        if j - i > 1 and np.abs(h[i] + s * (slope[i] + s * (c2 + s * c3)) - h[i : j + 1]).max() > tolerance:
             middle = (i + j) // 2
-            left += [(middle, j), (i, middle)]
+            intervals += [(middle, j), (i, middle)]
         else:
             rows.append([x[i], h[i], slope[i], c2, c3, 0.0, 0.0, 0.0])
     return rows

@@ -24,22 +24,22 @@ def grips(friction: Any, left: Any, right: Any) -> tuple[Grip, Grip]:
     return _grip(sides[0]), _grip(sides[1])
 
 
-def _grip(given: Any) -> Grip:
+def _grip(friction: Any) -> Grip:
     """Friction along x, checked."""
-    pairs = given if isinstance(given, tuple | list) else [(0.0, given)]
+    pairs = friction if isinstance(friction, tuple | list) else [(0.0, friction)]
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise ModelError(f"terrain with_friction: {given!r:.80} must be a number or pairs (x, friction)")
-    found = [(_finite(x, "x"), _finite(mu, "friction")) for x, mu in pairs]
-    if any(b[0] <= a[0] for a, b in pairwise(found)) or any(mu < 0 for _, mu in found):
-        raise ModelError(f"terrain with_friction: {given!r:.80}: x must increase and friction must not be negative")
-    return tuple(found)
+        raise ModelError(f"terrain with_friction: {friction!r:.80} must be a number or pairs (x, friction)")
+    profile = [(_finite(x, "x"), _finite(mu, "friction")) for x, mu in pairs]
+    if any(b[0] <= a[0] for a, b in pairwise(profile)) or any(mu < 0 for _, mu in profile):
+        raise ModelError(f"terrain with_friction: {friction!r:.80}: x must increase and friction must not be negative")
+    return tuple(profile)
 
 
-def _finite(value: Any, what: str) -> float:
+def _finite(value: Any, name: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ModelError(f"terrain with_friction: {what}={value!r} must be a finite number")
+        raise ModelError(f"terrain with_friction: {name}={value!r} must be a finite number")
     return number

@@ -14,30 +14,30 @@ from bellcrank.numeric.real import displayed, real, reals
 
 def is_finite(x: Any) -> bool:
     """Is it a finite real number, no text and no truth value?"""
-    found = real(x)
-    return found is not None and math.isfinite(found)
+    value = real(x)
+    return value is not None and math.isfinite(value)
 
 
-def finite(call: str, unit: str, /, **given: Any) -> None:
+def finite(call: str, unit: str, /, **arguments: Any) -> None:
     """Rejects arguments that are no finite numbers."""
-    _reject(call, f"a finite number ({unit})", given, is_finite)
+    _reject(call, f"a finite number ({unit})", arguments, is_finite)
 
 
-def positive(call: str, unit: str, /, **given: Any) -> None:
+def positive(call: str, unit: str, /, **arguments: Any) -> None:
     """Rejects arguments that are no positive finite numbers."""
-    _reject(call, f"a positive number ({unit})", given, lambda x: is_finite(x) and x > 0)
+    _reject(call, f"a positive number ({unit})", arguments, lambda x: is_finite(x) and x > 0)
 
 
-def finite_list(call: str, name: str, unit: str, given: Any) -> list[float]:
+def finite_list(call: str, name: str, unit: str, numbers: Any) -> list[float]:
     """A list of finite numbers."""
-    found = reals(list(given) if isinstance(given, range) else given)
-    if found is None or found.ndim != 1 or not found.size or not np.isfinite(found).all():
-        raise ModelError(f"{call}: {name}={displayed(given)} must be a list of finite numbers ({unit})")
-    values: list[float] = found.tolist()
+    array = reals(list(numbers) if isinstance(numbers, range) else numbers)
+    if array is None or array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise ModelError(f"{call}: {name}={displayed(numbers)} must be a list of finite numbers ({unit})")
+    values: list[float] = array.tolist()
     return values
 
 
-def _reject(call: str, kind: str, given: dict[str, Any], good: Callable[[Any], bool]) -> None:
-    wrong = [f"{call}: {name}={displayed(x)} must be {kind}" for name, x in given.items() if not good(x)]
-    if wrong:
-        raise ModelError(wrong)
+def _reject(call: str, kind: str, arguments: dict[str, Any], is_valid: Callable[[Any], bool]) -> None:
+    problems = [f"{call}: {name}={displayed(x)} must be {kind}" for name, x in arguments.items() if not is_valid(x)]
+    if problems:
+        raise ModelError(problems)

@@ -48,8 +48,8 @@ class Ground:
     def _lists(self) -> tuple[list[float], list[list[float]]]:
         """Starts, and pieces with their bounds of `bend`."""
         starts = self.starts.tolist()
-        ends = pairwise([-math.inf, *starts, math.inf])
-        return starts, [[*row, bend(row, a, b)] for row, (a, b) in zip(self.pieces.tolist(), ends, strict=True)]
+        intervals = pairwise([-math.inf, *starts, math.inf])
+        return starts, [[*row, bend(row, a, b)] for row, (a, b) in zip(self.pieces.tolist(), intervals, strict=True)]
 
     def nearest(self, x: float, z: float, reach: float = math.inf) -> Near:
         """The point of the ground nearest to (x, z): distance (negative below ground), unit normal towards it, foot.
@@ -58,22 +58,22 @@ class Ground:
         """
         starts, pieces = self._lists
         x, z, reach = float(x), float(z), float(reach)
-        here = bisect_right(starts, x)
-        below = _height(pieces[here], x)
+        index = bisect_right(starts, x)
+        below = _height(pieces[index], x)
         best = abs(z - below)
         foot = (x, below)
         if not z - below < reach:
             best, foot = reach, (x, z - reach)
         first, last = bisect_right(starts, x - best), bisect_right(starts, x + best)
         for i in range(first, last + 1):
-            left = starts[i - 1] if i > 0 else -math.inf
-            right = starts[i] if i < len(starts) else math.inf
-            for point in _candidates(pieces, i, x, z, max(left, x - best), min(right, x + best), right, best):
+            x_left = starts[i - 1] if i > 0 else -math.inf
+            x_right = starts[i] if i < len(starts) else math.inf
+            for point in _candidates(pieces, i, x, z, max(x_left, x - best), min(x_right, x + best), x_right, best):
                 d = math.hypot(point[0] - x, point[1] - z)
                 if d < best:
                     best, foot = d, point
         if best == 0.0:
-            slope = _slope(pieces[here], x)
+            slope = _slope(pieces[index], x)
             size = math.hypot(1.0, slope)
             return Near(0.0, -slope / size, 1 / size, *foot)
         side = 1.0 if z >= below else -1.0
@@ -81,8 +81,8 @@ class Ground:
 
     def turn(self, x: float, z: float, reach: float = math.inf) -> tuple[float, float]:
         """By how much the normal turns per length moved along the nearest ground (see `shape`); is that in reach?"""
-        near = self.nearest(x, z, reach)
-        return (self.shape(near)[1], 1.0) if near.distance < reach else (0.0, 0.0)
+        nearest_point = self.nearest(x, z, reach)
+        return (self.shape(nearest_point)[1], 1.0) if nearest_point.distance < reach else (0.0, 0.0)
 
     def shape(self, near: Near) -> tuple[int, float]:
         """Which part of the ground a nearest point lies on, and by how much the normal turns per length moved along it.
@@ -93,8 +93,8 @@ class Ground:
         x, z = near.foot_x, near.foot_z
         i = bisect_right(starts, x)
         if i > 0 and starts[i - 1] == x:
-            one, other = _height(pieces[i - 1], x), _height(pieces[i], x)
-            if min(one, other) < z < max(one, other):
+            h_left, h_right = _height(pieces[i - 1], x), _height(pieces[i], x)
+            if min(h_left, h_right) < z < max(h_left, h_right):
                 return -i, 0.0
             return 2 * i + 1, 1 / near.distance if near.distance else math.inf
         slope = _slope(pieces[i], x)
@@ -141,26 +141,26 @@ class Ground:
 
 
 def _candidates(
-    pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, right: float, best: float
+    pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, x_right: float, best: float
 ) -> list[tuple[float, float]]:
     """Points of piece i between a and b that may be nearest, and of the wall at its right end."""
-    piece, found = pieces[i], []
+    piece, points = pieces[i], []
     if a <= b:
         s = _foot(piece, x, z, a, b, piece[8] * best < 1)
-        found.append((s, _height(piece, s)))
-    if b == right:
-        one, other = _height(piece, right), _height(pieces[i + 1], right)
-        found.append((right, min(max(z, min(one, other)), max(one, other))))
-    return found
+        points.append((s, _height(piece, s)))
+    if b == x_right:
+        h_left, h_right = _height(piece, x_right), _height(pieces[i + 1], x_right)
+        points.append((x_right, min(max(z, min(h_left, h_right)), max(h_left, h_right))))
+    return points
 
 
-def _foot(piece: Piece, x: float, z: float, a: float, b: float, gentle: bool) -> float:
+def _foot(piece: Piece, x: float, z: float, a: float, b: float, has_single_foot: bool) -> float:
     """Where a piece is nearest between a and b; Newton's method alone finds it in a gentle one."""
     x0, c0, c1, c2, c3, amplitude = piece[:6]
     if not (c2 or c3 or amplitude):
         s = (x + c1 * (z - c0 + c1 * x0)) / (1 + c1 * c1)
         return min(max(s, a), b)
-    if gentle:
+    if has_single_foot:
         slope = _slope(piece, x)
         s = x + (z - _height(piece, x)) * slope / (1 + slope * slope)  # the foot on the tangent below
         return _newton(piece, x, z, min(max(s, a), b), a, b)
@@ -177,13 +177,13 @@ def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float)
         new = s - g / g1 if g1 > 0 else math.inf
         if not low <= new <= high:
             new = 0.5 * (low + high)
-        change, s = abs(new - s), new
-        if change <= GROUND.foot * (1 + abs(s)):  # the next one would be its square
+        step, s = abs(new - s), new
+        if step <= GROUND.foot * (1 + abs(s)):  # the next one would be its square
             break
     return s
 
 
-def bend(piece: Piece, left: float, right: float) -> float:
+def bend(piece: Piece, x_left: float, x_right: float) -> float:
     """A bound B of a piece: where B times the distance is below 1, there is one nearest point within it.
 
     B = K (1 + S) with bounds K of the second derivative and S of the slope, as d/ds of s - x + (h - z) h' is then
@@ -192,11 +192,11 @@ def bend(piece: Piece, left: float, right: float) -> float:
     x0, _, c1, c2, c3, a, w, _ = piece[:8]
     if not (c2 or c3):
         return abs(a) * w * w * (1 + abs(c1) + abs(a * w))
-    if not (math.isfinite(left) and math.isfinite(right)):
+    if not (math.isfinite(x_left) and math.isfinite(x_right)):
         return math.inf
-    ends = (left - x0, right - x0)
-    second = max(abs(2 * c2 + 6 * c3 * s) for s in ends) + abs(a) * w * w
-    slope = max(abs(c1 + 2 * c2 * s + 3 * c3 * s * s) for s in ends) + abs(a * w) + second * (right - left)
+    offsets = (x_left - x0, x_right - x0)
+    second = max(abs(2 * c2 + 6 * c3 * s) for s in offsets) + abs(a) * w * w
+    slope = max(abs(c1 + 2 * c2 * s + 3 * c3 * s * s) for s in offsets) + abs(a * w) + second * (x_right - x_left)
     return second * (1 + slope)
 
 
@@ -205,8 +205,8 @@ def _near_samples(piece: Piece, x: float, z: float, a: float, b: float) -> list[
     width = (b - a) / SAMPLES
     squares = [(s - x) ** 2 + (_height(piece, s) - z) ** 2 for s in (a + k * width for k in range(SAMPLES + 1))]
     padded = [math.inf, *squares, math.inf]
-    least = [k for k in range(SAMPLES + 1) if padded[k + 1] < padded[k] and padded[k + 1] <= padded[k + 2]]
-    return [(a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)) for k in least] or [(a, a, b)]
+    minima = [k for k in range(SAMPLES + 1) if padded[k + 1] < padded[k] and padded[k + 1] <= padded[k + 2]]
+    return [(a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)) for k in minima] or [(a, a, b)]
 
 
 def _height(piece: Piece, x: float) -> float:

@@ -25,10 +25,10 @@ OF_AXLES = {
 }  # parameters of axles, which have its number behind their name  # fmt: skip
 
 
-def _part_first(words: str) -> str:
+def _part_first(label: str) -> str:
     """ "the left rim of axle 1" as "axle 1 left rim", which stands well before what it does."""
-    part, _, whole = words.removeprefix("the ").partition(" of ")
-    return f"{whole}, {part}" if " of " in whole else f"{whole} {part}".strip()
+    part, _, corner = label.removeprefix("the ").partition(" of ")
+    return f"{corner}, {part}" if " of " in corner else f"{corner} {part}".strip()
 
 
 def plain_labels(s: System, corners: Mapping[str, str]) -> None:
@@ -38,8 +38,8 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
     d = s.description
     for name, record in d.parameters.items():
         stem, _, index = name.rpartition("_")
-        known = OF_AXLES[stem].format(index) if stem in OF_AXLES and index.isdigit() else WORDS.get(name)
-        record.label = record.label or known
+        default_label = OF_AXLES[stem].format(index) if stem in OF_AXLES and index.isdigit() else WORDS.get(name)
+        record.label = record.label or default_label
     if not corners:
         return
     names = "|".join(map(re.escape, corners))
@@ -51,10 +51,10 @@ def plain_labels(s: System, corners: Mapping[str, str]) -> None:
         if corner in corners and part and (not body.label or corner in body.label.split()):
             body.label = _part_first(corners[corner].format(part.replace("_", " ")))
 
-    def written(found: re.Match[str]) -> str:
-        before, corner, part = found.groups()
-        if before and not part and f" {corner} " in corners[corner]:
-            return found[0]  # "the rear wheel" has the words that "rear" stands for
+    def written(match: re.Match[str]) -> str:
+        article, corner, part = match.groups()
+        if article and not part and f" {corner} " in corners[corner]:
+            return match[0]  # "the rear wheel" has the words that "rear" stands for
         return corners[corner].format(PARTS.get(part, part or WHEEL))
 
     records: list[Any] = [*d.parameters.values(), *d.variables, *d.states, *d.outputs]

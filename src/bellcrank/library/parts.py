@@ -59,13 +59,13 @@ def on_tyre(
 
 
 def problems_of(masses: dict[str, Any], pairs: dict[str, Any]) -> list[str]:
-    found = [f"{key}={m!r}: the mass must be positive" for key, m in masses.items() if is_number(m) and not m > 0]
+    problems = [f"{key}={m!r}: the mass must be positive" for key, m in masses.items() if is_number(m) and not m > 0]
     for key, pair in pairs.items():
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            found.append(f"{key}={pair!r} must be two values, of tyre and suspension")
+            problems.append(f"{key}={pair!r} must be two values, of tyre and suspension")
         elif any(is_number(v) and not (v > 0 if key == "length" else v >= 0) for v in pair):
-            found.append(f"{key}={pair!r} must be {'positive' if key == 'length' else 'zero or positive'}")
-    return found
+            problems.append(f"{key}={pair!r} must be {'positive' if key == 'length' else 'zero or positive'}")
+    return problems
 
 
 def is_number(value: Any) -> bool:
@@ -144,15 +144,15 @@ def partial_vehicle(
     >>> [str(q) for q in s.equations().coordinates]
     ['q(corner.rim, 1)', 'q(corner.rim, 2)', 'q(corner.chassis, 1)', 'q(corner.chassis, 2)']
     """
-    place = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
+    position = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
     problems = problems_of({"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
     if contact is not None and contact != 0:
         problems.insert(0, f"contact={contact!r}: the contact point has no mass, contact must be 0")
-    if len(place) != 3:
+    if len(position) != 3:
         problems.append(f"at={at!r} must be x or (x, y, z)")
     if problems:
         raise ModelError(f"partial vehicle '{name}': " + "; ".join(problems), s.name)
-    x, y, z = place
+    x, y, z = position
     low = _sum(z, length[0])
     wheel = s.add_point_mass(f"{name}.rim", mass=rim, translate=translate, joint_at=(x, y, low))
     body = s.add_point_mass(f"{name}.chassis", mass=chassis, translate=translate, joint_at=(x, y, _sum(low, length[1])))
@@ -169,15 +169,15 @@ def partial_vehicle(
     return PartialVehicle(name, wheel, body, contact_point)
 
 
-def add_part(s: System, name: str, at: Any, terrain: Terrain | None, translate: Any = (1, 3)) -> PartialVehicle:
+def add_part(s: System, name: str, position: Any, terrain: Terrain | None, translate: Any = (1, 3)) -> PartialVehicle:
     """A partial vehicle with the parameters of `set_springs` and m_chassis, and an input <name>.drive."""
     s.add_input(f"{name}.drive", units="F", label=f"driving force, {name}")
     return partial_vehicle(
-        s, name, at=at, rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
+        s, name, at=position, rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
         length=("l_tyre", "l_strut"), terrain=terrain, rolling_resistance="c_roll", drive=f"{name}.drive",
         translate=translate,
     )  # fmt: skip
 
 
-def _sum(*parts: Any) -> Any:
-    return " + ".join(f"({p})" for p in parts)
+def _sum(*terms: Any) -> Any:
+    return " + ".join(f"({p})" for p in terms)

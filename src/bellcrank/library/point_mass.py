@@ -76,20 +76,22 @@ def point_mass_car(
     'car of point masses'
     """
     numbers = {"wheelbase": wheelbase, "track": track, "rim": rim, "chassis": chassis}
-    wrong = [f"{n}={x!r} must be a positive number" for n, x in numbers.items() if not is_number(x) or not x > 0]
-    if wrong:
-        raise ModelError("point_mass_car: " + "; ".join(wrong))
+    problems = [f"{n}={x!r} must be a positive number" for n, x in numbers.items() if not is_number(x) or not x > 0]
+    if problems:
+        raise ModelError("point_mass_car: " + "; ".join(problems))
     s = System("car of point masses", axes="ISO 8855")
     s.set_defaults(m_rim=rim, m_chassis=chassis, wheelbase=wheelbase, track=track, c_roll=rolling_resistance)
     s.set_defaults(k_tyre=k[0], k_strut=k[1], c_tyre=c[0], c_strut=c[1], l_tyre=length[0], l_strut=length[1])
     s.set_units(c_roll="F*T/L", k_tyre="F/L", k_strut="F/L", c_tyre="F*T/L", c_strut="F*T/L")
     s.add_gravity()
-    parts: dict[str, Any] = {}
+    corners: dict[str, Any] = {}
     for name, (x, y) in CORNERS.items():
-        parts[name] = add_part(s, name, (x, y, 0), terrain, (1, 2, 3))
-        height = dot(pos(parts[name].chassis.origin), s.inertial[3])
+        corners[name] = add_part(s, name, (x, y, 0), terrain, (1, 2, 3))
+        height = dot(pos(corners[name].chassis.origin), s.inertial[3])
         s.add_output(f"{name}.z", height, label=f"height of the chassis, {name}", units="L")
-    _join(s, {name: p.chassis.origin for name, p in parts.items()}, {name: p.rim.origin for name, p in parts.items()})
+    _join(
+        s, {name: p.chassis.origin for name, p in corners.items()}, {name: p.rim.origin for name, p in corners.items()}
+    )
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{name}.drive": 0.0 for name in CORNERS})
     return s
@@ -105,6 +107,9 @@ def _join(s: System, top: dict[str, Any], low: dict[str, Any]) -> None:
     s.add_constraint(dot(cross(long, side), pos(top["fr"], top["rl"])), label="flat chassis")
     for name in CORNERS:
         strut = pos(top[name], low[name])
-        for what, ends in (("wheelbase", (f"f{name[1]}", f"r{name[1]}")), ("track", (f"{name[0]}l", f"{name[0]}r"))):
-            square = dot(strut, pos(top[ends[0]], top[ends[1]]))
-            s.add_constraint(square, label=f"suspension {name} square to the {what}")
+        for side_name, wheels in (
+            ("wheelbase", (f"f{name[1]}", f"r{name[1]}")),
+            ("track", (f"{name[0]}l", f"{name[0]}r")),
+        ):
+            orthogonality = dot(strut, pos(top[wheels[0]], top[wheels[1]]))
+            s.add_constraint(orthogonality, label=f"suspension {name} square to the {side_name}")

@@ -143,21 +143,21 @@ class Surface:
     def over(cls, x: Any, y: Any, h: Any, outside: str, name: str) -> Surface:
         """Heights `h[i][j]` at `x[i]` and `y[j]`, which grow by even steps."""
         axes = []
-        for letter, given in (("x", x), ("y", y)):
+        for letter, data in (("x", x), ("y", y)):
             try:
-                values = np.asarray(given, dtype=float)
+                values = np.asarray(data, dtype=float)
             except (TypeError, ValueError):
                 raise ModelError(f"terrain {name}: {letter} must be numbers") from None
             if values.ndim != 1 or len(values) < 2 or not np.all(np.isfinite(values)):
                 raise ModelError(f"terrain {name}: {letter} must be at least two numbers; its shape is {values.shape}")
             steps = np.diff(values)
-            even = (values[-1] - values[0]) / (len(values) - 1)
-            off = np.flatnonzero(np.abs(steps - even) > EVEN * abs(even))
-            if not even > 0 or len(off):
-                i = int(off[0]) if len(off) else 0
+            spacing = (values[-1] - values[0]) / (len(values) - 1)
+            uneven = np.flatnonzero(np.abs(steps - spacing) > EVEN * abs(spacing))
+            if not spacing > 0 or len(uneven):
+                i = int(uneven[0]) if len(uneven) else 0
                 raise ModelError(f"terrain {name}: {letter} must grow by even steps; from {values[i]:g} to "
-                                 f"{values[i + 1]:g} it goes by {steps[i]:g}, on the whole by {even:g}")  # fmt: skip
-            axes.append((float(values[0]), float(even), len(values)))
+                                 f"{values[i + 1]:g} it goes by {steps[i]:g}, on the whole by {spacing:g}")  # fmt: skip
+            axes.append((float(values[0]), float(spacing), len(values)))
         try:
             heights = np.asarray(h, dtype=float)
         except (TypeError, ValueError):
@@ -178,11 +178,11 @@ class Surface:
 
     def _value(self, x: Any, y: Any, k: int, m: int) -> Any:
         """A derivative over arrays."""
-        at = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-        if not all(np.all(np.isfinite(v)) for v in at):
+        points = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        if not all(np.all(np.isfinite(v)) for v in points):
             raise ModelError(f"terrain '{self.name}': x and y must be finite")
         cells, weights = [], []
-        for v, v0, d, n, order in zip(at, self.start, self.spacing, self.heights.shape, (k, m), strict=True):
+        for v, v0, d, n, order in zip(points, self.start, self.spacing, self.heights.shape, (k, m), strict=True):
             u = (v - v0) / d
             inside = np.clip(u, 0.0, n - 1.0)
             i = np.minimum(inside.astype(int), n - 2)
@@ -193,9 +193,9 @@ class Surface:
             )
         h = np.array(self._padded)
         rows = cells[0] + np.arange(4).reshape(4, 1, *(1,) * cells[0].ndim)
-        found = h[rows, cells[1] + np.arange(4).reshape(1, 4, *(1,) * cells[1].ndim)]
-        shaped = (weights[0][:, None] * weights[1][None] * found).sum(axis=(0, 1))
-        return float(shaped) if shaped.ndim == 0 else shaped
+        neighbours = h[rows, cells[1] + np.arange(4).reshape(1, 4, *(1,) * cells[1].ndim)]
+        result = (weights[0][:, None] * weights[1][None] * neighbours).sum(axis=(0, 1))
+        return float(result) if result.ndim == 0 else result
 
     def raised(self, by: float) -> Surface:
         """The same ground, higher by a length."""
@@ -235,24 +235,28 @@ class Surface:
         dx, dy = self.spacing
 
         def largest(differences: np.ndarray) -> np.ndarray:
-            wide = tuple(
+            window = tuple(
                 n - m for n, m in zip(differences.shape, (self.heights.shape[0] - 2, self.heights.shape[1] - 2))
             )
-            return np.asarray(sliding_window_view(np.abs(differences), wide).max(axis=(2, 3)))
+            return np.asarray(sliding_window_view(np.abs(differences), window).max(axis=(2, 3)))
 
         xx, yy = largest(np.diff(h, 2, axis=0)) / dx**2, largest(np.diff(h, 2, axis=1)) / dy**2
         xy = largest(np.diff(np.diff(h, axis=0), axis=1)) / (dx * dy)
-        steep = np.hypot(largest(np.diff(h, axis=0)) / dx, largest(np.diff(h, axis=1)) / dy)
-        bends = OVERSHOOT * np.sqrt(xx**2 + yy**2 + 2 * xy**2) * (1 + OVERSHOOT * steep)
+        max_slope = np.hypot(largest(np.diff(h, axis=0)) / dx, largest(np.diff(h, axis=1)) / dy)
+        bends = OVERSHOOT * np.sqrt(xx**2 + yy**2 + 2 * xy**2) * (1 + OVERSHOOT * max_slope)
         return [[float(f"{1.01 * value:.2e}") for value in row] for row in bends]
 
     def _gentle(self, x: float, y: float, best: float) -> bool:
         """Is there one nearest point within a distance?"""
         sides = []
         for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True):
-            sides.append([min(max(math.floor((v + way * best - v0) / d), 0), n - 2) for way in (-1, 1)])
-        (first, last), (right, left) = sides
-        return all(bend * best < 1 for row in self._bends[first : last + 1] for bend in row[right : left + 1])
+            sides.append([min(max(math.floor((v + sign * best - v0) / d), 0), n - 2) for sign in (-1, 1)])
+        (first_row, last_row), (first_column, last_column) = sides
+        return all(
+            bend * best < 1
+            for row in self._bends[first_row : last_row + 1]
+            for bend in row[first_column : last_column + 1]
+        )
 
     def jet(self, x: float, y: float) -> Jet:
         """Height, slopes and second derivatives at a place."""
@@ -280,20 +284,20 @@ class Surface:
     def turn(self, x: float, y: float, z: float, reach: float = math.inf) -> tuple[float, ...]:
         """How the normal changes with the place: xx, xy, xz, yy, yz, zz of its slopes, which are symmetric; and is the
         ground in reach?"""
-        near, jet = self._near(float(x), float(y), float(z), float(reach))
-        if not near.distance < reach:
+        nearest_point, jet = self._near(float(x), float(y), float(z), float(reach))
+        if not nearest_point.distance < reach:
             return (0.0,) * 7
         size = math.sqrt(1 + jet.x * jet.x + jet.y * jet.y)
         g11, g12, g22 = 1 + jet.x * jet.x, jet.x * jet.y, 1 + jet.y * jet.y
         b11, b12, b22 = jet.xx / size, jet.xy / size, jet.yy / size
-        d = near.distance
+        d = nearest_point.distance
         m11, m12, m22 = g11 - d * b11, g12 - d * b12, g22 - d * b22
-        both = (g11 * g22 - g12 * g12) * (m11 * m22 - m12 * m12)
+        determinants = (g11 * g22 - g12 * g12) * (m11 * m22 - m12 * m12)
         # S = -G^-1 B M^-1, symmetric
         p11, p12 = g22 * b11 - g12 * b12, g22 * b12 - g12 * b22
         p21, p22 = g11 * b12 - g12 * b11, g11 * b22 - g12 * b12
-        s11, s12 = -(p11 * m22 - p12 * m12) / both, -(p12 * m11 - p11 * m12) / both
-        s22 = -(p22 * m11 - p21 * m12) / both
+        s11, s12 = -(p11 * m22 - p12 * m12) / determinants, -(p12 * m11 - p11 * m12) / determinants
+        s22 = -(p22 * m11 - p21 * m12) / determinants
         xz, yz = s11 * jet.x + s12 * jet.y, s12 * jet.x + s22 * jet.y
         return s11, s12, xz, s22, yz, jet.x * xz + jet.y * yz, 1.0
 
@@ -303,10 +307,10 @@ class Surface:
         below = self.jet(x, y)
         best = min(abs(z - below.h), max(reach, below.h - z))
         size = 1 + below.x * below.x + below.y * below.y
-        starts = [(x + (z - below.h) * below.x / size, y + (z - below.h) * below.y / size)]  # on the tangent plane
+        guesses = [(x + (z - below.h) * below.x / size, y + (z - below.h) * below.y / size)]  # on the tangent plane
         if not self._gentle(x, y, best):
-            starts = [*self._samples(x, y, z, best), (x, y)]
-        feet = [self._foot(x, y, z, s, t) for s, t in starts]
+            guesses = [*self._samples(x, y, z, best), (x, y)]
+        feet = [self._foot(x, y, z, s, t) for s, t in guesses]
         foot = (
             min(feet, key=lambda f: (f[0] - x) ** 2 + (f[1] - y) ** 2 + (f[2].h - z) ** 2) if len(feet) > 1 else feet[0]
         )
@@ -321,7 +325,7 @@ class Surface:
     def _foot(self, x: float, y: float, z: float, s: float, t: float) -> tuple[float, float, Jet]:
         """The foot by Newton's method from a point near it; steps that lead away are halved."""
         jet = self.jet(s, t)
-        away = (s - x) ** 2 + (t - y) ** 2 + (jet.h - z) ** 2
+        distance_sq = (s - x) ** 2 + (t - y) ** 2 + (jet.h - z) ** 2
         for _ in range(SURFACE.feet):
             dh = jet.h - z
             g1, g2 = s - x + dh * jet.x, t - y + dh * jet.y
@@ -333,11 +337,11 @@ class Surface:
             ds, dt = (h12 * g2 - h22 * g1) / size, (h12 * g1 - h11 * g2) / size
             for _ in range(SURFACE.halves):
                 new = self.jet(s + ds, t + dt)
-                far = (s + ds - x) ** 2 + (t + dt - y) ** 2 + (new.h - z) ** 2
-                if far <= away * (1 + SURFACE.rounds):
+                new_distance_sq = (s + ds - x) ** 2 + (t + dt - y) ** 2 + (new.h - z) ** 2
+                if new_distance_sq <= distance_sq * (1 + SURFACE.rounds):
                     break
                 ds, dt = 0.5 * ds, 0.5 * dt
-            s, t, jet, away = s + ds, t + dt, new, far
+            s, t, jet, distance_sq = s + ds, t + dt, new, new_distance_sq
             if abs(ds) + abs(dt) <= SURFACE.foot * (1 + abs(s) + abs(t)):
                 break
         return s, t, jet
@@ -345,19 +349,19 @@ class Surface:
     def _samples(self, x: float, y: float, z: float, best: float) -> list[tuple[float, float]]:
         """Those of some points around that are nearer than their neighbours."""
         n = int(SURFACE.samples)
-        wide = 2 * best / n
+        width = 2 * best / n
         squares = [[math.inf] * (n + 3) for _ in range(n + 3)]
         for i in range(n + 1):
             for j in range(n + 1):
-                s, t = x - best + i * wide, y - best + j * wide
+                s, t = x - best + i * width, y - best + j * width
                 squares[i + 1][j + 1] = (s - x) ** 2 + (t - y) ** 2 + (self.jet(s, t).h - z) ** 2
-        found = []
+        minima = []
         for i in range(n + 1):
             for j in range(n + 1):
-                own = squares[i + 1][j + 1]
-                if all(own <= squares[i + 1 + k][j + 1 + m] for k in (-1, 0, 1) for m in (-1, 0, 1)):
-                    found.append((x - best + i * wide, y - best + j * wide))
-        return found
+                value = squares[i + 1][j + 1]
+                if all(value <= squares[i + 1 + k][j + 1 + m] for k in (-1, 0, 1) for m in (-1, 0, 1)):
+                    minima.append((x - best + i * width, y - best + j * width))
+        return minima
 
     # ---- the same in other languages
 
@@ -425,7 +429,7 @@ def _weights(u: float, n: int) -> tuple[int, tuple[Sequence[float], ...]]:
     inside = min(max(u, 0.0), n - 1.0)
     i = min(int(inside), n - 2)
     w, d, dd = _cubic(inside - i)
-    over = u - inside
-    if over:
-        return i, (tuple(a + over * b for a, b in zip(w, d, strict=True)), d, (0.0,) * 4)
+    excess = u - inside
+    if excess:
+        return i, (tuple(a + excess * b for a, b in zip(w, d, strict=True)), d, (0.0,) * 4)
     return i, (w, d, dd)

@@ -72,8 +72,8 @@ def _table(path: Path) -> Points:
         if len(row) != len(y) + 1:
             raise ModelError(f"terrain {path}, line {i}: {len(row)} values; x and {len(y)} heights were expected")
         values.append([_number(path, i, cell) for cell in row])
-    found = np.array(values)
-    return found[:, 0], np.array(y), found[:, 1:]
+    table = np.array(values)
+    return table[:, 0], np.array(y), table[:, 1:]
 
 
 def _number(path: Path, line: int, cell: str) -> float:
@@ -88,17 +88,17 @@ def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, 
     try:
         _check_size(path)
         with path.open("rb") as stream:
-            found: Any = np.load(stream, allow_pickle=False)
-            named = {k: np.asarray(found[k], float) for k in found} if isinstance(found, Mapping) else None
-            h = np.asarray(found, float) if named is None else named.get("h")
+            loaded: Any = np.load(stream, allow_pickle=False)
+            arrays = {k: np.asarray(loaded[k], float) for k in loaded} if isinstance(loaded, Mapping) else None
+            h = np.asarray(loaded, float) if arrays is None else arrays.get("h")
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile, *ODD) as error:
         raise ModelError(f"terrain {path} cannot be read as an array of numbers: {error}") from None
-    if named is not None:
-        if h is None or not {"x", "y"} <= set(named):
+    if arrays is not None:
+        if h is None or not {"x", "y"} <= set(arrays):
             raise ModelError(
-                f"terrain {path}: an .npz needs the arrays x, y and h; it has {', '.join(named) or 'none'}"
+                f"terrain {path}: an .npz needs the arrays x, y and h; it has {', '.join(arrays) or 'none'}"
             )
-        return named["x"], named["y"], h
+        return arrays["x"], arrays["y"], h
     assert h is not None
     if h.ndim != 2:
         raise ModelError(f"terrain {path}: heights must be an array over x and y; it has the shape {h.shape}")
@@ -113,31 +113,31 @@ def _check_size(path: Path) -> None:
     """Rejects an archive that is small and would fill the memory."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            size, most = sum(x.file_size for x in archive.infolist()), most_unpacked(path.stat().st_size)
-        if size > most:
+            size, limit = sum(x.file_size for x in archive.infolist()), most_unpacked(path.stat().st_size)
+        if size > limit:
             raise ModelError(
-                f"terrain {path} cannot be read: unpacked, it takes {size >> 20} MiB, more than {most >> 20}"
+                f"terrain {path} cannot be read: unpacked, it takes {size >> 20} MiB, more than {limit >> 20}"
             )
 
 
-def steps_of(where: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
+def steps_of(caller: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
     """Distances of points along x and y, as a caller gives them."""
     if spacing is None:
         return None
-    both = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
-    if len(both) != 2:
-        raise ModelError(f"terrain {where}: spacing={spacing!r:.60} must be a number or two of them")
-    return finite(both[0], where, "spacing", positive=True), finite(both[1], where, "spacing", positive=True)
+    pair = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
+    if len(pair) != 2:
+        raise ModelError(f"terrain {caller}: spacing={spacing!r:.60} must be a number or two of them")
+    return finite(pair[0], caller, "spacing", positive=True), finite(pair[1], caller, "spacing", positive=True)
 
 
-def finite(value: Any, where: str, what: str, positive: bool = False) -> float:
-    """A number that a caller gives; `where` and `what` name it."""
+def finite(value: Any, caller: str, name: str, positive: bool = False) -> float:
+    """A number that a caller gives; `caller` and `name` name it."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"terrain {where}: {what}={displayed(value)} is not a number") from None
+        raise ModelError(f"terrain {caller}: {name}={displayed(value)} is not a number") from None
     if not math.isfinite(number) or (positive and not number > 0):
-        raise ModelError(f"terrain {where}: {what}={value!r} must be {'positive' if positive else 'a finite number'}")
+        raise ModelError(f"terrain {caller}: {name}={value!r} must be {'positive' if positive else 'a finite number'}")
     return number
 
 
@@ -183,14 +183,14 @@ def _crg(path: Path) -> Sections:
     u = road.get("REFERENCE_LINE_START_U", 0.0) + du * np.arange(len(table))
     columns: dict[str, np.ndarray] = {}
     sections: list[tuple[float, np.ndarray]] = []
-    right, step = road.get("LONG_SECTION_V_RIGHT"), road.get("LONG_SECTION_V_INCREMENT", 0.01)
+    v_right, step = road.get("LONG_SECTION_V_RIGHT"), road.get("LONG_SECTION_V_INCREMENT", 0.01)
     count = sum(c.startswith("long section") for c in channels)
-    if right is None:
-        right = -(count - 1) / 2 * step
+    if v_right is None:
+        v_right = -(count - 1) / 2 * step
     for name, column in zip(channels, table.T, strict=True):
-        at = re.search(r"at v\s*=\s*([-+.\deE]+)", name)
+        offset = re.search(r"at v\s*=\s*([-+.\deE]+)", name)
         if name.startswith("long section"):
-            sections.append((float(at[1]) if at else right + len(sections) * step, column))
+            sections.append((float(offset[1]) if offset else v_right + len(sections) * step, column))
         else:
             columns[name] = column
     if len(sections) < 2:
@@ -200,7 +200,7 @@ def _crg(path: Path) -> Sections:
         raise ModelError(f"terrain {path}: its reference line has no heading in record "
                          f"{int(np.argmin(np.isfinite(heading))) + 2}")  # fmt: skip
     sections.sort(key=lambda s: s[0])
-    v = np.array([at for at, _ in sections])
+    v = np.array([offset for offset, _ in sections])
     h = np.column_stack([column for _, column in sections])
     slope = np.nan_to_num(columns.get("reference line slope", np.full(len(u), road.get("REFERENCE_LINE_START_S", 0.0))))
     bank = np.nan_to_num(
@@ -227,9 +227,9 @@ def road_points(path: Path, road: Sections, spacing: tuple[float, float] | None)
     gaps = np.diff(v)
     if np.ptp(gaps) > EXACT * gaps.min():  # evenly, by straight lines between
         n = min(int(np.ceil((v[-1] - v[0]) / gaps.min() - EXACT)) + 1, 100 * len(v))
-        even = np.linspace(v[0], v[-1], n)
-        h = np.array([np.interp(even, v, row) for row in h])
-        v = even
+        even_v = np.linspace(v[0], v[-1], n)
+        h = np.array([np.interp(even_v, v, row) for row in h])
+        v = even_v
     return u, v, h
 
 
@@ -240,30 +240,30 @@ def _crg_points(path: Path, spacing: tuple[float, float] | None = None) -> Point
 def _parts(path: Path, text: str) -> tuple[dict[str, list[str]], list[str]]:
     """Lines of the sections of a header by name, and lines of data."""
     sections: dict[str, list[str]] = {}
-    now: list[str] | None = None
+    section: list[str] | None = None
     lines = text.splitlines()
     for i, line in enumerate(lines):
         if line.startswith("$$"):
             return sections, lines[i + 1 :]
         if line.startswith("$"):
-            words = line[1:].partition("!")[0].split()
-            now = sections.setdefault(words[0].upper(), []) if words else None
-        elif now is not None and not line.startswith("*"):
+            tokens = line[1:].partition("!")[0].split()
+            section = sections.setdefault(tokens[0].upper(), []) if tokens else None
+        elif section is not None and not line.startswith("*"):
             content = line.partition("!")[0].strip()
-            now += [content] if content else []
+            section += [content] if content else []
     raise ModelError(f"terrain {path}: no line '$$$$' after which the data begin")
 
 
 def _values(lines: list[str]) -> dict[str, float]:
-    found = {}
+    values = {}
     for line in lines:
         key, sign, value = line.partition("=")
         if sign:
             try:
-                found[key.strip().upper()] = float(value)
+                values[key.strip().upper()] = float(value)
             except ValueError:
                 continue  # words
-    return found
+    return values
 
 
 def _channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
@@ -274,23 +274,25 @@ def _channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
     return form, names
 
 
-def _records(path: Path, lines: list[str], wide: int, count: int) -> np.ndarray:
+def _records(path: Path, lines: list[str], width: int, count: int) -> np.ndarray:
     """Numbers of a fixed width; a record begins a line and may continue over several. Gaps are NaN."""
-    per_line = 80 // wide
-    each = -(-count // per_line)
+    per_line = 80 // width
+    record_lines = -(-count // per_line)
     lines = [line for line in lines if line.strip()]
-    if not count or not lines or len(lines) % each:
+    if not count or not lines or len(lines) % record_lines:
         raise ModelError(
-            f"terrain {path}: {len(lines)} lines of data do not hold records of {count} numbers in {each} lines"
+            f"terrain {path}: {len(lines)} lines of data do not hold records of {count} numbers in {record_lines} lines"
         )
     rows = []
-    for k in range(0, len(lines), each):
+    for k in range(0, len(lines), record_lines):
         row: list[float] = []
-        for line in lines[k : k + each]:
-            cells = [line[i : i + wide].strip() for i in range(0, min(len(line.rstrip()), 80), wide)]
+        for line in lines[k : k + record_lines]:
+            cells = [line[i : i + width].strip() for i in range(0, min(len(line.rstrip()), 80), width)]
             row += [np.nan if cell.startswith("**") else _number(path, 0, cell) for cell in cells]
         if len(row) != count:
-            raise ModelError(f"terrain {path}: record {k // each + 1} has {len(row)} numbers; {count} were expected")
+            raise ModelError(
+                f"terrain {path}: record {k // record_lines + 1} has {len(row)} numbers; {count} were expected"
+            )
         rows.append(row)
     return np.array(rows)
 

@@ -72,17 +72,19 @@ class Terrain(Ground):
         x = np.asarray(x, dtype=float)
         if not np.all(np.isfinite(x)):
             raise ModelError(f"terrain '{self.name}': x must be finite")
-        found = _piece_values(self.pieces[np.searchsorted(self.starts, x, side="right")], x, order)
-        return float(found) if found.ndim == 0 else found
+        values = _piece_values(self.pieces[np.searchsorted(self.starts, x, side="right")], x, order)
+        return float(values) if values.ndim == 0 else values
 
     @cached_property
     def jumps(self) -> list[tuple[float, float, float]]:
         """Where the height jumps: x, height before, height after."""
-        before = _piece_values(self.pieces[:-1], self.starts, 0)
-        after = _piece_values(self.pieces[1:], self.starts, 0)
-        scale = 1e-12 * (1 + np.abs(before) + np.abs(after)) * (1 + np.abs(self.starts))
-        there = np.abs(after - before) > scale
-        return [(float(x), float(b), float(a)) for x, b, a in zip(self.starts[there], before[there], after[there])]
+        h_before = _piece_values(self.pieces[:-1], self.starts, 0)
+        h_after = _piece_values(self.pieces[1:], self.starts, 0)
+        scale = 1e-12 * (1 + np.abs(h_before) + np.abs(h_after)) * (1 + np.abs(self.starts))
+        is_jump = np.abs(h_after - h_before) > scale
+        return [
+            (float(x), float(b), float(a)) for x, b, a in zip(self.starts[is_jump], h_before[is_jump], h_after[is_jump])
+        ]
 
     @property
     def plane(self) -> tuple[float, float] | None:
@@ -228,12 +230,12 @@ def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -
     2.0
     """
     x, length = finite(start, "hill", "start"), finite(length, "hill", "length", positive=True)
-    half = finite(height, "hill", "height") / 2
-    return _of("hill", [x, x + length], [_line(x, 0.0), _bump(x, length, half), _line(x + length, 0.0)])
+    amplitude = finite(height, "hill", "height") / 2
+    return _of("hill", [x, x + length], [_line(x, 0.0), _bump(x, length, amplitude), _line(x + length, 0.0)])
 
 
-def _bump(x: float, length: float, half: float) -> list[float]:
-    return [x, half, 0.0, 0.0, 0.0, -half, 2 * math.pi / length, 0.0]
+def _bump(x: float, length: float, amplitude: float) -> list[float]:
+    return [x, amplitude, 0.0, 0.0, 0.0, -amplitude, 2 * math.pi / length, 0.0]
 
 
 def cosine(amplitude: float, wave_number: float, height: float = 0.0) -> Terrain:
@@ -344,19 +346,19 @@ def _points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[f
             f"{hs.shape}"
         )
     problems = []
-    bad = np.flatnonzero(~np.isfinite(xs))
-    if len(bad):
-        problems.append(f"x[{bad[0]}] = {xs[bad[0]]} is not a finite number ({len(bad)} such)")
+    non_finite = np.flatnonzero(~np.isfinite(xs))
+    if len(non_finite):
+        problems.append(f"x[{non_finite[0]}] = {xs[non_finite[0]]} is not a finite number ({len(non_finite)} such)")
     gaps = np.flatnonzero(~np.isfinite(hs))
     if len(gaps):
         problems.append(
             f"the ground has no height at x = {xs[gaps[0]]:g} (h[{gaps[0]}] = {hs[gaps[0]]}; {len(gaps)} such): gaps "
             "are not allowed"
         )
-    back = np.flatnonzero(np.diff(xs) < 0)
-    if len(back):
+    falling = np.flatnonzero(np.diff(xs) < 0)
+    if len(falling):
         problems.append(
-            f"x goes back from {xs[back[0]]:g} to {xs[back[0] + 1]:g} (x[{back[0] + 1}]); it must not decrease"
+            f"x goes back from {xs[falling[0]]:g} to {xs[falling[0] + 1]:g} (x[{falling[0] + 1}]); it must not decrease"
         )
     if xs[0] == xs[-1]:
         problems.append("all x are the same")
@@ -460,12 +462,12 @@ def iso8608_tracks(
 
     b = finite(track, "iso8608_tracks", "track", True)
     x, left = _rough(road, seed, length, spacing, wavelengths, 2.0)
-    other = _rough(road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0)[1]
+    independent = _rough(road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0)[1]
     lines = np.fft.rfftfreq(len(x) - 1, x[1] - x[0])
     wave = 2 * np.pi * np.maximum(lines, 1e-12) * b
     g = np.minimum(wave * k1(wave), 1.0)
-    both = g * np.fft.rfft(left[:-1]) + np.sqrt(1 - g**2) * np.fft.rfft(other[:-1])
-    h = np.fft.irfft(both, len(x) - 1)
+    spectrum = g * np.fft.rfft(left[:-1]) + np.sqrt(1 - g**2) * np.fft.rfft(independent[:-1])
+    h = np.fft.irfft(spectrum, len(x) - 1)
     right = [*h.tolist(), float(h[0])]
     return tuple(profile(x.tolist(), list(y), order=3, name=f"ISO 8608 {road}, {side}")
                  for side, y in (("left", left.tolist()), ("right", right)))  # type: ignore[return-value]  # fmt: skip
@@ -672,16 +674,16 @@ def banked(
         raise ModelError("terrain banked: x and y must be two rows of numbers of the same length, at least 2")
     wide, fine = finite(width, "banked", "width", True), finite(spacing, "banked", "spacing", True)
     s = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(px), np.diff(py)))])
-    at = np.linspace(0.0, s[-1], max(int(4 * s[-1] / fine), 2))
-    line = np.column_stack([np.interp(at, s, v) for v in (px, py)])
-    ahead = np.gradient(line, at, axis=0)
-    ahead /= np.hypot(*ahead.T)[:, None]
+    stations = np.linspace(0.0, s[-1], max(int(4 * s[-1] / fine), 2))
+    line = np.column_stack([np.interp(stations, s, v) for v in (px, py)])
+    tangents = np.gradient(line, stations, axis=0)
+    tangents /= np.hypot(*tangents.T)[:, None]
     axes = [np.arange(v.min() - wide, v.max() + wide + fine, fine) for v in (px, py)]
-    places = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-    near = cKDTree(line).query(places)[1]
-    away = places - line[near]
-    left = ahead[near, 0] * away[:, 1] - ahead[near, 1] * away[:, 0]
-    h = np.interp(at[near], s, slopes) * np.clip(left, -wide / 2, wide / 2)
+    grid_points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    nearest_index = cKDTree(line).query(grid_points)[1]
+    offsets = grid_points - line[nearest_index]
+    lateral = tangents[nearest_index, 0] * offsets[:, 1] - tangents[nearest_index, 1] * offsets[:, 0]
+    h = np.interp(stations[nearest_index], s, slopes) * np.clip(lateral, -wide / 2, wide / 2)
     return grid(axes[0], axes[1], h.reshape(len(axes[0]), len(axes[1])), name=name)
 
 

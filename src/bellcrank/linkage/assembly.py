@@ -39,25 +39,25 @@ def count_freedoms(plan: Plan) -> Mobility:
     """Counts the degrees of freedom of a chain near its drawn position; raises a ModelError when they do not suit its
     inputs."""
     chain = plan.chain
-    counted = 6 * len(chain.bodies) - sum(6 - FREEDOMS[j.kind] for j in chain.joints) - len(chain.rods)
+    formal_dof = 6 * len(chain.bodies) - sum(6 - FREEDOMS[j.kind] for j in chain.joints) - len(chain.rods)
     solver, frames = Solver(plan), Frames(plan, np.array(plan.drawn)[:, None])
     J = matrix(solver.closing(frames), range(plan.unknowns), 1)[0]
-    drives = np.array([solver.input_slope(frames, i) for i in range(len(plan.inputs))])
-    kept = _independent(J)
-    real = plan.unknowns - len(kept)
-    redundant = tuple(dict.fromkeys(name for i, name in enumerate(plan.names) if i not in kept))
-    mobility = Mobility(counted, real, len(chain.inputs), redundant, tuple(kept))
+    input_jacobian = np.array([solver.input_slope(frames, i) for i in range(len(plan.inputs))])
+    independent_rows = _independent(J)
+    real = plan.unknowns - len(independent_rows)
+    redundant = tuple(dict.fromkeys(name for i, name in enumerate(plan.names) if i not in independent_rows))
+    mobility = Mobility(formal_dof, real, len(chain.inputs), redundant, tuple(independent_rows))
     if real == 0 or real < mobility.inputs:
-        listed = ", ".join(dict.fromkeys(plan.names))
+        constraint_names = ", ".join(dict.fromkeys(plan.names))
         raise ModelError(
             f"over-constrained: {mobility}. "
             f"{'Nothing can move.' if real == 0 else 'There are more inputs than degrees of freedom.'} "
-            f"Constraints: {listed}.",
+            f"Constraints: {constraint_names}.",
             chain.name,
         )
     free = _null_space(J)
-    reach = drives @ free
-    sizes = np.linalg.svd(reach, compute_uv=False)
+    input_motion = input_jacobian @ free
+    sizes = np.linalg.svd(input_motion, compute_uv=False)
     driven = int((sizes > SMALL * max(1.0, sizes[0])).sum())
     if driven < mobility.inputs:
         kinds = " and ".join(i.kind for i in chain.inputs)
@@ -67,7 +67,7 @@ def count_freedoms(plan: Plan) -> Mobility:
             chain.name,
         )
     if real > mobility.inputs:
-        idle = free @ np.linalg.svd(reach)[2][driven:].T
+        idle = free @ np.linalg.svd(input_motion)[2][driven:].T
         raise ModelError(
             f"under-constrained: {mobility}. With the inputs held, these can still move: {_movers(frames, idle)}.",
             chain.name,
@@ -77,16 +77,16 @@ def count_freedoms(plan: Plan) -> Mobility:
 
 def _independent(J: Array) -> list[int]:
     """Rows of an independent set: each row is kept if it adds to those before it."""
-    kept: list[int] = []
+    indices: list[int] = []
     basis = np.zeros((0, J.shape[1]))
     for i, row in enumerate(J):
-        rest = row - basis.T @ (basis @ row)
-        rest = rest - basis.T @ (basis @ rest)
-        size = np.linalg.norm(rest)
+        remainder = row - basis.T @ (basis @ row)
+        remainder = remainder - basis.T @ (basis @ remainder)
+        size = np.linalg.norm(remainder)
         if size > SMALL * max(1e-3, float(np.linalg.norm(row))):
-            kept.append(i)
-            basis = np.vstack([basis, rest / size])
-    return kept
+            indices.append(i)
+            basis = np.vstack([basis, remainder / size])
+    return indices
 
 
 def _null_space(J: Array) -> Array:
@@ -102,9 +102,9 @@ def _movers(frames: Frames, motions: Array) -> str:
     for body in frames.plan.chain.bodies:
         frame = frames.frames[body]
         columns = np.zeros((6, frames.plan.unknowns))
-        for slopes, place in ((frame.turn, 0), (frame.origin.slope, 3)):
+        for slopes, row in ((frame.turn, 0), (frame.origin.slope, 3)):
             for k, v in slopes.items():
-                columns[place : place + 3, k] = [float(np.ravel(x)[0]) for x in v]
+                columns[row : row + 3, k] = [float(np.ravel(x)[0]) for x in v]
         if np.abs(columns @ motions).max(initial=0.0) > 1e-9:
             moving.append(f"'{body}'")
     return ", ".join(moving) or "nothing"
@@ -118,19 +118,19 @@ def assemble(solver: Solver) -> Array:
     plan = solver.plan
     start = np.array(plan.drawn)[:, None]
     zero = [np.zeros(1)] * len(plan.inputs)
-    found = solver.solve(start, zero)
-    if found.converged[0] and np.abs(found.state - start).max() < 0.5:
-        return found.state[:, 0]
-    state, rest = _nearest(solver, start, zero)
-    if np.abs(rest).max() < 1e-12:
+    solution = solver.solve(start, zero)
+    if solution.converged[0] and np.abs(solution.state - start).max() < 0.5:
+        return solution.state[:, 0]
+    state, residuals = _nearest(solver, start, zero)
+    if np.abs(residuals).max() < 1e-12:
         return state
     inputs = plan.chain.inputs
     names = [*(plan.names[i] for i in solver.kept), *(f"input '{inputs[i].kind}'" for i in solver.rows)]
-    size = np.abs(rest)
+    size = np.abs(residuals)
     worst = [i for i in np.argsort(size)[::-1] if size[i] > 0.05 * size.max()][:6]
-    listed = ", ".join(f"{names[i]} by {size[i]:.4g} m" for i in worst)
+    row_text = ", ".join(f"{names[i]} by {size[i]:.4g} m" for i in worst)
     raise ModelError(
-        f"the hard points and lengths cannot be assembled; at the nearest position these stay open: {listed}. "
+        f"the hard points and lengths cannot be assembled; at the nearest position these stay open: {row_text}. "
         "Check the lengths given and the hard points they belong to.",
         plan.chain.name,
     )
@@ -142,19 +142,19 @@ def _nearest(solver: Solver, start: Array, zero: Sequence[Array]) -> tuple[Array
     solver.set_known(state, zero)
 
     def rows(x: Array) -> tuple[Array, Array]:
-        found = solver.system(Frames(solver.plan, x))
-        return column([r.value for r in found], 1)[0], matrix(found, solver.free, 1)[0]
+        equations = solver.system(Frames(solver.plan, x))
+        return column([r.value for r in equations], 1)[0], matrix(equations, solver.free, 1)[0]
 
     g, J = rows(state)
     for _ in range(300):
         H = J.T @ J
-        change = np.zeros(solver.plan.unknowns)
-        change[solver.free] = -np.linalg.solve(H + damping * np.eye(len(H)), J.T @ g)
-        new = solver.moved(state, change[:, None])
+        step = np.zeros(solver.plan.unknowns)
+        step[solver.free] = -np.linalg.solve(H + damping * np.eye(len(H)), J.T @ g)
+        new = solver.moved(state, step[:, None])
         g_new, J_new = rows(new)
         if g_new @ g_new < g @ g:
             state, g, J, damping = new, g_new, J_new, max(damping / 5, 1e-15)
-            if np.abs(change).max() < 1e-14:
+            if np.abs(step).max() < 1e-14:
                 break
         elif (damping := 4 * damping) > 1e8:
             break

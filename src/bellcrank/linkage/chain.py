@@ -117,8 +117,8 @@ class Chain:
     @property
     def outward(self) -> int:
         """Sign of the base's second axis that points away from the middle of the vehicle on this side."""
-        left = AXES[self.axes][1]
-        return {"left": left, "right": -left}.get(self.side, left)
+        left_sign = AXES[self.axes][1]
+        return {"left": left_sign, "right": -left_sign}.get(self.side, left_sign)
 
     @property
     def both(self) -> bool:
@@ -142,12 +142,12 @@ class Chain:
         """The same linkage drawn with hard points elsewhere; coordinates may be arrays, one entry for each variant."""
         points = {n: replace(p, at=places.get(n, p.at)) for n, p in self.points.items()}
 
-        def axis(old: Point | None, ends: tuple[str, str] | None) -> Any:
-            if old is None or ends is None or not places.keys() & set(ends):
+        def axis(old: Point | None, point_names: tuple[str, str] | None) -> Any:
+            if old is None or point_names is None or not places.keys() & set(point_names):
                 return old
-            drawn = between(*(self.points[e].at for e in ends))
+            drawn = between(*(self.points[e].at for e in point_names))
             sense = 1 if sum(x * y for x, y in zip(drawn, old, strict=True)) > 0 else -1  # a mirror may have turned it
-            return tuple(sense * x for x in between(*(points[e].at for e in ends)))
+            return tuple(sense * x for x in between(*(points[e].at for e in point_names)))
 
         joints = tuple(
             replace(j, axis=axis(j.axis, j.through), axis_2=axis(j.axis_2, j.through_2)) for j in self.joints
@@ -171,8 +171,10 @@ class Chain:
             replace(j, axis=_turned(j.axis, j.kind != "prismatic"), axis_2=_turned(j.axis_2, True)) for j in self.joints
         )
         points = {n: replace(p, at=(p.at[0], -p.at[1], p.at[2])) for n, p in self.points.items()}
-        ends = [i.points[::-1] if i.kind == "roll" else i.points for i in self.inputs]  # roll keeps its sense
-        inputs = tuple(replace(i, axis=_turned(i.axis, True), points=p) for i, p in zip(self.inputs, ends, strict=True))
+        input_points = [i.points[::-1] if i.kind == "roll" else i.points for i in self.inputs]  # roll keeps its sense
+        inputs = tuple(
+            replace(i, axis=_turned(i.axis, True), points=p) for i, p in zip(self.inputs, input_points, strict=True)
+        )
         return replace(self, points=points, joints=joints, side=side, inputs=inputs)
 
 
@@ -196,27 +198,29 @@ def check_chain(chain: Chain) -> None:
     if len(bodies) != len(chain.bodies) + 1:
         problems.append(f"two bodies have the same name, or one is called '{BASE}': {', '.join(chain.bodies)}.")
 
-    def known(what: str, name: str, names: Mapping[str, object] | set[str], kind: str) -> None:
+    def known(label: str, name: str, names: Mapping[str, object] | set[str], kind: str) -> None:
         if name not in names:
-            listed = ", ".join(sorted(names))
-            problems.append(f"{what}: no {kind} is called '{name}'.{did_you_mean(name, names)} There are: {listed}.")
+            available = ", ".join(sorted(names))
+            problems.append(
+                f"{label}: no {kind} is called '{name}'.{did_you_mean(name, names)} There are: {available}."
+            )
 
     carriers = bodies | {r.name for r in chain.rods}  # a spring may sit on a rod
     for name, p in chain.points.items():
         known(f"hard point '{name}'", p.body, carriers, "body")
     for j in chain.joints:
-        what = f"joint '{j.name}'"
+        label = f"joint '{j.name}'"
         if j.kind not in FREEDOMS:
-            problems.append(f"{what}: the kind '{j.kind}' is not known; it is one of {', '.join(FREEDOMS)}, or a rod.")
+            problems.append(f"{label}: the kind '{j.kind}' is not known; it is one of {', '.join(FREEDOMS)}, or a rod.")
         elif j.kind != "spherical" and (j.axis is None or _size(j.axis) == 0):
-            problems.append(f"{what}: a {j.kind} joint needs an axis other than zero, given {j.axis}.")
+            problems.append(f"{label}: a {j.kind} joint needs an axis other than zero, given {j.axis}.")
         elif j.kind == "universal" and (j.axis_2 is None or _size(j.axis_2) == 0):
-            problems.append(f"{what}: a universal joint needs a second axis, given {j.axis_2}.")
+            problems.append(f"{label}: a universal joint needs a second axis, given {j.axis_2}.")
         for body in (j.first, j.second):
-            known(what, body, bodies, "body")
-        known(what, j.at, chain.points, "hard point")
+            known(label, body, bodies, "body")
+        known(label, j.at, chain.points, "hard point")
         if j.first == j.second:
-            problems.append(f"{what} ties '{j.first}' to itself.")
+            problems.append(f"{label} ties '{j.first}' to itself.")
     for r in chain.rods:
         for end in (r.first, r.second):
             known(f"rod '{r.name}'", end, chain.points, "hard point")

@@ -75,8 +75,8 @@ class Give:
 
     def moved(self, load: Array) -> Array:
         """Displacement and rotation by a load, force and moment at the wheel centre, of any size."""
-        found = self.compliance @ load
-        return np.asarray(found - self.bends.T @ _bent(self.curves, self._deflected(load))[0])
+        displacement = self.compliance @ load
+        return np.asarray(displacement - self.bends.T @ _bent(self.curves, self._deflected(load))[0])
 
     def _deflected(self, load: Array) -> Array:
         """The deflections d of the curves: with the forces f = -p(d), for which d = B F + E f, the energy f E f/2 plus
@@ -84,15 +84,17 @@ class Give:
         free = self.bends @ load
         d, force = free, np.zeros(len(free))
         for _ in range(ITERATIONS):
-            bent, stiffness = _bent(self.curves, d)
-            if np.abs(self.softness @ (force + bent)).max(initial=0.0) <= EXACT * np.abs(free).max(initial=0.0):
+            curve_forces, stiffness = _bent(self.curves, d)
+            if np.abs(self.softness @ (force + curve_forces)).max(initial=0.0) <= EXACT * np.abs(free).max(initial=0.0):
                 return d
-            step = -np.linalg.solve(np.eye(len(d)) + stiffness[:, None] * self.softness, force + bent)
-            moves = self.softness @ step
+            step = -np.linalg.solve(np.eye(len(d)) + stiffness[:, None] * self.softness, force + curve_forces)
+            deflection_step = self.softness @ step
             low, high = 0.0, 1.0
-            while high - low > SEARCH and self._climbs(force + high * step, d + high * moves, moves):
+            while high - low > SEARCH and self._climbs(
+                force + high * step, d + high * deflection_step, deflection_step
+            ):
                 middle = (low + high) / 2
-                if self._climbs(force + middle * step, d + middle * moves, moves):
+                if self._climbs(force + middle * step, d + middle * deflection_step, deflection_step):
                     high = middle
                 else:
                     low = middle
@@ -100,9 +102,9 @@ class Give:
             d = free + self.softness @ force
         raise ModelError("the balance of forces of the bushes with curves was not found")
 
-    def _climbs(self, force: Array, d: Array, moves: Array) -> bool:
+    def _climbs(self, force: Array, d: Array, direction: Array) -> bool:
         """Whether the energy stiffnesses ahead."""
-        return bool((force + _bent(self.curves, d)[0]) @ moves > 0)
+        return bool((force + _bent(self.curves, d)[0]) @ direction > 0)
 
     def under(self, force: Array, arm: Array, moment: Array | None = None) -> Array:
         """Displacement of the wheel centre and rotation by a small force at an arm from it."""
@@ -138,32 +140,39 @@ def give(linkage: Any, pose: Pose, bushes: Mapping[str, Bush], springs: Springs 
     chain: Chain = linkage.chain
     if "roll" in linkage.inputs:
         raise ModelError("bushes are those of one wheel; this is a solid axle", chain.name)
-    found = _Stiffness(chain, Places(chain, pose), bushes)
-    base, wanted = found.K.copy(), found.carrier
+    stiffness = _Stiffness(chain, Places(chain, pose), bushes)
+    base, carrier_rows = stiffness.K.copy(), stiffness.carrier
     for points, k in (springs or {}).values():
-        found.spring(points, k)
-    G, lifted = np.array(found.held), np.zeros(len(found.held))
-    lifted[found.travel] = 1.0
+        stiffness.spring(points, k)
+    G, unit_travel = np.array(stiffness.held), np.zeros(len(stiffness.held))
+    unit_travel[stiffness.travel] = 1.0
     _, sizes, Vt = np.linalg.svd(G)
     Z = Vt[int((sizes > RANK * sizes[0]).sum()) :].T
-    rows = np.array([*wanted, *(row for row, _, _ in found.curved)])
-    soft = rows @ Z @ _solved(chain, found, Z, found.K, Z.T @ rows.T)
-    along = np.linalg.lstsq(G, lifted, rcond=RANK)[0]
-    along = along - Z @ _solved(chain, found, Z, base, Z.T @ base @ along)
-    names, curves = tuple(name for _, name, _ in found.curved), tuple(hinges for _, _, hinges in found.curved)
-    return Give(soft[:6, :6], float(along @ base @ along), curves, soft[6:, :6], soft[6:, 6:], names)
+    rows = np.array([*carrier_rows, *(row for row, _, _ in stiffness.curved)])
+    flexibility = rows @ Z @ _solved(chain, stiffness, Z, stiffness.K, Z.T @ rows.T)
+    travel_motion = np.linalg.lstsq(G, unit_travel, rcond=RANK)[0]
+    travel_motion = travel_motion - Z @ _solved(chain, stiffness, Z, base, Z.T @ base @ travel_motion)
+    names, curves = tuple(name for _, name, _ in stiffness.curved), tuple(hinges for _, _, hinges in stiffness.curved)
+    return Give(
+        flexibility[:6, :6],
+        float(travel_motion @ base @ travel_motion),
+        curves,
+        flexibility[6:, :6],
+        flexibility[6:, 6:],
+        names,
+    )
 
 
-def _solved(chain: Chain, found: _Stiffness, Z: Array, K: Array, loads: Array) -> Array:
+def _solved(chain: Chain, stiffness: _Stiffness, Z: Array, K: Array, loads: Array) -> Array:
     """Movements that joints leave, on the stiffness under loads; what nothing holds is reported."""
     if not Z.shape[1]:
         return loads
     reduced = Z.T @ K @ Z
     sizes, shapes = np.linalg.eigh((reduced + reduced.T) / 2)
     if sizes[0] <= LOOSE * sizes[-1]:
-        moves = np.abs(Z @ shapes[:, 0]).reshape(-1, 6).max(axis=1)
+        motion = np.abs(Z @ shapes[:, 0]).reshape(-1, 6).max(axis=1)
         raise ModelError(
-            f"the bushes leave '{found.bodies[int(np.argmax(moves))]}' free to move: give them stiffness in all "
+            f"the bushes leave '{stiffness.bodies[int(np.argmax(motion))]}' free to move: give them stiffness in all "
             "directions that no other joint holds",
             chain.name,
         )
@@ -173,18 +182,18 @@ def _solved(chain: Chain, found: _Stiffness, Z: Array, K: Array, loads: Array) -
 class _Stiffness:
     """Stiffness and constraints of all bodies about the wheel centre."""
 
-    def __init__(self, chain: Chain, place: Places, bushes: Mapping[str, Bush]) -> None:
-        self.chain, self.place, self.bushes = chain, place, bushes
-        ends = places_of(chain)
-        soft = {ends[name].part for name in bushes}
-        self.bodies = [*chain.bodies, *(r.name for r in chain.rods if r.name in soft)]
-        self.centre = place.point(chain.wheel_centre)
+    def __init__(self, chain: Chain, posed_bodies: Places, bushes: Mapping[str, Bush]) -> None:
+        self.chain, self.place, self.bushes = chain, posed_bodies, bushes
+        mounts = places_of(chain)
+        bushed_parts = {mounts[name].part for name in bushes}
+        self.bodies = [*chain.bodies, *(r.name for r in chain.rods if r.name in bushed_parts)]
+        self.centre = posed_bodies.point(chain.wheel_centre)
         n = 6 * len(self.bodies)
         self.K = np.zeros((n, n))
         self.held: list[Array] = []
         self.curved: list[tuple[Array, tuple[str, int], Hinges]] = []
         for name, bush in bushes.items():
-            self._bush(name, ends[name], bush, place.point(name))
+            self._bush(name, mounts[name], bush, posed_bodies.point(name))
         for joint in chain.joints:
             self._joint(joint)
         for rod in chain.rods:
@@ -192,62 +201,65 @@ class _Stiffness:
         self.carrier = np.vstack(self._moves(chain.carrier, self.centre))
         self.travel = len(self.held)
         self.held.append(self.carrier[2])
-        for given in chain.inputs:
-            if given.kind == "rack":
-                drawn = next(p.at for p in chain.points.values() if p.body == given.body)
-                self.held.append(np.array(unit(given.axis)) @ self._moves(given.body, place.at(given.body, drawn))[0])
+        for chain_input in chain.inputs:
+            if chain_input.kind == "rack":
+                drawn = next(p.at for p in chain.points.values() if p.body == chain_input.body)
+                self.held.append(
+                    np.array(unit(chain_input.axis))
+                    @ self._moves(chain_input.body, posed_bodies.at(chain_input.body, drawn))[0]
+                )
 
-    def _moves(self, body: str, at: Array) -> tuple[Array, Array]:
+    def _moves(self, body: str, point: Array) -> tuple[Array, Array]:
         """Displacement of a point of a body and its rotation, over all displacements."""
-        u, turn = np.zeros((3, 6 * len(self.bodies))), np.zeros((3, 6 * len(self.bodies)))
+        u, rotation = np.zeros((3, 6 * len(self.bodies))), np.zeros((3, 6 * len(self.bodies)))
         if body != BASE:
             i = 6 * self.bodies.index(body)
-            x, y, z = at - self.centre
+            x, y, z = point - self.centre
             u[:, i : i + 3] = np.eye(3)
             u[:, i + 3 : i + 6] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
-            turn[:, i + 3 : i + 6] = np.eye(3)
-        return u, turn
+            rotation[:, i + 3 : i + 6] = np.eye(3)
+        return u, rotation
 
-    def _apart(self, first: str, second: str, at: Array) -> tuple[Array, Array]:
-        a, b = self._moves(first, at), self._moves(second, at)
+    def _apart(self, first: str, second: str, point: Array) -> tuple[Array, Array]:
+        a, b = self._moves(first, point), self._moves(second, point)
         return b[0] - a[0], b[1] - a[1]
 
-    def _bush(self, name: str, end: _End, bush: Bush, at: Array) -> None:
+    def _bush(self, name: str, end: _End, bush: Bush, point: Array) -> None:
         x, y, z = (self.place.direction(end.part, tuple(a)) for a in bush.axes)
         R = np.array([x, y, z])
-        B = np.vstack([R @ m for m in self._apart(end.first, end.second, at)])
+        B = np.vstack([R @ m for m in self._apart(end.first, end.second, point)])
         self.K += B.T @ bush.stiffness @ B
         self.curved += [(B[i], (name, i + 1), hinges) for i, hinges in bush.curves.items()]
 
     def _joint(self, joint: Joint) -> None:
         points = on_joint(self.chain, joint) if joint.kind in ELASTIC else []
-        soft = [p for p in points if p in self.bushes]
-        if soft:  # of a hinge, its other end is a ball
+        bushed_points = [p for p in points if p in self.bushes]
+        if bushed_points:  # of a hinge, its other end is a ball
             for p in points:
-                if p not in soft:
+                if p not in bushed_points:
                     self.held += list(self._apart(joint.first, joint.second, self.place.point(p))[0])
             return
-        at = self.place.at(joint.second, self.chain.place(joint.at))
-        u, turn = self._apart(joint.first, joint.second, at)
+        point = self.place.at(joint.second, self.chain.place(joint.at))
+        u, rotation = self._apart(joint.first, joint.second, point)
         forces, moments = directions(joint, self.place, self.chain)
-        self.held += [f @ u for f in forces] + [m @ turn for m in moments]
+        self.held += [f @ u for f in forces] + [m @ rotation for m in moments]
 
     def _rod(self, rod: Rod) -> None:
         a, b = self.place.point(rod.first), self.place.point(rod.second)
         homes = [self.chain.points[p].body for p in (rod.first, rod.second)]
-        along = (a - b) / np.linalg.norm(a - b)
+        direction = (a - b) / np.linalg.norm(a - b)
         if rod.name not in self.bodies:
-            self.held.append(along @ (self._moves(homes[1], b)[0] - self._moves(homes[0], a)[0]))
+            self.held.append(direction @ (self._moves(homes[1], b)[0] - self._moves(homes[0], a)[0]))
             return
-        spins = 0.0
-        for at, home, point in ((a, homes[0], rod.first), (b, homes[1], rod.second)):
+        spin_stiffness = 0.0
+        for position, home, point in ((a, homes[0], rod.first), (b, homes[1], rod.second)):
             if point in self.bushes:
                 R = np.array([self.place.direction(rod.name, tuple(x)) for x in self.bushes[point].axes])
-                spins += float((R @ along) @ self.bushes[point].stiffness[3:, 3:] @ (R @ along))
+                spin_stiffness += float((R @ direction) @ self.bushes[point].stiffness[3:, 3:] @ (R @ direction))
             else:
-                self.held += list(self._apart(home, rod.name, at)[0])
-        if not spins > 0:  # idle: nothing turns it about itself
-            self.held.append(along @ self._moves(rod.name, a)[1])
+                self.held += list(self._apart(home, rod.name, position)[0])
+        if not spin_stiffness > 0:  # idle: nothing turns it about itself
+            self.held.append(direction @ self._moves(rod.name, a)[1])
 
     def spring(self, points: tuple[str, str], k: float) -> None:
         a, b = (self.place.point(p) for p in points)
@@ -256,14 +268,14 @@ class _Stiffness:
 
     def _point(self, name: str) -> Array:
         """Displacement of a hard point; one on a rod without bushes moves with its ends, without spin."""
-        body, at = self.chain.points[name].body, self.place.point(name)
+        body, position = self.chain.points[name].body, self.place.point(name)
         if body in self.bodies or body == BASE:
-            return self._moves(body, at)[0]
+            return self._moves(body, position)[0]
         rod = next(r for r in self.chain.rods if r.name == body)
         (a, u), (b, v) = ((self.place.point(p), self._point(p)) for p in (rod.first, rod.second))
         e = (b - a) / np.linalg.norm(b - a)
-        turn = np.cross(e, (v - u).T).T / np.linalg.norm(b - a)
-        return np.asarray(u + np.cross(turn.T, at - a).T)
+        rotation = np.cross(e, (v - u).T).T / np.linalg.norm(b - a)
+        return np.asarray(u + np.cross(rotation.T, position - a).T)
 
 
 # ---- where bushes may stand
@@ -271,26 +283,26 @@ class _Stiffness:
 
 def on_joint(chain: Chain, joint: Joint) -> list[str]:
     """The hard points of a joint: where it is and, of a hinge, others of the same body on its axis."""
-    found = [joint.at]
+    names = [joint.at]
     if joint.kind == "revolute" and joint.axis is not None:
-        here, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))
+        origin, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))
         for name, p in chain.points.items():
-            away = np.array(p.at) - here
-            far = float(away @ a)
-            on_it = abs(far) > ON_AXIS and float(np.linalg.norm(away - far * a)) < ON_AXIS
-            if name != joint.at and p.body == chain.points[joint.at].body and on_it:
-                found.append(name)
-    return found[:2]
+            offset = np.array(p.at) - origin
+            distance = float(offset @ a)
+            is_on_axis = abs(distance) > ON_AXIS and float(np.linalg.norm(offset - distance * a)) < ON_AXIS
+            if name != joint.at and p.body == chain.points[joint.at].body and is_on_axis:
+                names.append(name)
+    return names[:2]
 
 
 def axial(chain: Chain, bushes: Mapping[str, Bush]) -> dict[str, float]:
     """Stiffness of bushes along the axes of their hinges or rods, N/m."""
-    found = {}
+    stiffnesses = {}
     for name, end in places_of(chain).items():
         if name in bushes:
             a = bushes[name].axes @ end.axis
-            found[name] = float(a @ bushes[name].stiffness[:3, :3] @ a)
-    return found
+            stiffnesses[name] = float(a @ bushes[name].stiffness[:3, :3] @ a)
+    return stiffnesses
 
 
 def _ends(chain: Chain) -> Iterator[tuple[str, _End]]:
@@ -308,12 +320,12 @@ def _ends(chain: Chain) -> Iterator[tuple[str, _End]]:
 
 def places_of(chain: Chain) -> dict[str, _End]:
     """Hard points at which a bush may stand: of hinges, balls and rods, one to a point."""
-    found: dict[str, _End] = {}
-    twice: set[str] = set()
+    mounts: dict[str, _End] = {}
+    shared_points: set[str] = set()
     for point, end in _ends(chain):
-        twice |= {point} & set(found)
-        found[point] = end
-    return {p: end for p, end in found.items() if p not in twice}
+        shared_points |= {point} & set(mounts)
+        mounts[point] = end
+    return {p: end for p, end in mounts.items() if p not in shared_points}
 
 
 def make_bush(
@@ -332,10 +344,12 @@ def make_bush(
     nine row by row; `coupling`: force over rotation (N/rad), nine. Its first axis is `axis`, else that of the hinge,
     the line of the rod, or for a ball the base's first; the third lies towards `up`, else the base's third. `first`,
     `second`, `third`: curves of force over deflection along the axes (m, N), added to the stiffness."""
-    ends = places_of(chain)
-    if at not in ends:
-        listed = ", ".join(ends) or "none"
-        raise ModelError(f"no bush can stand at '{at}'.{did_you_mean(at, ends)} It may at: {listed}.", chain.name)
+    mounts = places_of(chain)
+    if at not in mounts:
+        mount_names = ", ".join(mounts) or "none"
+        raise ModelError(
+            f"no bush can stand at '{at}'.{did_you_mean(at, mounts)} It may at: {mount_names}.", chain.name
+        )
     K = np.zeros((6, 6))
     K[:3, :3], K[3:, 3:] = _square(at, "stiffness", stiffness), _square(at, "rotation", rotation)
     if coupling is not None:
@@ -347,10 +361,10 @@ def make_bush(
             at_zero, hinges = _curve(f"{word} of the bush '{at}'", points, K[i, i], chain.name)
             K[i, i] += at_zero
             curves |= {i: hinges} if hinges else {}
-    least, largest = (float(x) for x in np.linalg.eigvalsh((K + K.T) / 2)[[0, -1]])
-    if np.abs(K - K.T).max() > 1e-9 * max(largest, 1e-300) or least < -1e-9 * largest:
+    smallest, largest = (float(x) for x in np.linalg.eigvalsh((K + K.T) / 2)[[0, -1]])
+    if np.abs(K - K.T).max() > 1e-9 * max(largest, 1e-300) or smallest < -1e-9 * largest:
         raise ModelError(f"the stiffness of the bush '{at}' must be symmetric and nowhere negative", chain.name)
-    e1 = ends[at].axis if axis is None else np.array(axis, float)
+    e1 = mounts[at].axis if axis is None else np.array(axis, float)
     e3 = np.array([0.0, 0.0, 1.0] if up is None else up, float)
     if not np.linalg.norm(np.cross(e1, e3)) > 1e-6 * np.linalg.norm(e1) * np.linalg.norm(e3):
         if up is not None or not e1.any():
@@ -361,7 +375,7 @@ def make_bush(
     return Bush(K, np.array([e1, e2, np.cross(e1, e2)]), curves)
 
 
-def _curve(called: str, points: Pairs, stiffness: float, name: str) -> tuple[float, Hinges]:
+def _curve(label: str, points: Pairs, stiffness: float, name: str) -> tuple[float, Hinges]:
     """The stiffness of a curve at zero, the mean of both sides, and what it adds to that. A curve that begins at zero
     is the same on both sides; past its ends it continues with the stiffness there."""
     x, force = np.array(points, float).T
@@ -369,24 +383,28 @@ def _curve(called: str, points: Pairs, stiffness: float, name: str) -> tuple[flo
         x, force = np.concatenate([-x[:0:-1], x]), np.concatenate([-force[:0:-1], force])
     if not x[0] < 0 < x[-1] or abs(np.interp(0.0, x, force)) > 1e-9 * np.abs(force).max():
         raise ModelError(
-            f"{called} must have no force at no deflection: pairs on both sides of zero, or from [0, 0] on", name
+            f"{label} must have no force at no deflection: pairs on both sides of zero, or from [0, 0] on", name
         )
     i = int(np.searchsorted(x, 0.0))
     if x[i] > 0:
         x, force = np.insert(x, i, 0.0), np.insert(force, i, 0.0)
     stiffnesses = np.diff(force) / np.diff(x)
     if stiffnesses.min() < 0 or stiffnesses.min() + stiffness <= 0:
-        raise ModelError(f"{called} must rise, or with a stiffness along that axis not fall", name)
+        raise ModelError(f"{label} must rise, or with a stiffness along that axis not fall", name)
     zero = float(stiffnesses[i - 1] + stiffnesses[i]) / 2
-    found = []
-    for side, at, own in ((1, x[i:], stiffnesses[i:]), (-1, x[i::-1], stiffnesses[i - 1 :: -1])):
-        found += [Hinge(float(a), float(c), side) for a, c in zip(at, np.diff(own, prepend=zero), strict=False) if c]
-    return zero, tuple(found)
+    steps = []
+    for side, deflections, side_stiffnesses in ((1, x[i:], stiffnesses[i:]), (-1, x[i::-1], stiffnesses[i - 1 :: -1])):
+        steps += [
+            Hinge(float(a), float(c), side)
+            for a, c in zip(deflections, np.diff(side_stiffnesses, prepend=zero), strict=False)
+            if c
+        ]
+    return zero, tuple(steps)
 
 
-def _square(at: str, what: str, given: Sequence[float]) -> Array:
-    if len(given) not in ((9,) if what == "coupling" else (3, 9)):
-        count = "nine numbers" if what == "coupling" else "three numbers, or nine"
-        raise ModelError(f"{what} of the bush '{at}' must be {count}, given {len(given)}")
-    values = np.array(given, float)
-    return np.diag(values) if len(given) == 3 else values.reshape(3, 3)
+def _square(point_name: str, label: str, numbers: Sequence[float]) -> Array:
+    if len(numbers) not in ((9,) if label == "coupling" else (3, 9)):
+        count = "nine numbers" if label == "coupling" else "three numbers, or nine"
+        raise ModelError(f"{label} of the bush '{point_name}' must be {count}, given {len(numbers)}")
+    values = np.array(numbers, float)
+    return np.diag(values) if len(numbers) == 3 else values.reshape(3, 3)

@@ -47,10 +47,10 @@ HARD_POINTS = Collection("hard-point file", "bellcrank.linkage")
 LENGTHS = ("wheelbase", "cg_height", "tyre_radius", "travel_low", "travel_high")
 
 
-def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
+def read_sheet(source: Any, kind: str | None = None, **statements: Any) -> Sheet:
     """A `Sheet` from a path or a mapping; keywords (units=, axes=, side= ...) add to what it states."""
     if isinstance(source, Mapping):
-        data, where = dict(source), "the hard points given"
+        data, source_name = dict(source), "the hard points given"
         if "points" not in data:  # a bare mapping of points, with statements next to them
             points = {k: data.pop(k) for k in list(data) if k not in KEYS}
             data["points"] = points
@@ -58,13 +58,13 @@ def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
         path = existing(source) if Path(source).suffix else Path(source)
         if not path.suffix and not path.exists():
             path = shipped(str(source))
-        data, where = read_file(path), str(source)
+        data, source_name = read_file(path), str(source)
     else:
         raise ModelError(f"hard points are a dict or the path of a .toml or .csv file, given {type(source).__name__}")
-    data |= {k: v for k, v in given.items() if v is not None}
+    data |= {k: v for k, v in statements.items() if v is not None}
     data.setdefault("kind", kind)
     data.setdefault("name", Path(source).stem if isinstance(source, str | Path) else (data["kind"] or "linkage"))
-    return _Reader(data, where).sheet(kind)
+    return _Reader(data, source_name).sheet(kind)
 
 
 def shipped(name: str | None = None) -> Any:
@@ -130,10 +130,10 @@ def _csv(text: str, path: Path) -> dict[str, Any]:
 def _metres(unit: str) -> float | None:
     """A length unit in m."""
     try:
-        found = unit_system("mks").parse_unit(unit)
+        parsed = unit_system("mks").parse_unit(unit)
     except (ModelError, ValueError, ArithmeticError):
         return None
-    return float(found.to_equation(1.0)) if found.dimension == LENGTH else None
+    return float(parsed.to_equation(1.0)) if parsed.dimension == LENGTH else None
 
 
 def _two_names(value: Any) -> bool:
@@ -143,8 +143,8 @@ def _two_names(value: Any) -> bool:
 class _Reader:
     """Reads statements and collects everything that is wrong with them."""
 
-    def __init__(self, data: dict[str, Any], where: str) -> None:
-        self.data, self.where = data, where
+    def __init__(self, data: dict[str, Any], source_name: str) -> None:
+        self.data, self.where = data, source_name
         self.problems: list[str] = []
         self.metre: float | None = 1.0  # None: not stated, lengths have their own
 
@@ -158,9 +158,9 @@ class _Reader:
         for key in data:
             if key not in KEYS:
                 self._wrong(f"'{key}' is not a statement of a hard-point file.{did_you_mean(key, KEYS)}")
-        found = self._choice("kind", (*KINDS, "chain"))
-        if kind is not None and found is not None and found != kind:
-            self._wrong(f"kind = '{found}' was given to {kind}().")
+        stated_kind = self._choice("kind", (*KINDS, "chain"))
+        if kind is not None and stated_kind is not None and stated_kind != kind:
+            self._wrong(f"kind = '{stated_kind}' was given to {kind}().")
         axes, side = self._choice("axes", tuple(AXES)), self._choice("side", SIDES)
         self._units()
         points = {n: self._vector(f"hard point '{n}'", v, True) for n, v in self._mapping("points").items()}
@@ -168,7 +168,7 @@ class _Reader:
             self._wrong("there are no hard points.")
         sheet = Sheet(
             str(data["name"]),
-            found or "chain",
+            stated_kind or "chain",
             axes or "ISO 8855",
             side or SIDES[0],
             points,
@@ -192,45 +192,45 @@ class _Reader:
             value = self._wrong(f"{key} must be a table of names, given {value!r}.", {})
         return value
 
-    def _choice(self, key: str, allowed: tuple[str, ...]) -> Any:
+    def _choice(self, key: str, choices: tuple[str, ...]) -> Any:
         value = self.data.get(key)
-        listed = ", ".join(f"'{a}'" for a in allowed)
+        choice_text = ", ".join(f"'{a}'" for a in choices)
         if value is None:
-            return self._wrong(f"{key} is not stated in {self.where}; it is one of {listed}.")
-        for a in allowed:
+            return self._wrong(f"{key} is not stated in {self.where}; it is one of {choice_text}.")
+        for a in choices:
             if str(value).lower() == a.lower():
                 return a
-        guess = did_you_mean(str(value), allowed)
-        return self._wrong(f"{key} = {value!r} is not known; it is one of {listed}.{guess}")
+        guess = did_you_mean(str(value), choices)
+        return self._wrong(f"{key} = {value!r} is not known; it is one of {choice_text}.{guess}")
 
     def _units(self) -> Any:
-        given = self.data.get("units")
-        if given is None:
+        unit_spec = self.data.get("units")
+        if unit_spec is None:
             self.metre = None
             return
-        units = [_metres(str(text)) for text in (given if isinstance(given, list | tuple) else [given])]
+        units = [_metres(str(text)) for text in (unit_spec if isinstance(unit_spec, list | tuple) else [unit_spec])]
         lengths = [unit for unit in units if unit is not None]
         if len(lengths) == 1:
             self.metre = lengths[0]
         else:
-            self._wrong(f"units = {given!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
+            self._wrong(f"units = {unit_spec!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
 
-    def _number(self, what: str, value: Any) -> Any:
+    def _number(self, label: str, value: Any) -> Any:
         number = number_of(value) if isinstance(value, str) else real(value)  # the cells of a CSV file are text
         if number is None:
-            return self._wrong(f"{what}: {displayed(value)} is not a number.", 0.0)
-        return number if math.isfinite(number) else self._wrong(f"{what}: {value!r} is not finite.", 0.0)
+            return self._wrong(f"{label}: {displayed(value)} is not a number.", 0.0)
+        return number if math.isfinite(number) else self._wrong(f"{label}: {value!r} is not finite.", 0.0)
 
-    def _length(self, what: str, value: Any) -> float:
-        found, metre = WITH_UNIT.fullmatch(value) if isinstance(value, str) else None, self.metre
-        if found is not None and number_of(value) is None:
-            value, metre = found[1], _metres(found[2])
+    def _length(self, label: str, value: Any) -> float:
+        match, metre = WITH_UNIT.fullmatch(value) if isinstance(value, str) else None, self.metre
+        if match is not None and number_of(value) is None:
+            value, metre = match[1], _metres(match[2])
             if metre is None:
-                given = f"'{found[1]} {found[2]}'"
-                return float(self._wrong(f"{what}: {given} is not a length; write for instance '{found[1]} mm'.", 0.0))
+                text = f"'{match[1]} {match[2]}'"
+                return float(self._wrong(f"{label}: {text} is not a length; write for instance '{match[1]} mm'.", 0.0))
         elif metre is None:
             metre = self._unstated()
-        x: float = self._number(what, value)
+        x: float = self._number(label, value)
         inverse = 1.0 / metre
         return x / inverse if inverse == round(inverse) else x * metre  # 768 mm is 0.768 m, to the last digit
 
@@ -243,11 +243,11 @@ class _Reader:
         )
         return 1.0
 
-    def _vector(self, what: str, value: Any, length: bool = False) -> Point:
+    def _vector(self, label: str, value: Any, length: bool = False) -> Point:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 3:
-            value = self._wrong(f"{what}: three coordinates are needed, given {value!r}.", (0.0, 0.0, 0.0))
+            value = self._wrong(f"{label}: three coordinates are needed, given {value!r}.", (0.0, 0.0, 0.0))
         read = self._length if length else self._number
-        x, y, z = (read(what, c) for c in value)
+        x, y, z = (read(label, c) for c in value)
         return x, y, z
 
     def _struts(self) -> tuple[Strut, ...]:
@@ -257,14 +257,14 @@ class _Reader:
                 s = {"between": s}
             for key in s:
                 if key not in ("between", "stiffness", "damping"):
-                    known = "between, stiffness (N/m) and damping (N s/m)"
-                    self._wrong(f"strut '{name}': '{key}' is not known; it has {known}.")
-            ends = self._pair(s)
-            if len(ends) != 2:
+                    allowed_keys = "between, stiffness (N/m) and damping (N s/m)"
+                    self._wrong(f"strut '{name}': '{key}' is not known; it has {allowed_keys}.")
+            end_names = self._pair(s)
+            if len(end_names) != 2:
                 self._wrong(f"strut '{name}': between must be two hard points, given {s.get('between')!r}.")
                 continue
             values = [None if k not in s else self._number(f"strut '{name}'", s[k]) for k in ("stiffness", "damping")]
-            struts.append(Strut(name, (ends[0], ends[1]), *values))
+            struts.append(Strut(name, (end_names[0], end_names[1]), *values))
         return tuple(struts)
 
     def _rack(self) -> Any:
@@ -315,49 +315,49 @@ class _Reader:
             entries = [(n or unnamed.format(i), e) for i, (n, e) in enumerate(zip(names, value, strict=True), 1)]
         else:
             entries = self._wrong(f"{key} must be a list of tables, or a table of names, given {value!r}.", [])
-        found = []
+        tables = []
         for name, e in entries:
             if isinstance(e, Sequence) and not isinstance(e, str):
                 e = {"between": e}
             if isinstance(e, Mapping):
-                found.append((str(name), e))
+                tables.append((str(name), e))
             else:
                 self._wrong(f"{key}: '{name}' must be a table with what it is between, given {e!r}.")
-        return found
+        return tables
 
     @staticmethod
     def _pair(entry: Mapping[str, Any]) -> list[str]:
-        ends = entry.get("between", ())
-        return [str(x) for x in ends] if isinstance(ends, Sequence) and not isinstance(ends, str) else [ends]
+        names = entry.get("between", ())
+        return [str(x) for x in names] if isinstance(names, Sequence) and not isinstance(names, str) else [names]
 
     def _joints(self, points: Mapping[str, Point]) -> tuple[Joint, ...]:
         joints = []
         for name, j in self._listed("joints", "joint {}"):
-            ends = self._pair(j)
-            if len(ends) != 2 or "kind" not in j or "at" not in j:
+            body_names = self._pair(j)
+            if len(body_names) != 2 or "kind" not in j or "at" not in j:
                 self._wrong(f"joint '{name}': it needs kind, between (two bodies) and at (a hard point).")
                 continue
             axes = [self._axis(f"joint '{name}'", j.get(k), points) for k in ("axis", "axis_2")]
-            named = [tuple(j[k]) if _two_names(j.get(k)) else None for k in ("axis", "axis_2")]
-            joints.append(Joint(name, str(j["kind"]), ends[0], ends[1], str(j["at"]), *axes, *named))
+            axis_points = [tuple(j[k]) if _two_names(j.get(k)) else None for k in ("axis", "axis_2")]
+            joints.append(Joint(name, str(j["kind"]), body_names[0], body_names[1], str(j["at"]), *axes, *axis_points))
         return tuple(joints)
 
-    def _axis(self, what: str, value: Any, points: Mapping[str, Point]) -> Any:
+    def _axis(self, label: str, value: Any, points: Mapping[str, Point]) -> Any:
         """A direction: three numbers, or two hard points."""
         if value is None:
             return None
         if _two_names(value):
             if any(v not in points for v in value):
-                return self._wrong(f"{what}: axis {list(value)} names a hard point that does not exist.")
+                return self._wrong(f"{label}: axis {list(value)} names a hard point that does not exist.")
             return between(points[value[0]], points[value[1]])
-        return self._vector(f"{what} axis", value)
+        return self._vector(f"{label} axis", value)
 
     def _rods(self) -> tuple[Rod, ...]:
         rods = []
         for name, r in self._listed("rods", "rod_{}"):
-            ends = self._pair(r)
-            if len(ends) == 2:
-                rods.append(Rod(name, ends[0], ends[1]))
+            end_names = self._pair(r)
+            if len(end_names) == 2:
+                rods.append(Rod(name, end_names[0], end_names[1]))
             else:
-                self._wrong(f"rod '{name}': between must be two hard points, given {ends!r}.")
+                self._wrong(f"rod '{name}': between must be two hard points, given {end_names!r}.")
         return tuple(rods)

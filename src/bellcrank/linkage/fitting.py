@@ -96,13 +96,13 @@ class Fit:
     @property
     def points(self) -> dict[str, tuple[float, float, float]]:
         """Hard points that moved, m, by name."""
-        named = dict.fromkeys(p for c in self.coordinates for p in (c.point, c.twin) if p is not None)
-        return {p: self.linkage.points[p] for p in named}
+        names = dict.fromkeys(p for c in self.coordinates for p in (c.point, c.twin) if p is not None)
+        return {p: self.linkage.points[p] for p in names}
 
     def deviation(self, curve: str, *, before: bool = False) -> float:
         """The largest deviation of a curve from its target, in the unit of its metric."""
-        wanted = next(c for c in self.curves if c.name == curve)
-        return float(np.abs((self.before if before else self.after)[curve] - wanted.target).max())
+        target_curve = next(c for c in self.curves if c.name == curve)
+        return float(np.abs((self.before if before else self.after)[curve] - target_curve.target).max())
 
     def sensitivity(self, curve: str) -> dict[str, float]:
         """Root mean square change of a curve per m of each coordinate, at the solution."""
@@ -125,22 +125,22 @@ class Fit:
     def draw(self, path: str | Path | None = None) -> Any:
         """A matplotlib figure: every curve before and after, with its target and tolerance."""
         rows = -(-len(self.curves) // 3)
-        wide = min(3, len(self.curves))
-        figure = new_figure(3.7 * wide + 0.4, 2.7 * rows + 0.5)
-        axes = figure.subplots(rows, wide, squeeze=False).ravel()
+        n_columns = min(3, len(self.curves))
+        figure = new_figure(3.7 * n_columns + 0.4, 2.7 * rows + 0.5)
+        axes = figure.subplots(rows, n_columns, squeeze=False).ravel()
         for axis, c in zip(axes, self.curves, strict=False):
             unit = self.units[c.metric]
             factor, unit = (1000.0, "mm") if unit == "m" else (1.0, unit)
-            over = 1000 * (c.rack if c.over == "rack" else c.travel)
+            x = 1000 * (c.rack if c.over == "rack" else c.travel)
             low, high = factor * (c.target - c.tolerance), factor * (c.target + c.tolerance)
-            axis.fill_between(over, low, high, color="0.85", label="tolerance")
-            axis.plot(over, factor * c.target, "k--", linewidth=0.9, label="target")
-            axis.plot(over, factor * self.before[c.name], color="tab:gray", linewidth=1.2, label="before")
-            axis.plot(over, factor * self.after[c.name], color="tab:blue", linewidth=1.6, label="after")
-            change = "change of " if c.change else ""
+            axis.fill_between(x, low, high, color="0.85", label="tolerance")
+            axis.plot(x, factor * c.target, "k--", linewidth=0.9, label="target")
+            axis.plot(x, factor * self.before[c.name], color="tab:gray", linewidth=1.2, label="before")
+            axis.plot(x, factor * self.after[c.name], color="tab:blue", linewidth=1.6, label="after")
+            prefix = "change of " if c.change else ""
             axis.set_title(c.name.replace("_", " "), fontsize=9)
             axis.set_xlabel(f"{c.over} (mm)", fontsize=8)
-            axis.set_ylabel(f"{change}{c.metric.replace('_', ' ')} ({unit})", fontsize=8)
+            axis.set_ylabel(f"{prefix}{c.metric.replace('_', ' ')} ({unit})", fontsize=8)
             axis.tick_params(labelsize=8)
             axis.grid(True, linewidth=0.4, alpha=0.6)
         for axis in axes[len(self.curves) :]:
@@ -155,28 +155,30 @@ def fit(linkage: Linkage, coordinates: Sequence[Coordinate], curves: Sequence[Cu
     residual of a move by half the range of its coordinate."""
     from scipy.optimize import least_squares
 
-    began = time.process_time()
+    cpu_start = time.process_time()
     problem = _Problem(linkage, coordinates, curves, move_weight)
     low, high = (np.array([getattr(c, end) for c in coordinates]) for end in ("low", "high"))
     zero = np.clip(np.zeros(len(coordinates)), low, high)
-    before = problem.samples(np.zeros(len(coordinates)))
-    found = least_squares(
+    initial = problem.samples(np.zeros(len(coordinates)))
+    result = least_squares(
         problem.residuals, zero, problem.jacobian, (low, high), x_scale=(high - low) / 2, xtol=1e-8, ftol=1e-8,
         gtol=1e-12, max_nfev=MOST_STEPS,
     )  # fmt: skip
-    moves = np.asarray(found.x)
-    after, derivatives = problem.samples(moves), problem.derivatives(moves)
-    new = Linkage(linkage.chain.moved(problem.places(moves)))
+    shifts = np.asarray(result.x)
+    final, derivatives = problem.samples(shifts), problem.derivatives(shifts)
+    fitted = Linkage(linkage.chain.moved(problem.places(shifts)))
     notes = []
-    if found.status == 0:
+    if result.status == 0:
         notes.append(f"the search ended after {MOST_STEPS} steps before it settled")
-    near = AT_LIMIT * (high - low)
-    held = [c.name for c, x, a, b, e in zip(coordinates, moves, low, high, near, strict=True) if x < a + e or x > b - e]
-    if held:
-        notes.append(f"at the limit of their ranges: {', '.join(held)}")
+    margins = AT_LIMIT * (high - low)
+    limited = [
+        c.name for c, x, a, b, e in zip(coordinates, shifts, low, high, margins, strict=True) if x < a + e or x > b - e
+    ]
+    if limited:
+        notes.append(f"at the limit of their ranges: {', '.join(limited)}")
     return Fit(
-        new, tuple(coordinates), moves, tuple(curves), before, after, derivatives, problem.units, problem.count,
-        time.process_time() - began, tuple(notes),
+        fitted, tuple(coordinates), shifts, tuple(curves), initial, final, derivatives, problem.units, problem.count,
+        time.process_time() - cpu_start, tuple(notes),
     )  # fmt: skip
 
 
@@ -195,60 +197,60 @@ class _Problem:
             groups.setdefault((c.mode, np.array([c.travel, c.rack]).tobytes()), []).append(c)
         self.groups = list(groups.values())
 
-    def places(self, moves: Array, lanes: int = 0) -> dict[str, Any]:
+    def places(self, shifts: Array, lanes: int = 0) -> dict[str, Any]:
         """Hard points after moves; with `lanes`, complex with a step of each coordinate in so many poses each."""
         chain, n = self.drawings.linkage.chain, lanes * len(self.coordinates)
-        found: dict[str, list[Any]] = {}
-        for i, (c, move) in enumerate(zip(self.coordinates, moves, strict=True)):
-            steps: Any = float(move)
+        points: dict[str, list[Any]] = {}
+        for i, (c, shift) in enumerate(zip(self.coordinates, shifts, strict=True)):
+            steps: Any = float(shift)
             if lanes:
-                steps = np.full(n, complex(move))
+                steps = np.full(n, complex(shift))
                 steps[i * lanes : (i + 1) * lanes] += 1j * STEP
             for point, sign in ((c.point, 1.0), (c.twin, -1.0 if c.axis == 1 else 1.0)):
                 if point is not None:
-                    at = found.setdefault(point, list(chain.place(point)))
-                    at[c.axis] = at[c.axis] + sign * steps
-        return {name: tuple(at) for name, at in found.items()}
+                    coordinates = points.setdefault(point, list(chain.place(point)))
+                    coordinates[c.axis] = coordinates[c.axis] + sign * steps
+        return {name: tuple(coordinates) for name, coordinates in points.items()}
 
-    def samples(self, moves: Array) -> dict[str, Array]:
+    def samples(self, shifts: Array) -> dict[str, Array]:
         """Samples of all curves by name."""
         self.count += 1
-        drawn = self.drawings.at(self.places(moves))
-        found: dict[str, Array] = {}
+        drawn = self.drawings.at(self.places(shifts))
+        samples: dict[str, Array] = {}
         for group in self.groups:
             c = group[0]
             m = measure(drawn, np.append(c.travel, 0.0), np.append(c.rack, 0.0), c.mode)
             for c in group:
                 values = np.asarray(self._column(m, c))
-                found[c.name] = values[:-1] - (values[-1] if c.change else 0.0)
-        return {c.name: found[c.name] for c in self.curves}
+                samples[c.name] = values[:-1] - (values[-1] if c.change else 0.0)
+        return {c.name: samples[c.name] for c in self.curves}
 
-    def derivatives(self, moves: Array) -> dict[str, Array]:
+    def derivatives(self, shifts: Array) -> dict[str, Array]:
         """Derivatives of all samples by the coordinates, per m (samples, coordinates)."""
-        found = {}
-        near = self.drawings.at(self.places(moves))
+        derivatives = {}
+        variant = self.drawings.at(self.places(shifts))
         for group in self.groups:
             c, n = group[0], len(group[0].travel) + 1
-            drawn = near.derivatives(self.places(moves, n))
+            drawn = variant.derivatives(self.places(shifts, n))
             travel, rack = (np.tile(np.append(x, 0.0), len(self.coordinates)) for x in (c.travel, c.rack))
             m = measure(drawn, travel, rack, c.mode)
             for c in group:
                 rows = np.imag(m[c.metric]).reshape(len(self.coordinates), n).T / STEP
-                found[c.name] = rows[:-1] - (rows[-1] if c.change else 0.0)
-        return found
+                derivatives[c.name] = rows[:-1] - (rows[-1] if c.change else 0.0)
+        return derivatives
 
-    def residuals(self, moves: Array) -> Array:
+    def residuals(self, shifts: Array) -> Array:
         try:
-            found = self.samples(moves)
+            samples = self.samples(shifts)
         except ModelError:  # hard points that cannot be assembled there: the search takes a shorter step
             size = sum(len(c.travel) for c in self.curves) + len(self.coordinates)
             return np.full(size, np.nan)
-        parts = [self._scale(c) * (found[c.name] - c.target) for c in self.curves]
-        return np.concatenate([*parts, self.effort * moves])
+        blocks = [self._scale(c) * (samples[c.name] - c.target) for c in self.curves]
+        return np.concatenate([*blocks, self.effort * shifts])
 
-    def jacobian(self, moves: Array) -> Array:
-        found = self.derivatives(moves)
-        return np.vstack([*(self._scale(c) * found[c.name] for c in self.curves), np.diag(self.effort)])
+    def jacobian(self, shifts: Array) -> Array:
+        derivatives = self.derivatives(shifts)
+        return np.vstack([*(self._scale(c) * derivatives[c.name] for c in self.curves), np.diag(self.effort)])
 
     def _scale(self, c: Curve) -> float:
         return float(c.weight / c.tolerance / np.sqrt(len(c.travel)))

@@ -73,7 +73,7 @@ ALIASES = {  # names of templates of ADAMS/Car and their like, without the prefi
 
 def aliases_of(name: str) -> list[str]:
     """What other programs call a hard point."""
-    return [alias for alias, own in ALIASES.items() if own == name]
+    return [alias for alias, canonical in ALIASES.items() if canonical == name]
 
 
 def own_name(name: str) -> str | None:
@@ -84,16 +84,16 @@ def own_name(name: str) -> str | None:
     return ALIASES.get(plain)
 
 
-def meant(name: str, known: Collection[str]) -> str:
+def meant(name: str, names: Collection[str]) -> str:
     """' Did you mean ...?': by the names of other programs, then by spelling."""
-    own = own_name(name)
-    return f" Did you mean '{own}'?" if own in known else did_you_mean(name, known)
+    canonical = own_name(name)
+    return f" Did you mean '{canonical}'?" if canonical in names else did_you_mean(name, names)
 
 
-def given_as(name: str, given: Collection[str]) -> str:
+def given_as(name: str, names: Collection[str]) -> str:
     """' Is it given as ...?' for a hard point that is missing."""
-    for other in given:
-        if own_name(other) == name:
-            return f" Is it given as '{other}'?"
-    free = [other for other in given if own_name(other) is None]
+    for candidate in names:
+        if own_name(candidate) == name:
+            return f" Is it given as '{candidate}'?"
+    free = [candidate for candidate in names if own_name(candidate) is None]
     return did_you_mean(name, free).replace("Did you mean", "Is it given as")

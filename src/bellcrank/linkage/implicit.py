@@ -41,26 +41,26 @@ def implicit(linkage: Linkage, second: bool) -> Implicit:
     """The equations of a linkage; without `second` its second input rests at zero."""
     solver, plan = linkage.solver, linkage.plan
     n = 2 if second else 1
-    given = [Symbol("z", "variable"), Symbol("r", "variable")][:n]
-    values: list[Any] = [*given, *[0.0] * (len(plan.inputs) - n)]
+    inputs = [Symbol("z", "variable"), Symbol("r", "variable")][:n]
+    values: list[Any] = [*inputs, *[0.0] * (len(plan.inputs) - n)]
     state = tuple(Symbol(f"s{i}", "variable") for i in range(plan.size))
     rows = solver.system(Frames(plan, state))
     target = [expression(t) for t in solver.target(values, sin)]
     rates = tuple(tuple(Symbol(f"y{j}_{k}", "variable") for k in range(plan.unknowns)) for j in range(n))
-    along = [*rates] if n == 1 else [*rates, tuple(a + b for a, b in zip(*rates, strict=True))]
-    moving = solver.system(Frames(plan, state, along))
-    bias = [[-expression(r.bias[j]) for r in moving] for j in range(len(along))]
+    directions = [*rates] if n == 1 else [*rates, tuple(a + b for a, b in zip(*rates, strict=True))]
+    moving = solver.system(Frames(plan, state, directions))
+    bias = [[-expression(r.bias[j]) for r in moving] for j in range(len(directions))]
     for i in range(n):
         if i in solver.rows and solver.rolls(i):
-            place = solver.row_of(i)
-            bias[i][place] = bias[i][place] - sin(values[i])
+            row = solver.row_of(i)
+            bias[i][row] = bias[i][row] - sin(values[i])
             if n == 2:
-                bias[2][place] = bias[2][place] - sin(values[i])
+                bias[2][row] = bias[2][row] - sin(values[i])
     if n == 2:
         bias[2] = [(c - a - b) / 2 for a, b, c in zip(*bias, strict=True)]
     low, high = reach(linkage)
     return Implicit(
-        tuple(given),
+        tuple(inputs),
         state,
         plan.unknowns,
         tuple(solver.free),
@@ -82,9 +82,9 @@ def _by_input(linkage: Linkage, i: int, values: list[Any], rows: Any) -> tuple[E
     solver, k = linkage.solver, linkage.plan.inputs[i]
     if k is not None:
         return tuple(expression(-k.sign) * expression(r.slope.get(k.unknown, 0)) for r in rows)
-    right = [expression(0)] * len(rows)
-    right[solver.row_of(i)] = cos(values[i]) if solver.rolls(i) else expression(1)
-    return tuple(right)
+    rhs = [expression(0)] * len(rows)
+    rhs[solver.row_of(i)] = cos(values[i]) if solver.rolls(i) else expression(1)
+    return tuple(rhs)
 
 
 def _start(linkage: Linkage, z: Array, second: bool) -> tuple[tuple[float, ...], ...]:
@@ -98,14 +98,14 @@ def _start(linkage: Linkage, z: Array, second: bool) -> tuple[tuple[float, ...],
         return state, T, solver.second(state, values, T, J)[0]
 
     state, T, D2 = at(linkage.way().start(z), 0.0)
-    parts = [state, plan.state_rate(state, T[0]), plan.state_bend(state, T[0], D2[0])]
+    blocks = [state, plan.state_rate(state, T[0]), plan.state_bend(state, T[0], D2[0])]
     if second:
-        parts += [plan.state_rate(state, T[1]), plan.state_bend(state, T[1], D2[1])]
-        beside = [at(solver.moved(state, r * T[1]), r) for r in (-BESIDE, BESIDE)]
-        bends = [plan.state_bend(x, t[1], d[1]) for x, t, d in beside]
-        parts.append(np.nan_to_num((bends[1] - bends[0]) / (2 * BESIDE), posinf=0.0, neginf=0.0))
-    rows = np.vstack(parts).T
-    digits = [n for n, _ in zip(DIGITS, parts) for _ in range(plan.size)]
+        blocks += [plan.state_rate(state, T[1]), plan.state_bend(state, T[1], D2[1])]
+        offset_solutions = [at(solver.moved(state, r * T[1]), r) for r in (-BESIDE, BESIDE)]
+        bends = [plan.state_bend(x, t[1], d[1]) for x, t, d in offset_solutions]
+        blocks.append(np.nan_to_num((bends[1] - bends[0]) / (2 * BESIDE), posinf=0.0, neginf=0.0))
+    rows = np.vstack(blocks).T
+    digits = [n for n, _ in zip(DIGITS, blocks) for _ in range(plan.size)]
     return tuple(tuple(float(f"{x:.{n}g}") for x, n in zip(row, digits, strict=True)) for row in rows)
 
 
@@ -147,21 +147,21 @@ def _values_of(linkage: Linkage, second: bool, arguments: Array) -> list[tuple[f
     inside = np.flatnonzero((low <= arguments[0]) & (arguments[0] <= high))
     if not len(inside):
         return result
-    rest = [np.zeros(len(inside))] * (len(linkage.inputs) - len(arguments))
-    z = [*arguments[:, inside], *rest]
+    zero_inputs = [np.zeros(len(inside))] * (len(linkage.inputs) - len(arguments))
+    z = [*arguments[:, inside], *zero_inputs]
     start = linkage.way().start(z[0])
     if second:
-        still = [z[0], np.zeros(len(inside))]
-        start = solver.solve(start, still).state
-        start = solver.moved(start, solver.first(start, still)[0][1] * z[1])
-    found = solver.solve(start, z)
-    T, J = solver.first(found.state, z)
-    D2, _ = solver.second(found.state, z, T, J)
+        inputs_at_zero = [z[0], np.zeros(len(inside))]
+        start = solver.solve(start, inputs_at_zero).state
+        start = solver.moved(start, solver.first(start, inputs_at_zero)[0][1] * z[1])
+    solution = solver.solve(start, z)
+    T, J = solver.first(solution.state, z)
+    D2, _ = solver.second(solution.state, z, T, J)
     pairs = [D2[0]] if not second else [D2[0], D2[1], 0.5 * (D2[2] - D2[0] - D2[1])]
-    parts = np.concatenate([found.state, *T[: len(arguments)], *pairs])
-    for i, place in enumerate(inside):
-        if found.converged[i] and found.det[i] == linkage.branch:
-            result[place] = tuple(parts[:, i].tolist())
+    columns = np.concatenate([solution.state, *T[: len(arguments)], *pairs])
+    for i, index in enumerate(inside):
+        if solution.converged[i] and solution.det[i] == linkage.branch:
+            result[index] = tuple(columns[:, i].tolist())
     return result
 
 
@@ -179,7 +179,7 @@ def pose_values(linkage: Linkage, part: str, second: bool) -> tuple[list[Symbol]
         seconds.append([a + b + 2 * c for a, b, c in zip(*groups[2:], strict=True)])
     frames = Frames(plan, v[: plan.size], rates)
     m = link_motion(frames, part, linkage.origins[part], seconds)
-    parts: list[Any] = [m.position, *m.R, *m.d[:n], *m.delta[:n]]
+    vectors: list[Any] = [m.position, *m.R, *m.d[:n], *m.delta[:n]]
     for quadratic in (m.dd, m.ddelta):
-        parts += [*quadratic[:n], *([polarised(*quadratic)] if second else [])]
-    return v, [expression(x) for vector in parts for x in vector]
+        vectors += [*quadratic[:n], *([polarised(*quadratic)] if second else [])]
+    return v, [expression(x) for vector in vectors for x in vector]

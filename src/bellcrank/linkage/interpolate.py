@@ -65,8 +65,8 @@ class Pieces:
 
 def straight(f: Array, df: Array, ddf: Array, beyond: Array | float) -> tuple[Array, Array, Array]:
     """Values and derivatives at the end of a table, continued by their slopes."""
-    by = np.asarray(beyond, float).reshape(-1, *[1] * (f.ndim - 1))
-    return f + by * df, df, np.where(by == 0.0, ddf, 0.0)
+    distance = np.asarray(beyond, float).reshape(-1, *[1] * (f.ndim - 1))
+    return f + distance * df, df, np.where(distance == 0.0, ddf, 0.0)
 
 
 def _turn(R: Array, v: Array) -> Array:
@@ -89,13 +89,13 @@ def pieces(nodes: Pose, h: float, quintic: bool) -> Pieces:
     value = [np.zeros_like(start), np.hstack([nodes.position[1:], p_1]) - start]
     slope = [h * np.hstack([nodes.d[:-1], dp_0]), h * np.hstack([nodes.d[1:], dp_1])]
     if not quintic:
-        ends, basis = [value[0], slope[0], value[1], slope[1]], CUBIC
+        conditions, basis = [value[0], slope[0], value[1], slope[1]], CUBIC
     else:
         # at the left node p = 0, where J' p' = (p' x p')/2 = 0
         ddp_0, ddp_1 = _back(R, nodes.ddelta[:-1]), unspin_rate(p_1, dp_1, _back(R, nodes.ddelta[1:]))
         curve = [h * h * np.hstack([nodes.dd[:-1], ddp_0]), h * h * np.hstack([nodes.dd[1:], ddp_1])]
-        ends, basis = [value[0], slope[0], curve[0], value[1], slope[1], curve[1]], QUINTIC
-    coefficients = np.einsum("en,eic->inc", basis, np.array(ends))
+        conditions, basis = [value[0], slope[0], curve[0], value[1], slope[1], curve[1]], QUINTIC
+    coefficients = np.einsum("en,eic->inc", basis, np.array(conditions))
     coefficients[:, 0] += start
     return Pieces(h, coefficients, R)
 
@@ -114,10 +114,10 @@ class ThreeRotations:
     def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> dict[str, Array]:
         h = self.step
         f, df, ddf = self.position.values(i, s, beyond)
-        by = np.asarray(beyond, float) / h
-        h01, dh01, ddh01 = straight(s * s * (3 - 2 * s), 6 * s * (1 - s), 6 - 12 * s, by)
-        h10, dh10, ddh10 = straight(s * (1 - s) ** 2, 1 - 4 * s + 3 * s * s, 6 * s - 4, by)
-        h11, dh11, ddh11 = straight(s * s * (s - 1), 3 * s * s - 2 * s, 6 * s - 2, by)
+        distance = np.asarray(beyond, float) / h
+        h01, dh01, ddh01 = straight(s * s * (3 - 2 * s), 6 * s * (1 - s), 6 - 12 * s, distance)
+        h10, dh10, ddh10 = straight(s * (1 - s) ** 2, 1 - 4 * s + 3 * s * s, 6 * s - 4, distance)
+        h11, dh11, ddh11 = straight(s * s * (s - 1), 3 * s * s - 2 * s, 6 * s - 2, distance)
         R0 = self.R[i]
         R1 = R0 @ exp(self.first[i] * (h * h10)[:, None])
         R2 = R1 @ exp(self.middle[i] * h01[:, None])

@@ -76,12 +76,12 @@ class Guide:
 
     def nominal(self, e: Expr) -> Expr:
         """e with the values of routines at zero inputs in place of their calls."""
-        found: dict[Expr, Expr] = {}
+        replacements: dict[Expr, Expr] = {}
         zero = self._as_drawn()
         for node in postorder((e,)):
             if isinstance(node, Func) and isinstance(node.function, Value) and node.function.external in zero:
-                found[node] = expression(float(zero[node.function.external][node.function.index]))
-        return substitute(e, found) if found else e
+                replacements[node] = expression(float(zero[node.function.external][node.function.index]))
+        return substitute(e, replacements) if replacements else e
 
     def _as_drawn(self) -> dict[External, Sequence[float]]:
         """Values of the routines at zero inputs."""
@@ -89,21 +89,21 @@ class Guide:
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> dict[str, Any]:
         """Motion of a part as arrays, from the linkage or table itself; lengths in the unit of the equations."""
-        scales, given = self._given(values, metre)
-        second: dict[str, Any] = {self.linkage.inputs[1]: given[1]} if len(given) == 2 else {}
+        scales, inputs = self._given(values, metre)
+        second: dict[str, Any] = {self.linkage.inputs[1]: inputs[1]} if len(inputs) == 2 else {}
         second |= {"extend": True} if self.extend else {}
-        pose = _pose_at(self.linkage, given[0], tuple(second.items()))
+        pose = _pose_at(self.linkage, inputs[0], tuple(second.items()))
         pose = pose if part == self.linkage.chain.carrier else pose.link[part]
         result: dict[str, Any] = {"p": pose.position * metre, "R": pose.rotation}
         result["d"], result["delta"] = [pose.d * metre * scales[0]], [pose.delta * scales[0]]
         result["dd"] = {(0, 0): pose.dd * metre * scales[0] ** 2}
         result["ddelta"] = {(0, 0): pose.ddelta * scales[0] ** 2}
-        if len(given) == 2:
-            both = scales[0] * scales[1]
+        if len(inputs) == 2:
+            mixed_scale = scales[0] * scales[1]
             result["d"].append(pose.d_rack * metre * scales[1])
             result["delta"].append(pose.delta_rack * scales[1])
-            result["dd"] |= {(1, 1): pose.dd_rack * metre * scales[1] ** 2, (0, 1): pose.dd_mixed * metre * both}
-            result["ddelta"] |= {(1, 1): pose.ddelta_rack * scales[1] ** 2, (0, 1): pose.ddelta_mixed * both}
+            result["dd"] |= {(1, 1): pose.dd_rack * metre * scales[1] ** 2, (0, 1): pose.dd_mixed * metre * mixed_scale}
+            result["ddelta"] |= {(1, 1): pose.ddelta_rack * scales[1] ** 2, (0, 1): pose.ddelta_mixed * mixed_scale}
         return result
 
     def _given(self, values: Sequence[float], metre: float) -> tuple[list[float], list[float]]:
@@ -128,8 +128,8 @@ class ExactGuide(Guide):
         super().__init__(name, linkage, second)
         python = PythonFunction(linkage, second)
         returns = tuple(f"{name}.{i}" for i in range(count_values(linkage, second)))
-        given = ("z", "r")[: self.count]
-        self.routine = External(name, given, returns, python=python, formulas=formulas, rule=self._rule)
+        arguments = ("z", "r")[: self.count]
+        self.routine = External(name, arguments, returns, python=python, formulas=formulas, rule=self._rule)
 
     def _as_drawn(self) -> dict[External, Sequence[float]]:
         if not self._zero:
@@ -155,8 +155,8 @@ class ExactGuide(Guide):
         plan = self.linkage.plan
         if index < plan.size:
             return lambda j, args: self._state_slope(index, j, args)
-        place, k = divmod(index - plan.size, plan.unknowns)
-        return _none if place >= self.count else lambda j, args: self._rate_slope(place, k, j, args)
+        input_index, k = divmod(index - plan.size, plan.unknowns)
+        return _none if input_index >= self.count else lambda j, args: self._rate_slope(input_index, k, j, args)
 
     def _state_slope(self, index: int, j: int, args: Sequence[Expr]) -> Expr:
         """Slope of a number of the state by input j."""
@@ -164,17 +164,19 @@ class ExactGuide(Guide):
         if u.kind == "add":
             return self._y(j, u.unknown, args)
         e = [self._value(u.place + i, args) for i in range(4)]
-        half = [self._y(j, u.unknown + i, args) / 2 for i in range(3)]
-        return expression(euler_rate(e, half)[index - u.place])
+        half_rates = [self._y(j, u.unknown + i, args) / 2 for i in range(3)]
+        return expression(euler_rate(e, half_rates)[index - u.place])
 
     def _rate_slope(self, i: int, k: int, j: int, args: Sequence[Expr]) -> Expr:
         """Slope of dy_k/dinput_i by input j; for rotations without fixed axis the order of i and j matters."""
         value = self._yy(i if i == j else 2, k, args)
-        turns = [u.unknown for u in self.linkage.plan.updates if u.kind == "turn" and 0 <= k - u.unknown < 3]
-        if i == j or not turns:
+        rotation_unknowns = [
+            u.unknown for u in self.linkage.plan.updates if u.kind == "turn" and 0 <= k - u.unknown < 3
+        ]
+        if i == j or not rotation_unknowns:
             return value
-        a, b = (tuple(self._y(x, turns[0] + m, args) for m in range(3)) for x in (j, i))
-        return value + cross3(a, b)[k - turns[0]] / 2  # type: ignore[arg-type]
+        a, b = (tuple(self._y(x, rotation_unknowns[0] + m, args) for m in range(3)) for x in (j, i))
+        return value + cross3(a, b)[k - rotation_unknowns[0]] / 2  # type: ignore[arg-type]
 
     # ---- the protocol
 
@@ -188,8 +190,8 @@ class ExactGuide(Guide):
         ]
         frames = Frames(plan, state, [*y, moving])
         second = [self._second(k, rates, args) for k in range(plan.unknowns)]
-        none = [0] * plan.unknowns
-        m = link_motion(frames, part, self.linkage.origins[part], [*[none] * self.count, second])
+        zeros = [0] * plan.unknowns
+        m = link_motion(frames, part, self.linkage.origins[part], [*[zeros] * self.count, second])
         return _guided(m.R, m.position, m.d, m.delta, m.dd[-1], m.ddelta[-1], metre, scales)
 
     def _second(self, k: int, rates: Sequence[Expr], args: Sequence[Expr]) -> Expr:
@@ -209,15 +211,15 @@ class ExactGuide(Guide):
 
     def solve_ahead(self, several: Sequence[Sequence[float]], metre: float) -> None:
         low, high = reach(self.linkage)
-        wanted = {tuple(self._given(values, metre)[1]) for values in several}
-        given = sorted(x for x in wanted if low <= x[0] <= high and (self.linkage, *x) not in _solved)
-        if not given:
+        requested = {tuple(self._given(values, metre)[1]) for values in several}
+        unsolved = sorted(x for x in requested if low <= x[0] <= high and (self.linkage, *x) not in _solved)
+        if not unsolved:
             return
-        travel, *second = np.array(given).T
+        travel, *second = np.array(unsolved).T
         poses = self.linkage.solve(travel, **dict(zip(self.linkage.inputs[1:], second, strict=False)))
         if len(_solved) > MOST_SOLVED:
             _solved.clear()
-        _solved.update({(self.linkage, *x): poses[i] for i, x in enumerate(given)})
+        _solved.update({(self.linkage, *x): poses[i] for i, x in enumerate(unsolved)})
 
     def reach(self) -> list[tuple[float, float]]:
         return [reach(self.linkage)] + [(-0.02, 0.02)] * (self.count - 1)
@@ -253,15 +255,15 @@ class TableGuide(Guide):
             returns = tuple(f"{name}.{i}" for i in range(total))
             arguments = ("z", "r")[: self.inputs]
             rule = partial(self._rule, part)
-            made = External(name, arguments, returns, python=look_up, formulas=self._formulas(part), rule=rule)
-            self._routines[part], self._zero[made] = made, look_up(*[0.0] * self.inputs)
+            external = External(name, arguments, returns, python=look_up, formulas=self._formulas(part), rule=rule)
+            self._routines[part], self._zero[external] = external, look_up(*[0.0] * self.inputs)
         return self._routines[part]
 
     def _value(self, part: str, index: int, args: Sequence[Expr]) -> Expr:
         routine = self.routine(part)
-        known: Expr | None = routine.formulas.number(index) if routine.formulas else None
-        if known is not None:
-            return known
+        number: Expr | None = routine.formulas.number(index) if routine.formulas else None
+        if number is not None:
+            return number
         return Func(f"{routine.name}.{index}", tuple(args), Value(routine, index, self._rule(part, index)))
 
     def _vec(self, part: str, first: int, args: Sequence[Expr]) -> Vec3:
@@ -305,17 +307,17 @@ class TableGuide(Guide):
 
     def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         args, rates, scales = self._metric(coordinates, speeds, metre)
-        given, n = [*args, expression(0)][: self.inputs], self.inputs
-        R = tuple(self._vec(part, 3 + 3 * r, given) for r in range(3))
-        d = [self._vec(part, 12 + 3 * j, given) for j in range(self.count)]
-        delta = [self._vec(part, 12 + 3 * n + 3 * j, given) for j in range(self.count)]
+        arguments, n = [*args, expression(0)][: self.inputs], self.inputs
+        R = tuple(self._vec(part, 3 + 3 * r, arguments) for r in range(3))
+        d = [self._vec(part, 12 + 3 * j, arguments) for j in range(self.count)]
+        delta = [self._vec(part, 12 + 3 * n + 3 * j, arguments) for j in range(self.count)]
         products = [(0, rates[0] * rates[0])]
         if self.count == 2:
             products += [(1, rates[1] * rates[1]), (2, 2 * rates[0] * rates[1])]
         first = 12 + 6 * n
-        a = add3(*(scale3(x, self._vec(part, first + 3 * k, given)) for k, x in products))
-        alpha = add3(*(scale3(x, self._vec(part, first + 3 * (self.pairs + k), given)) for k, x in products))
-        return _guided(R, self._vec(part, 0, given), d, delta, a, alpha, metre, scales)
+        a = add3(*(scale3(x, self._vec(part, first + 3 * k, arguments)) for k, x in products))
+        alpha = add3(*(scale3(x, self._vec(part, first + 3 * (self.pairs + k), arguments)) for k, x in products))
+        return _guided(R, self._vec(part, 0, arguments), d, delta, a, alpha, metre, scales)
 
     def reach(self) -> list[tuple[float, float]]:
         grids = [self.linkage.travel, self.linkage.rack][: self.count]
@@ -349,5 +351,5 @@ def _flat(pose: Any) -> list[float]:
 @lru_cache(maxsize=256)
 def _pose_at(linkage: Any, travel: float, second: tuple[tuple[str, Any], ...]) -> Any:
     """The pose of all links; a check asks for those of one state several times."""
-    known = _solved.pop((linkage, travel, *(x for name, x in second if name != "extend")), None)
-    return linkage.solve(travel, **dict(second)) if known is None else known
+    cached = _solved.pop((linkage, travel, *(x for name, x in second if name != "extend")), None)
+    return linkage.solve(travel, **dict(second)) if cached is None else cached

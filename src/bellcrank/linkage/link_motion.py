@@ -30,16 +30,16 @@ class LinkMotion:
 
 def origins(plan: Plan) -> dict[str, Point]:
     """Drawn reference points: of the carrier the wheel centre, of a body its placing joint, of a rod its first end."""
-    chain, found = plan.chain, {p.body: p.origin for p in plan.placings}
-    found[chain.carrier] = chain.place(chain.wheel_centre)
-    found.update({r.name: chain.place(r.first) for r in chain.rods})
-    return found
+    chain, reference_points = plan.chain, {p.body: p.origin for p in plan.placings}
+    reference_points[chain.carrier] = chain.place(chain.wheel_centre)
+    reference_points.update({r.name: chain.place(r.first) for r in chain.rods})
+    return reference_points
 
 
-def _body_motion(frames: Frames, body: str, at: Point, second: Any) -> LinkMotion:
-    """Motion of a body, its position that of the point drawn at `at`."""
+def _body_motion(frames: Frames, body: str, drawn_point: Point, second: Any) -> LinkMotion:
+    """Motion of a body, its position that of the point drawn at `drawn_point`."""
     frame = frames.frames[body]
-    p = frames.at(body, at)
+    p = frames.at(body, drawn_point)
     ddelta = tuple(
         add3(frame.alpha[j], *(scale3(y[k], v) for k, v in frame.turn.items())) for j, y in enumerate(second)
     )
@@ -55,8 +55,10 @@ def _rod_motion(frames: Frames, name: str, second: Any) -> LinkMotion:
     line = b - a
     drawn = constant(unit(between(chain.place(rod.first), chain.place(rod.second))))
     length = frames.plan.lengths[name]
-    turns = [rod_turn(drawn, line.value, line.rate[j], line.acceleration(j, y), length) for j, y in enumerate(second)]
-    R, delta, ddelta = zip(*turns, strict=True)
+    rotations = [
+        rod_turn(drawn, line.value, line.rate[j], line.acceleration(j, y), length) for j, y in enumerate(second)
+    ]
+    R, delta, ddelta = zip(*rotations, strict=True)
     dd = tuple(a.acceleration(j, y) for j, y in enumerate(second))
     return LinkMotion(R[-1], a.value, a.rate, delta, dd, ddelta)
 
@@ -66,6 +68,8 @@ def links_of(chain: Chain) -> list[str]:
     return [b for b in chain.bodies if b not in (chain.carrier, BASE)] + [r.name for r in chain.rods]
 
 
-def link_motion(frames: Frames, name: str, at: Point, second: Any) -> LinkMotion:
+def link_motion(frames: Frames, name: str, drawn_point: Point, second: Any) -> LinkMotion:
     """Motion of a body or rod by name."""
-    return _body_motion(frames, name, at, second) if name in frames.frames else _rod_motion(frames, name, second)
+    return (
+        _body_motion(frames, name, drawn_point, second) if name in frames.frames else _rod_motion(frames, name, second)
+    )

@@ -96,8 +96,8 @@ class Linkage(Shown):
     def _drawn(self) -> Any:
         low, high = self.range()
         middle = (low + high) / 2
-        near = 0.98 * min(high - middle, LOOK)  # folds are omitted
-        return draw([measure(self, np.linspace(middle - near, middle + near, 41))])
+        half_range = 0.98 * min(high - middle, LOOK)  # folds are omitted
+        return draw([measure(self, np.linspace(middle - half_range, middle + half_range, 41))])
 
     @property
     def name(self) -> str:
@@ -124,9 +124,9 @@ class Linkage(Shown):
 
     def mirror(self) -> Linkage:
         """The same linkage on the other side of the vehicle; tables that one has made serve both."""
-        other = Linkage(self.chain.mirrored())
-        other._twin = self
-        return other
+        mirror_image = Linkage(self.chain.mirrored())
+        mirror_image._twin = self
+        return mirror_image
 
     @property
     def mirrored(self) -> bool:
@@ -149,8 +149,8 @@ class Linkage(Shown):
 
     def range(self, rack: float = 0.0, *, roll: float = 0.0) -> tuple[float, float]:
         """Lowest and highest travel (m) that is reached from the drawn position without taking the linkage apart."""
-        way = self.way(float(rack or roll))
-        return way.low, way.high
+        travel_path = self.way(float(rack or roll))
+        return travel_path.low, travel_path.high
 
     # ---- solution
 
@@ -160,8 +160,8 @@ class Linkage(Shown):
         `links` names the internal links wanted (default: all).
         """
         values, shape = self.arguments(travel, rack, roll)
-        wanted = self.links if links is None else links
-        return poses(self.solver, self.states(values), values, self.origins, wanted).reshaped(shape)
+        link_names = self.links if links is None else links
+        return poses(self.solver, self.states(values), values, self.origins, link_names).reshaped(shape)
 
     def states(self, values: Sequence[Array], check: bool = True) -> Array:
         """Solved states at the values of the inputs."""
@@ -173,26 +173,26 @@ class Linkage(Shown):
             start = self.way().start(values[0])
         else:  # as drawn: the travel need not be followed
             start = np.repeat(self._assembled[:, None], len(values[0]), axis=1)
-        found = self.solver.solve(start, values)
-        good = found.converged & (found.det == self.branch)
-        if check and not good.all():
-            i = int(np.argmin(good))
-            where = ", ".join(f"{k} {v[i]:.6g}{' m' if k == 'travel' else ''}" for k, v in zip(self.inputs, values))
+        solution = self.solver.solve(start, values)
+        is_valid = solution.converged & (solution.det == self.branch)
+        if check and not is_valid.all():
+            i = int(np.argmin(is_valid))
+            location = ", ".join(f"{k} {v[i]:.6g}{' m' if k == 'travel' else ''}" for k, v in zip(self.inputs, values))
             raise ModelError(
-                f"linkage '{self.name}': no solution on the drawn assembly at {where} "
-                f"(rows left open by {found.residual[i]:.3g})"
+                f"linkage '{self.name}': no solution on the drawn assembly at {location} "
+                f"(rows left open by {solution.residual[i]:.3g})"
             )
-        return found.state
+        return solution.state
 
     def arguments(self, travel: Any, rack: Any, roll: Any) -> tuple[list[Array], tuple[int, ...]]:
         """Values of all inputs, one after another, and their common shape."""
-        given = {"rack": rack, "roll": roll}
+        second_inputs = {"rack": rack, "roll": roll}
         kinds = self.inputs[1:]
-        for kind, value in given.items():
+        for kind, value in second_inputs.items():
             if value is not None and kind not in kinds and np.any(np.asarray(value) != 0):
-                listed = ", ".join(self.inputs)
-                raise ModelError(f"linkage '{self.name}' has no input '{kind}'; its inputs are {listed}")
-        seconds = [0.0 if given[kind] is None else given[kind] for kind in kinds]
+                input_names = ", ".join(self.inputs)
+                raise ModelError(f"linkage '{self.name}' has no input '{kind}'; its inputs are {input_names}")
+        seconds = [0.0 if second_inputs[kind] is None else second_inputs[kind] for kind in kinds]
         arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in (travel, *seconds)))
         if not all(np.isfinite(x).all() for x in arrays):
             raise ModelError(f"linkage '{self.name}': an input is not a finite number")
@@ -205,51 +205,53 @@ class Linkage(Shown):
         return float(self.solver.solve(self._assembled[:, None], zero).det[0])
 
     def _check_range(self, z: Array) -> None:
-        way = self.way()
-        bad = (z < way.low) | (z > way.high)
-        if bad.any():
-            worst = z[bad][np.argmax(np.abs(z[bad]))]
+        travel_path = self.way()
+        outside = (z < travel_path.low) | (z > travel_path.high)
+        if outside.any():
+            worst = z[outside][np.argmax(np.abs(z[outside]))]
             raise ModelError(
                 f"linkage '{self.name}': travel {worst:.6g} m cannot be reached; from the drawn position it goes from "
-                f"{way.low:.6g} m ({way.ends[0]}) to {way.high:.6g} m ({way.ends[1]})"
+                f"{travel_path.low:.6g} m ({travel_path.ends[0]}) to {travel_path.high:.6g} m ({travel_path.ends[1]})"
             )
-        margin = NEAR * (way.high - way.low)
-        near = ((z < way.low + margin) & (way.ends[0] == "fold")) | ((z > way.high - margin) & (way.ends[1] == "fold"))
-        if near.any():
+        margin = NEAR * (travel_path.high - travel_path.low)
+        near_limit = ((z < travel_path.low + margin) & (travel_path.ends[0] == "fold")) | (
+            (z > travel_path.high - margin) & (travel_path.ends[1] == "fold")
+        )
+        if near_limit.any():
             warn(
-                f"linkage '{self.name}': travel {z[near][0]:.6g} m is close to the end of its range "
-                f"({way.low:.6g} to {way.high:.6g} m), where the derivatives grow without bound"
+                f"linkage '{self.name}': travel {z[near_limit][0]:.6g} m is close to the end of its range "
+                f"({travel_path.low:.6g} to {travel_path.high:.6g} m), where the derivatives grow without bound"
             )
 
     def _walk(self, z: Array, second: Array) -> Array:
         """States at pairs of inputs: from the way at second = 0 along straight lines, in steps halved as needed."""
-        way = self.way()
-        margin = NEAR * (way.high - way.low)
-        begin = np.clip(z, way.low + margin, way.high - margin)
-        here = self.solver.solve(way.start(begin), [begin, np.zeros_like(z)]).state
-        done, step = 0.0, min(1.0, 0.01 / max(np.abs(second).max(), np.abs(z - begin).max(), 1e-12))
-        while done < 1.0:
-            size = min(step, 1.0 - done)
-            now = [begin + done * (z - begin), done * second]
-            goal = [begin + (done + size) * (z - begin), (done + size) * second]
-            T, _ = self.solver.first(here, now)
-            ahead = T[0] * (goal[0] - now[0]) + T[1] * (goal[1] - now[1])
-            guess = self.solver.moved(here, ahead)
-            found = self.solver.solve(guess, goal)
-            good = found.converged & (found.det == self.branch)
-            jump = np.abs(found.state - guess).max()
-            if good.all() and (jump < 0.25 * np.abs(ahead).max() + 1e-9):
-                here, done, step = found.state, done + size, 2 * step
+        travel_path = self.way()
+        margin = NEAR * (travel_path.high - travel_path.low)
+        z_start = np.clip(z, travel_path.low + margin, travel_path.high - margin)
+        state = self.solver.solve(travel_path.start(z_start), [z_start, np.zeros_like(z)]).state
+        fraction, step = 0.0, min(1.0, 0.01 / max(np.abs(second).max(), np.abs(z - z_start).max(), 1e-12))
+        while fraction < 1.0:
+            size = min(step, 1.0 - fraction)
+            current = [z_start + fraction * (z - z_start), fraction * second]
+            goal = [z_start + (fraction + size) * (z - z_start), (fraction + size) * second]
+            T, _ = self.solver.first(state, current)
+            prediction = T[0] * (goal[0] - current[0]) + T[1] * (goal[1] - current[1])
+            guess = self.solver.moved(state, prediction)
+            solution = self.solver.solve(guess, goal)
+            is_valid = solution.converged & (solution.det == self.branch)
+            jump = np.abs(solution.state - guess).max()
+            if is_valid.all() and (jump < 0.25 * np.abs(prediction).max() + 1e-9):
+                state, fraction, step = solution.state, fraction + size, 2 * step
             else:
                 step = 0.5 * size
                 if step < 1e-5:
-                    i = int(np.argmin(good))
+                    i = int(np.argmin(is_valid))
                     raise ModelError(
                         f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be "
                         f"reached; on the way there it folds near travel {goal[0][i]:.6g} m, {self.inputs[1]} "
                         f"{goal[1][i]:.6g}"
                     )
-        return here
+        return state
 
     def residuals(self, travel: Any, rack: Any = None) -> dict[str, Array]:
         """What is left open in every closing row at a solved pose (rods: m), by name."""
@@ -273,19 +275,19 @@ class Linkage(Shown):
         links: Sequence[str] | None = None,
     ) -> Table:
         """A table of poses with the same `solve`; see `bellcrank.linkage.table.make_table`."""
-        ends = None if range is None else tuple(range)
+        travel_range = None if range is None else tuple(range)
         span = None if rack is None else tuple(rack)
-        rest = (rack_step, scheme, None if links is None else tuple(links))
+        options = (rack_step, scheme, None if links is None else tuple(links))
         if self._twin is None:
-            return self._made(step, accuracy, ends, span, *rest)
+            return self._made(step, accuracy, travel_range, span, *options)
         span = None if span is None else tuple(-x for x in reversed(span))
-        return self._twin._made(step, accuracy, ends, span, *rest).mirror()
+        return self._twin._made(step, accuracy, travel_range, span, *options).mirror()
 
-    def _made(self, *asked: Any) -> Table:
+    def _made(self, *arguments: Any) -> Table:
         """A table, kept for when it is asked for again, as by the other side."""
-        if asked not in self._tables:
-            self._tables[asked] = make_table(self, *asked)
-        return self._tables[asked]
+        if arguments not in self._tables:
+            self._tables[arguments] = make_table(self, *arguments)
+        return self._tables[arguments]
 
 
 def poses(
@@ -295,8 +297,10 @@ def poses(
     T, J = solver.first(state, values)
     D2, frames = solver.second(state, values, T, J)
     chain = solver.plan.chain
-    found = {n: _pose(link_motion(frames, n, drawn[n], D2), values, solver.number) for n in (chain.carrier, *links)}
-    return attach(found, chain, drawn)
+    pose_by_link = {
+        n: _pose(link_motion(frames, n, drawn[n], D2), values, solver.number) for n in (chain.carrier, *links)
+    }
+    return attach(pose_by_link, chain, drawn)
 
 
 def _stack(v: Vec, n: int, number: type) -> Array:
@@ -305,10 +309,10 @@ def _stack(v: Vec, n: int, number: type) -> Array:
 
 def _pose(m: LinkMotion, values: Sequence[Array], number: type) -> Pose:
     n, two = len(values[0]), len(values) == 2
-    parts = {"position": m.position, "d": m.d[0], "delta": m.delta[0], "dd": m.dd[0], "ddelta": m.ddelta[0]}
+    vectors = {"position": m.position, "d": m.d[0], "delta": m.delta[0], "dd": m.dd[0], "ddelta": m.ddelta[0]}
     if two:
-        parts |= {"d_rack": m.d[1], "delta_rack": m.delta[1], "dd_rack": m.dd[1], "ddelta_rack": m.ddelta[1]}
-        parts |= {"dd_mixed": polarised(*m.dd), "ddelta_mixed": polarised(*m.ddelta)}
-    arrays: dict[str, Any] = {name: _stack(v, n, number) for name, v in parts.items()}
+        vectors |= {"d_rack": m.d[1], "delta_rack": m.delta[1], "dd_rack": m.dd[1], "ddelta_rack": m.ddelta[1]}
+        vectors |= {"dd_mixed": polarised(*m.dd), "ddelta_mixed": polarised(*m.ddelta)}
+    arrays: dict[str, Any] = {name: _stack(v, n, number) for name, v in vectors.items()}
     R = np.stack([_stack(row, n, number) for row in m.R], axis=1)
     return Pose(travel=values[0], rotation=R, rack=values[1] if two else None, **arrays)

@@ -67,9 +67,9 @@ class LoadTable:
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file, one row for each case and part."""
         text = io.StringIO()
-        out = csv.writer(text, lineterminator="\n")
-        out.writerow(COLUMNS)
-        out.writerows([repr(x) if isinstance(x, float) else x for x in row] for row in self.rows())
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([repr(x) if isinstance(x, float) else x for x in row] for row in self.rows())
         guarded("write", Path(path), lambda: write_text(path, text.getvalue()))
         return Path(path)
 

@@ -37,14 +37,14 @@ def pose_lookup(table: Table, part: str, extend: bool = False) -> Lookup:
     """The look-up of a part: p, R, d, delta, dd, ddelta in 24 values, two inputs 42 (see `joint.TableGuide`)."""
     if table.rack is not None:
         return _cells(table, part, extend)
-    piece = table.pieces[part]
-    place = _Place("x", extend)
-    ends = (table.low,), (table.high,), (table.step,)
-    if isinstance(piece, Pieces):
-        rows, numbers, values = _pieces(piece, place, extend)
+    interpolant = table.pieces[part]
+    coordinate = _Place("x", extend)
+    grid = (table.low,), (table.high,), (table.step,)
+    if isinstance(interpolant, Pieces):
+        rows, numbers, values = _pieces(interpolant, coordinate, extend)
     else:
-        rows, numbers, values = _three_rotations(piece, place, extend)
-    return Lookup(*ends, rows, (place.x,), numbers, _settled(values, numbers, rows), *place.further)
+        rows, numbers, values = _three_rotations(interpolant, coordinate, extend)
+    return Lookup(*grid, rows, (coordinate.x,), numbers, _settled(values, numbers, rows), *coordinate.further)
 
 
 class _Place:
@@ -71,12 +71,12 @@ class _Place:
         def plain(order: int) -> Expr:
             return _hold(add(*(mul(a, self.power(k)) for k, a in enumerate(c[order:]))))
 
-        found = [plain(i) if i in orders else ZERO for i in range(3)]
+        sums = [plain(i) if i in orders else ZERO for i in range(3)]
         if self.extend:
-            slope = found[1] if 1 in orders else plain(1)
-            found[0] = _hold(add(found[0], mul(self.beyond, slope))) if 0 in orders else ZERO
-            found[2] = _hold(mul(self.inside, found[2]))
-        return found
+            slope = sums[1] if 1 in orders else plain(1)
+            sums[0] = _hold(add(sums[0], mul(self.beyond, slope))) if 0 in orders else ZERO
+            sums[2] = _hold(mul(self.inside, sums[2]))
+        return sums
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class _Shapes:
     largest: float
 
     def __call__(self, i: int) -> Expr:
-        which, slope = (i, False) if i < 3 else (i - 2, True)
-        terms = [(-1.0) ** k / math.factorial(2 * k + which + 1) for k in range(40)]
+        order, slope = (i, False) if i < 3 else (i - 2, True)
+        terms = [(-1.0) ** k / math.factorial(2 * k + order + 1) for k in range(40)]
         if slope:
             terms = [k * a for k, a in enumerate(terms)][1:]
         bound = self.largest**2
@@ -99,18 +99,18 @@ class _Shapes:
         return _hold(total)
 
 
-def _pieces(piece: Pieces, place: _Place, extend: bool) -> tuple[Array, tuple[Symbol, ...], list[Expr]]:
-    n, powers = piece.coefficients.shape[:2]
-    largest = _largest(piece.coefficients[:, :, 3:].sum(axis=1), extend)
-    coefficients, axis = _about_axis(piece.coefficients)
-    factors = np.array([math.factorial(k) / piece.step**k for k in range(powers)])
+def _pieces(polynomials: Pieces, coordinate: _Place, extend: bool) -> tuple[Array, tuple[Symbol, ...], list[Expr]]:
+    n, powers = polynomials.coefficients.shape[:2]
+    largest = _largest(polynomials.coefficients[:, :, 3:].sum(axis=1), extend)
+    coefficients, axis = _about_axis(polynomials.coefficients)
+    factors = np.array([math.factorial(k) / polynomials.step**k for k in range(powers)])
     scaled = (_quiet(coefficients) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1)
-    rows = np.hstack([scaled, piece.R.reshape(n, -1), np.tile(axis, (n, 1))])
+    rows = np.hstack([scaled, polynomials.R.reshape(n, -1), np.tile(axis, (n, 1))])
     names, numbers = _numbers(rows)
-    f = [place.sums(numbers[k * powers : (k + 1) * powers]) for k in range(coefficients.shape[-1])]
+    f = [coordinate.sums(numbers[k * powers : (k + 1) * powers]) for k in range(coefficients.shape[-1])]
     R0 = _matrix(numbers[scaled.shape[1] :][:9])
-    turns = [tuple(g[i] for g in f[3:]) for i in range(3)]
-    rotation, (dp, ddp) = _rotation(turns, names[-len(axis) :] if len(axis) else (), largest, R0)
+    terms = [tuple(g[i] for g in f[3:]) for i in range(3)]
+    rotation, (dp, ddp) = _rotation(terms, names[-len(axis) :] if len(axis) else (), largest, R0)
     position = [[f[c][i] for c in range(3)] for i in range(3)]
     return rows, names, [
         *position[0], *_flat(rotation.matrix()), *position[1], *rotation.spin(dp), *position[2],
@@ -118,34 +118,38 @@ def _pieces(piece: Pieces, place: _Place, extend: bool) -> tuple[Array, tuple[Sy
     ]  # fmt: skip
 
 
-def _three_rotations(piece: Any, place: _Place, extend: bool) -> tuple[Array, tuple[Symbol, ...], list[Expr]]:
+def _three_rotations(
+    interpolant: Any, coordinate: _Place, extend: bool
+) -> tuple[Array, tuple[Symbol, ...], list[Expr]]:
     """R0 exp(a) exp(b) exp(c), each along a fixed direction (Houdek 2020, eqs 3.43 to 3.60)."""
-    n, h = len(piece.R), piece.step
+    n, h = len(interpolant.R), interpolant.step
     factors = np.array([math.factorial(k) / h**k for k in range(4)])
-    position = (_quiet(piece.position.coefficients[:, :, :3]) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1)
-    rows = np.hstack([position, piece.R.reshape(n, -1), piece.first, piece.middle, piece.last])
+    position = (
+        (_quiet(interpolant.position.coefficients[:, :, :3]) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1)
+    )
+    rows = np.hstack([position, interpolant.R.reshape(n, -1), interpolant.first, interpolant.middle, interpolant.last])
     names, numbers = _numbers(rows)
-    f = [place.sums(numbers[4 * k : 4 * k + 4]) for k in range(3)]
+    f = [coordinate.sums(numbers[4 * k : 4 * k + 4]) for k in range(3)]
     R: Mat = _matrix(numbers[12:21])
-    along = [_vec(numbers[21 + 3 * k : 24 + 3 * k]) for k in range(3)]
+    axes = [_vec(numbers[21 + 3 * k : 24 + 3 * k]) for k in range(3)]
     # h s (1 - s)^2, s^2 (3 - 2 s), h s^2 (s - 1) by their derivatives at s = 0
-    grown = [
-        place.sums([expression(c) for c in row])
+    angle_terms = [
+        coordinate.sums([expression(c) for c in row])
         for row in ((0.0, 1.0, -4 / h, 6 / h**2), (0.0, 0.0, 6 / h**2, -12 / h**3), (0.0, 0.0, -2 / h, 6 / h**2))
     ]
-    sizes = (piece.first * h * 4 / 27, piece.middle, piece.last * h * 4 / 27)
+    sizes = (interpolant.first * h * 4 / 27, interpolant.middle, interpolant.last * h * 4 / 27)
     w: list[Vec] = []
     dw: list[Vec] = []
-    for direction, (g, dg, ddg), size in zip(along, grown, sizes, strict=True):
-        turned = _applied(R, direction)
-        w.append(_scaled(dg, turned))
-        dw.append(_scaled(ddg, turned))
+    for direction, (g, dg, ddg), size in zip(axes, angle_terms, sizes, strict=True):
+        rotated = _applied(R, direction)
+        w.append(_scaled(dg, rotated))
+        dw.append(_scaled(ddg, rotated))
         p = _scaled(g, direction)
         R = _Rotation(p, _Shapes(_dot(p, p), _largest(size, extend)), R).matrix()
     delta = _sum(*w)
     ddelta = _sum(*dw, _cross(w[0], w[1]), _cross(_sum(w[0], w[1]), w[2]))
-    place_of = [[f[c][i] for c in range(3)] for i in range(3)]
-    return rows, names, [*place_of[0], *_flat(R), *place_of[1], *delta, *place_of[2], *ddelta]
+    position_rows = [[f[c][i] for c in range(3)] for i in range(3)]
+    return rows, names, [*position_rows[0], *_flat(R), *position_rows[1], *delta, *position_rows[2], *ddelta]
 
 
 def _cells(table: Table, part: str, extend: bool) -> Lookup:
@@ -166,19 +170,19 @@ def _cells(table: Table, part: str, extend: bool) -> Lookup:
         (f0, fz, fzz), (fr, fzr, _), (frr, _, _) = z.sums(value), z.sums(slope, (0, 1)), z.sums(curve, (0,))
         f.append({"": f0, "z": fz, "zz": fzz, "r": fr, "zr": fzr, "rr": frr})
 
-    def point(which: str) -> Vec:
-        return _vec(f[c][which] for c in range(3))
+    def point(derivative: str) -> Vec:
+        return _vec(f[c][derivative] for c in range(3))
 
-    turns = [tuple(g[which] for g in f[3:]) for which in ("", "z", "r", "zz", "rr", "zr")]
+    terms = [tuple(g[derivative] for g in f[3:]) for derivative in ("", "z", "r", "zz", "rr", "zr")]
     largest = _largest(cell.coefficients[..., 3:].sum(axis=(2, 3)).reshape(-1, 3), extend)
-    R, (pz, pr, pzz, prr, pzr) = _rotation(turns, names[-len(axis) :] if len(axis) else (), largest, UNIT)
+    R, (pz, pr, pzz, prr, pzr) = _rotation(terms, names[-len(axis) :] if len(axis) else (), largest, UNIT)
     values = [
         *point(""), *_flat(R.matrix()), *point("z"), *point("r"), *R.spin(pz), *R.spin(pr), *point("zz"),
         *point("rr"), *point("zr"), *R.spin_rate(pz, pzz), *R.spin_rate(pr, prr), *R.mixed(pz, pr, pzr),
     ]  # fmt: skip
-    ends = (table.low, float(table.rack[0])), (table.high, float(table.rack[-1])), (cell.hz, cell.hr)
+    grid = (table.low, float(table.rack[0])), (table.high, float(table.rack[-1])), (cell.hz, cell.hr)
     further = (tuple(x[0] for x in (a, b)) for a, b in zip(z.further, r.further, strict=True)) if extend else ((), ())
-    return Lookup(*ends, rows, (z.x, r.x), names, _settled(values, names, rows), *further)
+    return Lookup(*grid, rows, (z.x, r.x), names, _settled(values, names, rows), *further)
 
 
 @dataclass(frozen=True)
@@ -246,13 +250,13 @@ class _Hinge(_Rotation):
 
 
 def _rotation(
-    turns: Sequence[tuple[Expr, ...]], axis: Sequence[Symbol], largest: float, R0: Mat
+    terms: Sequence[tuple[Expr, ...]], axis: Sequence[Symbol], largest: float, R0: Mat
 ) -> tuple[_Rotation, list[Vec]]:
-    """The rotation by the first of `turns`, which are vectors, or angles about an axis; the others as vectors."""
+    """The rotation by the first of `terms`, which are vectors, or angles about an axis; the others as vectors."""
     if axis:
-        p, *derivatives = (_scaled(angle, _vec(axis)) for (angle,) in turns)
-        return _Hinge(p, _Shapes(mul(turns[0][0], turns[0][0]), largest), R0), derivatives
-    p, *derivatives = map(_vec, turns)
+        p, *derivatives = (_scaled(angle, _vec(axis)) for (angle,) in terms)
+        return _Hinge(p, _Shapes(mul(terms[0][0], terms[0][0]), largest), R0), derivatives
+    p, *derivatives = map(_vec, terms)
     return _Rotation(p, _Shapes(_dot(p, p), largest), R0), derivatives
 
 
@@ -268,8 +272,8 @@ def _about_axis(coefficients: Array) -> tuple[Array, Array]:
 
 def _settled(values: Sequence[Expr], names: Sequence[Symbol], rows: Array) -> tuple[Expr, ...]:
     """Values, with a number for what is the same number in every cell."""
-    same = {name: column[0] for name, column in zip(names, rows.T, strict=True) if np.ptp(column) <= ROUNDING}
-    return tuple(expression(float(same[v])) if isinstance(v, Symbol) and v in same else v for v in values)
+    constants = {name: column[0] for name, column in zip(names, rows.T, strict=True) if np.ptp(column) <= ROUNDING}
+    return tuple(expression(float(constants[v])) if isinstance(v, Symbol) and v in constants else v for v in values)
 
 
 def _quiet(coefficients: Array) -> Array:

@@ -85,8 +85,8 @@ class Measures(Shown):
         i, rows = int(np.argmin(np.abs(self["travel"]))), []
         for name in self.columns:
             values, unit = self.displayed(name)
-            ends = f"{values.min():.4g} to {values.max():.4g}" if np.isfinite(values).all() else ""
-            rows.append((self.title(name), f"{values[i]:.4g}", ends, unit, name))
+            range_text = f"{values.min():.4g} to {values.max():.4g}" if np.isfinite(values).all() else ""
+            rows.append((self.title(name), f"{values[i]:.4g}", range_text, unit, name))
         head = f"{self.name}: {self.mode} motion; values at a travel of {1000 * self['travel'][i]:.4g} mm"
         return [heading(head), table(("measure", "value", "range", "unit", "name"), rows, right=(1, 2))]
 
@@ -101,8 +101,8 @@ class Measures(Shown):
     def displayed(self, name: str) -> tuple[Array, str]:
         """A measure in the unit that people read: mm, N/mm; a pure number has none."""
         values, unit = np.broadcast_to(self[name], self["travel"].shape), self.units[name]
-        factor, shown = DISPLAYED.get(unit, (1.0, typeset_unit(unit)))
-        return factor * values, shown
+        factor, display_unit = DISPLAYED.get(unit, (1.0, typeset_unit(unit)))
+        return factor * values, display_unit
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: names, units, then one row for each pose."""
@@ -126,10 +126,10 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
         m.add("rack", r, "m", "rack travel")
     _angles(m, wheel)
     _steering_axis(m, wheel)
-    far = _other_wheel(linkage, wheel, z, r, mode)
-    _places(m, wheel, far, drawn)
-    _ackermann(m, wheel, far, drawn)
-    _roll_centre(m, linkage, wheel, far)
+    other_wheel = _other_wheel(linkage, wheel, z, r, mode)
+    _places(m, wheel, other_wheel, drawn)
+    _ackermann(m, wheel, other_wheel, drawn)
+    _roll_centre(m, linkage, wheel, other_wheel)
     _twist(m, wheel)
     _anti(m, wheel)
     _struts(m, wheel)
@@ -138,9 +138,9 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
 
 def _links(chain: Chain) -> list[str]:
     """Links whose points are measured: of struts and of the steering axis."""
-    named = [*(p for s in chain.struts for p in s.points), *STEERING_AXIS.get(chain.kind, ())]
-    named += ["wheel_left", "wheel_right"] if chain.both else []
-    bodies = dict.fromkeys(chain.points[p].body for p in named)
+    point_names = [*(p for s in chain.struts for p in s.points), *STEERING_AXIS.get(chain.kind, ())]
+    point_names += ["wheel_left", "wheel_right"] if chain.both else []
+    bodies = dict.fromkeys(chain.points[p].body for p in point_names)
     return [b for b in bodies if b not in (BASE, chain.carrier)]
 
 
@@ -149,21 +149,21 @@ def _angles(m: Measures, w: Wheel) -> None:
     toe = angle(a[:, 0], a[:, 1])
     m.add("camber", -np.arcsin(a[:, 2]) * (180.0 / np.pi), "deg", "camber, top outward positive")
     m.add("toe", toe, "deg", "toe, toe-in positive")
-    left = w.chain.side != "right"
-    m.add("steer", (-toe if left else toe) * w.chain.up, "deg", "steer angle, about the third axis")
+    is_left = w.chain.side != "right"
+    m.add("steer", (-toe if is_left else toe) * w.chain.up, "deg", "steer angle, about the third axis")
 
 
 def _steering_axis(m: Measures, w: Wheel) -> None:
     """Caster, kingpin inclination, scrub radius, trail: by two points on the axis, or the instant axis of the rack."""
-    ends = STEERING_AXIS.get(w.chain.kind)
-    if ends is not None:
-        low, high = w.point(ends[0])[0], w.point(ends[1])[0]
-        k, at = high - low, low
+    point_names = STEERING_AXIS.get(w.chain.kind)
+    if point_names is not None:
+        low, high = w.point(point_names[0])[0], w.point(point_names[1])[0]
+        k, axis_point = high - low, low
     elif w.pose.delta_rack is not None and "rack" in {i.kind for i in w.chain.inputs}:
         assert w.pose.d_rack is not None
-        turn, move = w.pose.delta_rack, w.pose.d_rack
-        at = w.side(w.pose.position + np.cross(turn, move) / (turn * turn).sum(1)[:, None])
-        k = w.side(turn)
+        rotation, translation = w.pose.delta_rack, w.pose.d_rack
+        axis_point = w.side(w.pose.position + np.cross(rotation, translation) / (rotation * rotation).sum(1)[:, None])
+        k = w.side(rotation)
         k = k * np.sign(np.real(k[:, 2:3]))
         m.notes.append("steering axis: the instant axis of the carrier for rack movement at constant wheel travel")
     else:
@@ -174,31 +174,36 @@ def _steering_axis(m: Measures, w: Wheel) -> None:
     m.add("kingpin_inclination", inclination, "deg", "kingpin inclination, top inward positive")
     if "tyre_radius" not in w.chain.vehicle:
         return
-    ground = at + k * ((w.contact[:, 2] - at[:, 2]) / k[:, 2])[:, None]
+    ground = axis_point + k * ((w.contact[:, 2] - axis_point[:, 2]) / k[:, 2])[:, None]
     offset = w.contact - ground
-    ahead = np.stack([w.axis[:, 1], -w.axis[:, 0]], 1)
-    ahead = ahead / size(ahead)[:, None]
-    outward = np.stack([-ahead[:, 1], ahead[:, 0]], 1)
+    forward = np.stack([w.axis[:, 1], -w.axis[:, 0]], 1)
+    forward = forward / size(forward)[:, None]
+    outward = np.stack([-forward[:, 1], forward[:, 0]], 1)
     m.add("scrub_radius", (offset[:, :2] * outward).sum(1), "m", "scrub radius, steering axis inside positive")
-    m.add("mechanical_trail", -(offset[:, :2] * ahead).sum(1), "m", "mechanical trail, steering axis ahead positive")
+    m.add("mechanical_trail", -(offset[:, :2] * forward).sum(1), "m", "mechanical trail, steering axis ahead positive")
 
 
-def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
+def _places(m: Measures, w: Wheel, other_wheel: Wheel, drawn: Wheel) -> None:
     centre = w.centre * w.flip
     for i, name in enumerate("xyz"):
         m.add(f"wheel_{name}", centre[:, i], "m", f"wheel centre {name}, axes of the file")
-    at = "contact point" if "tyre_radius" in w.chain.vehicle else "wheel centre"
-    half = w.contact[:, 1] - drawn.contact[:, 1]
-    m.add("half_track_change", half, "m", f"half track change, outward movement of the {at}")
+    reference_name = "contact point" if "tyre_radius" in w.chain.vehicle else "wheel centre"
+    lateral = w.contact[:, 1] - drawn.contact[:, 1]
+    m.add("half_track_change", lateral, "m", f"half track change, outward movement of the {reference_name}")
     if not w.chain.both:
-        other = half if far is w else far.contact[:, 1] - drawn.contact[:, 1]
-        m.add("track_change", half + other, "m", f"track change, at both {at}s")
-    ahead = w.centre[:, 0] - drawn.centre[:, 0]
+        other_lateral = lateral if other_wheel is w else other_wheel.contact[:, 1] - drawn.contact[:, 1]
+        m.add("track_change", lateral + other_lateral, "m", f"track change, at both {reference_name}s")
+    forward_change = w.centre[:, 0] - drawn.centre[:, 0]
     axle = w.chain.vehicle.get("axle")
     if axle in ("front", "rear"):
-        m.add("wheelbase_change", ahead if axle == "front" else -ahead, "m", "wheelbase change, at this wheel")
+        m.add(
+            "wheelbase_change",
+            forward_change if axle == "front" else -forward_change,
+            "m",
+            "wheelbase change, at this wheel",
+        )
     else:
-        m.add("wheel_ahead", ahead, "m", "forward movement of the wheel centre")
+        m.add("wheel_ahead", forward_change, "m", "forward movement of the wheel centre")
     square = (w.delta * w.delta).sum(1)
     turning = np.real(square) > 1e-18
     safe = np.where(turning, square, 1.0)[:, None]
@@ -212,27 +217,27 @@ def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
         m.add(f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}")
 
 
-def _ackermann(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
+def _ackermann(m: Measures, w: Wheel, other_wheel: Wheel, drawn: Wheel) -> None:
     """How far steering is from Ackermann's: tan(right) = tan(left)/(1 + t/l tan(left)), angles to the left."""
     if "rack" not in m.columns or "wheelbase" not in w.chain.vehicle:
         return
     straight = angle(drawn.axis[:, 0], drawn.axis[:, 1])
-    left, right = straight - m["toe"], angle(far.axis[:, 0], far.axis[:, 1]) - straight
-    tangent = np.tan(left * (np.pi / 180.0))
+    left_angle, right_angle = straight - m["toe"], angle(other_wheel.axis[:, 0], other_wheel.axis[:, 1]) - straight
+    tangent = np.tan(left_angle * (np.pi / 180.0))
     ideal = angle(tangent, 1.0 + 2 * drawn.contact[:, 1] / w.chain.vehicle["wheelbase"] * tangent)
     label = "deviation from Ackermann steering, positive where the outer wheel steers too much"
-    m.add("ackermann_error", right - ideal, "deg", label)
+    m.add("ackermann_error", right_angle - ideal, "deg", label)
 
 
 def _other_wheel(linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> Wheel:
     """The other wheel of the axle, seen as if it were on this side."""
-    other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
+    other_travel = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
     # it is the mirror image; a rack that steers this one inward steers that one outward
     alone = w.chain.both or (mode == "parallel" and not r.any())
-    return w if alone else see_wheel(linkage, other, -r, mode, ())
+    return w if alone else see_wheel(linkage, other_travel, -r, mode, ())
 
 
-def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
+def _roll_centre(m: Measures, linkage: Any, w: Wheel, other_wheel: Wheel) -> None:
     if "tyre_radius" not in w.chain.vehicle:
         m.notes.append(
             "no tyre_radius in the file: measures at the ground are omitted, and track changes are those of wheel "
@@ -247,23 +252,23 @@ def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
     def height(x: Wheel) -> Array:
         return x.contact[:, 1] * x.v_contact[:, 1] / x.v_contact[:, 2]
 
-    m.add("roll_centre_height", 0.5 * (height(w) + height(far)), "m", label)
+    m.add("roll_centre_height", 0.5 * (height(w) + height(other_wheel)), "m", label)
 
 
 def _axle_roll_centre(w: Wheel) -> Array:
     """Of an axle whose wheels move together: mean lateral movement of the contacts over their roll angle."""
-    rates, places = [], []
+    rates, positions = [], []
     for name in ("wheel_left", "wheel_right"):
         hub, arm = w.pose.point(name), np.array([0.0, 0.0, -w.chain.up * w.chain.vehicle["tyre_radius"]])
-        turn = _home(w, name).delta_rack
-        assert hub.d_rack is not None and turn is not None
-        rates.append(hub.d_rack + np.cross(turn, arm))
-        places.append(hub.position)
+        rotation = _home(w, name).delta_rack
+        assert hub.d_rack is not None and rotation is not None
+        rates.append(hub.d_rack + np.cross(rotation, arm))
+        positions.append(hub.position)
     if _home(w, "wheel_right") is w.pose:
         assert w.pose.delta_rack is not None
         roll = w.pose.delta_rack[:, 0]
     else:
-        roll = (rates[0][:, 2] - rates[1][:, 2]) / (places[0][:, 1] - places[1][:, 1])
+        roll = (rates[0][:, 2] - rates[1][:, 2]) / (positions[0][:, 1] - positions[1][:, 1])
     return 0.5 * w.chain.up * (rates[0][:, 1] + rates[1][:, 1]) / (roll * w.chain.up)
 
 
@@ -276,8 +281,8 @@ def _home(w: Wheel, point: str) -> Pose:
 def _twist(m: Measures, w: Wheel) -> None:
     """Rotation of the left arm of a twist beam against the right one."""
     if w.chain.kind == "twist_beam":
-        left, right = w.pose.rotation, w.pose.link["right_arm"].rotation
-        sine, cosine = ((right[:, :, i] * left[:, :, 2 if i == 0 else i]).sum(1) for i in (0, 2))
+        left_rotation, right_rotation = w.pose.rotation, w.pose.link["right_arm"].rotation
+        sine, cosine = ((right_rotation[:, :, i] * left_rotation[:, :, 2 if i == 0 else i]).sum(1) for i in (0, 2))
         m.add("twist", angle(sine, cosine) * w.chain.outward, "deg", "twist of the beam, left arm up positive")
 
 
@@ -290,13 +295,16 @@ def _anti(m: Measures, w: Wheel) -> None:
     scale = 100.0 * v["wheelbase"] / v["cg_height"]
     locked, rolling = _slopes(w)
     front = v["axle"] == "front"
-    for how, names in (("brake", ("anti_dive", "anti_lift_braking")), ("drive", ("anti_lift_driving", "anti_squat"))):
-        if f"{how}_front" in v:
-            share = v[f"{how}_front"] if front else 1.0 - v[f"{how}_front"]
-            slope = rolling if v.get(f"inboard_{how}") else locked
+    for action, names in (
+        ("brake", ("anti_dive", "anti_lift_braking")),
+        ("drive", ("anti_lift_driving", "anti_squat")),
+    ):
+        if f"{action}_front" in v:
+            fraction = v[f"{action}_front"] if front else 1.0 - v[f"{action}_front"]
+            slope = rolling if v.get(f"inboard_{action}") else locked
             name = names[0] if front else names[1]
             label = f"{name.replace('_', '-', 1).replace('_', ' while ')}, {v['axle']} axle"
-            m.add(name, scale * share * (slope if front else -slope), "%", label)
+            m.add(name, scale * fraction * (slope if front else -slope), "%", label)
 
 
 def _slopes(w: Wheel) -> tuple[Array, Array]:
@@ -330,8 +338,8 @@ DRAWN = (
 
 def drawn_columns(m: Measures) -> list[str]:
     """The main measures, as far as there are numbers."""
-    shown = [*(c for c in DRAWN if c in m.columns), *(c for c in m if c.endswith(("_ratio", "_wheel_rate")))]
-    return [c for c in shown if np.isfinite(m[c]).all()]
+    names = [*(c for c in DRAWN if c in m.columns), *(c for c in m if c.endswith(("_ratio", "_wheel_rate")))]
+    return [c for c in names if np.isfinite(m[c]).all()]
 
 
 def usual_travels(linkage: Any) -> Array:
@@ -346,15 +354,15 @@ def usual_travels(linkage: Any) -> Array:
 
 def level_measures(measures: Sequence[Measures], names: Sequence[str]) -> dict[str, str]:
     """Those of the names whose values are the same everywhere, with title and value."""
-    found = {}
+    texts = {}
     for name in names:
         values = np.concatenate([np.atleast_1d(m[name]) for m in measures])
         largest = np.abs(values).max(initial=0.0)
         if np.ptp(values) <= max(LEVEL * largest, ROUNDING):
             value, unit = measures[0].displayed(name)
-            at = 0.0 if largest <= ROUNDING else value[0]
-            found[name] = f"{measures[0].title(name)} {at:.4g} {unit}".strip()
-    return found
+            level_value = 0.0 if largest <= ROUNDING else value[0]
+            texts[name] = f"{measures[0].title(name)} {level_value:.4g} {unit}".strip()
+    return texts
 
 
 def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
@@ -363,11 +371,11 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     first = measures[0]
     names = drawn_columns(first)
     level = level_measures(measures, names)
-    shown = [n for n in names if n not in level]
-    rows = max(1, -(-len(shown) // 3))
+    changing = [n for n in names if n not in level]
+    rows = max(1, -(-len(changing) // 3))
     figure = new_figure(11, 2.3 * rows + 0.6)
     axes = figure.subplots(rows, 3, squeeze=False, sharex=True).ravel()
-    for axis, name in zip(axes, shown, strict=False):
+    for axis, name in zip(axes, changing, strict=False):
         for m in measures:
             values, unit = m.displayed(name)
             axis.plot(1000 * m[against], values, label=m.mode, linewidth=1.3)
@@ -375,9 +383,9 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
         axis.ticklabel_format(useOffset=False)
         axis.tick_params(labelsize=8, labelbottom=True)
         axis.grid(True, linewidth=0.4, alpha=0.6)
-    for axis in axes[len(shown) :]:
+    for axis in axes[len(changing) :]:
         axis.set_axis_off()
-    for axis in axes[max(0, len(shown) - 3) : len(shown)]:
+    for axis in axes[max(0, len(changing) - 3) : len(changing)]:
         axis.set_xlabel(f"{first.title(against)} (mm)", fontsize=8)
     if len(measures) > 1:
         axes[0].legend(fontsize=8)

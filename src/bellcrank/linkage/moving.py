@@ -90,11 +90,11 @@ def matmul(a: Mat, b: Mat) -> Mat:
 def turn(axis: Sequence[float], cosine: Scalar, sine: Scalar) -> Mat:
     """Rotation about a constant unit vector: c 1 + (1 - c) a a^T + s [a]x."""
     a, b, c = (_number(x) for x in axis)
-    rest = 1.0 - cosine
+    versine = 1.0 - cosine
     skew = ((0, minus(0, c), b), (c, 0, minus(0, a)), (minus(0, b), a, 0))
     return tuple(
         tuple(
-            plus(cosine if i == j else 0, times(times((a, b, c)[i], (a, b, c)[j]), rest), times(skew[i][j], sine))
+            plus(cosine if i == j else 0, times(times((a, b, c)[i], (a, b, c)[j]), versine), times(skew[i][j], sine))
             for j in range(3)
         )
         for i in range(3)
@@ -113,10 +113,10 @@ def quaternion_matrix(e: Sequence[Scalar]) -> Mat:
     )
 
 
-def euler_rate(e: Iterable[Scalar], half: Iterable[Scalar]) -> list[Scalar]:
+def euler_rate(e: Iterable[Scalar], half_velocity: Iterable[Scalar]) -> list[Scalar]:
     """Rates of Euler parameters from half the angular velocity w in base axes: e' = 1/2 w e."""
     e0, x, y, z = e
-    a, b, c = half
+    a, b, c = half_velocity
     return [-a * x - b * y - c * z, a * e0 + b * z - c * y, b * e0 + c * x - a * z, c * e0 + a * y - b * x]
 
 

@@ -80,46 +80,46 @@ class _Node:
     tangent: Array
 
 
-def follow(solver: Solver, start: Array, held: dict[int, float]) -> Way:
-    """The way through the travel (input 0) from an assembled state (size,), the inputs `held` at their values."""
-    walker = _Walker(solver, held)
+def follow(solver: Solver, start: Array, fixed: dict[int, float]) -> Way:
+    """The way through the travel (input 0) from an assembled state (size,), the inputs `fixed` at their values."""
+    walker = _Walker(solver, fixed)
     first = walker.node(0.0, start, None)
     if first is None or abs(first.slope) < 1e-9:
         raise ArithmeticError("the drawn position is singular")
-    up, top = walker.walk(first, 1)
-    down, bottom = walker.walk(first, -1)
-    nodes = [*down[::-1], first, *up]
+    upper_nodes, top = walker.walk(first, 1)
+    lower_nodes, bottom = walker.walk(first, -1)
+    nodes = [*lower_nodes[::-1], first, *upper_nodes]
     columns = ("arc", "travel", "slope", "state", "rate")
     return Way(**{c: np.array([getattr(n, c) for n in nodes]) for c in columns}, ends=(bottom, top))
 
 
 class _Walker:
-    def __init__(self, solver: Solver, held: dict[int, float]) -> None:
-        self.solver, self.held = solver, held
+    def __init__(self, solver: Solver, fixed: dict[int, float]) -> None:
+        self.solver, self.held = solver, fixed
 
-    def node(self, arc: float, state: Array, ahead: Array | None) -> _Node | None:
-        """A node with its unit tangent, towards `ahead` (or rising travel); None where two ways cross."""
-        here = self.solver.along(state, self.held)
-        _, sizes, V = np.linalg.svd(here.J)
+    def node(self, arc: float, state: Array, direction: Array | None) -> _Node | None:
+        """A node with its unit tangent, towards `direction` (or rising travel); None where two ways cross."""
+        point = self.solver.along(state, self.held)
+        _, sizes, V = np.linalg.svd(point.J)
         if len(sizes) and sizes[-1] < 1e-9 * sizes[0]:
             return None
         t: Array = V[-1]
-        t = t if t @ (here.slope if ahead is None else ahead) >= 0 else -t
-        return _Node(arc, here.travel, float(here.slope @ t), state, self.solver.plan.state_rate(state, t), t)
+        t = t if t @ (point.slope if direction is None else direction) >= 0 else -t
+        return _Node(arc, point.travel, float(point.slope @ t), state, self.solver.plan.state_rate(state, t), t)
 
     def advance(self, node: _Node, h: float) -> _Node | None:
         """The node at arc length h further on, or None if the corrector does not settle."""
         solver = self.solver
         state = solver.moved(node.state[:, None], h * node.tangent[:, None])
         for _ in range(8):
-            here = solver.along(state[:, 0], self.held)
-            square = np.vstack([here.J, node.tangent])
+            point = solver.along(state[:, 0], self.held)
+            square = np.vstack([point.J, node.tangent])
             try:
-                change = -np.linalg.solve(square, np.append(here.g, 0.0))
+                correction = -np.linalg.solve(square, np.append(point.g, 0.0))
             except np.linalg.LinAlgError:
                 return None
-            state = solver.moved(state, change[:, None])
-            size = np.abs(change).max()
+            state = solver.moved(state, correction[:, None])
+            size = np.abs(correction).max()
             if not np.isfinite(size) or size > 0.5 * abs(h) + 1e-9:
                 return None
             if size < 1e-9:  # the next change would be its square
@@ -133,30 +133,30 @@ class _Walker:
     def walk(self, first: _Node, sense: int) -> tuple[list[_Node], str]:
         """Nodes up to the fold (or until the linkage has gone round), and what ends them."""
         nodes: list[_Node] = []
-        here, h = first, LONGEST / 3
+        node, h = first, LONGEST / 3
         while len(nodes) < MOST:
-            new = self.advance(here, sense * h)
-            if new is None or (new.slope > 0 and (new.travel - here.travel) * sense <= 0):
+            new = self.advance(node, sense * h)
+            if new is None or (new.slope > 0 and (new.travel - node.travel) * sense <= 0):
                 h *= 0.5
                 if h < 1e-9:
                     return nodes, "singular configuration"
                 continue
             if new.slope * first.slope <= 0:
-                nodes.append(self.fold(here, new, sense))
+                nodes.append(self.fold(node, new, sense))
                 return nodes, "fold"
             nodes.append(new)
             if abs(new.arc) > ROUND:
                 return nodes, "limit of search"
-            here, h = new, min(LONGEST, 1.5 * h)
+            node, h = new, min(LONGEST, 1.5 * h)
         return nodes, "limit of search"
 
-    def fold(self, before: _Node, after: _Node, sense: int) -> _Node:
+    def fold(self, node_before: _Node, node_after: _Node, sense: int) -> _Node:
         """The node where d travel/d arc is zero, between two nodes."""
-        low, high = 0.0, abs(after.arc - before.arc)
-        best, slope_low, slope_high = before, abs(before.slope), -abs(after.slope)
+        low, high = 0.0, abs(node_after.arc - node_before.arc)
+        best, slope_low, slope_high = node_before, abs(node_before.slope), -abs(node_after.slope)
         for k in range(60):
             middle = 0.5 * (low + high) if k % 3 == 2 else low + (high - low) * slope_low / (slope_low - slope_high)
-            new = self.advance(before, sense * middle)
+            new = self.advance(node_before, sense * middle)
             if new is None:
                 high, slope_high = middle, 0.5 * slope_high
                 continue

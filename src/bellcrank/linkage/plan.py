@@ -104,20 +104,20 @@ class Plan:
     @property
     def free(self) -> list[int]:
         """Unknowns that are solved for."""
-        taken = {k.unknown for k in self.inputs if k is not None}
-        return [i for i in range(self.unknowns) if i not in taken]
+        prescribed = {k.unknown for k in self.inputs if k is not None}
+        return [i for i in range(self.unknowns) if i not in prescribed]
 
     @cached_property
     def updates(self) -> tuple[Update, ...]:
         """How the unknowns change the state."""
-        found = []
+        updates = []
         for step in (s for placing in self.placings for s in placing.steps):
             k, s = step.unknown, step.place
             if step.kind == "free":
-                found += [Update("add", k + i, s + i) for i in range(3)]
+                updates += [Update("add", k + i, s + i) for i in range(3)]
                 k, s = k + 3, s + 3
-            found.append(Update("add" if step.kind in ("hinge", "slide") else "turn", k, s))
-        return tuple(found)
+            updates.append(Update("add" if step.kind in ("hinge", "slide") else "turn", k, s))
+        return tuple(updates)
 
     def mirrored(self, other: Plan) -> Array:
         """Signs that turn states of `other`, the plan of the mirror image (y changes sign), into states of this one."""
@@ -137,23 +137,23 @@ class Plan:
 
     def state_rate(self, state: Array, rates: Array) -> Array:
         """Rates of the numbers of a state from those of the unknowns."""
-        found = np.zeros_like(state)
+        derivative = np.zeros_like(state)
         for u in self.updates:
             k, s = u.unknown, u.place
             if u.kind == "add":
-                found[s] = rates[k]
+                derivative[s] = rates[k]
             else:
-                found[s : s + 4] = euler_rate(state[s : s + 4], 0.5 * rates[k : k + 3])
-        return found
+                derivative[s : s + 4] = euler_rate(state[s : s + 4], 0.5 * rates[k : k + 3])
+        return derivative
 
     def state_bend(self, state: Array, rates: Array, seconds: Array) -> Array:
         """Second derivatives of the numbers of a state along one direction."""
-        found, moving = self.state_rate(state, seconds), self.state_rate(state, rates)
+        second_derivative, moving = self.state_rate(state, seconds), self.state_rate(state, rates)
         for u in self.updates:
             if u.kind == "turn":
                 k, s = u.unknown, u.place
-                found[s : s + 4] += euler_rate(moving[s : s + 4], 0.5 * rates[k : k + 3])
-        return found
+                second_derivative[s : s + 4] += euler_rate(moving[s : s + 4], 0.5 * rates[k : k + 3])
+        return second_derivative
 
 
 class Frames:
@@ -162,8 +162,12 @@ class Frames:
     def __init__(self, plan: Plan, state: Any, rates: Sequence[Any] = ()) -> None:
         self.plan = plan
         self._count = len(rates)
-        none = (NULL,) * self._count
-        self.frames = {BASE: Frame(UNITS, {}, none, none, Moving(NULL, {}, none, none), (0.0, 0.0, 0.0))}
+        null_vectors = (NULL,) * self._count
+        self.frames = {
+            BASE: Frame(
+                UNITS, {}, null_vectors, null_vectors, Moving(NULL, {}, null_vectors, null_vectors), (0.0, 0.0, 0.0)
+            )
+        }
         for placing in plan.placings:
             self._place(placing, state, rates)
 
@@ -190,8 +194,8 @@ class Frames:
         for step in placing.steps:
             k, s = step.unknown, step.place
             if step.kind in ("hinge", "slide"):
-                move = self._hinge if step.kind == "hinge" else self._slide
-                move(frame, step, state[s], [r[k] for r in rates])
+                apply_step = self._hinge if step.kind == "hinge" else self._slide
+                apply_step(frame, step, state[s], [r[k] for r in rates])
             else:
                 if step.kind == "free":
                     frame.origin = Moving(
@@ -209,21 +213,21 @@ class Frames:
 
     def _hinge(self, frame: Frame, step: Step, angle: Scalar, rate: list[Scalar]) -> None:
         a = apply(frame.R, constant(step.axis))
-        own = [scale3(r, a) for r in rate]
-        frame.alpha = tuple(add3(b, cross3(w, o)) for b, w, o in zip(frame.alpha, frame.w, own, strict=True))
-        frame.w = tuple(add3(w, o) for w, o in zip(frame.w, own, strict=True))
+        joint_rates = [scale3(r, a) for r in rate]
+        frame.alpha = tuple(add3(b, cross3(w, o)) for b, w, o in zip(frame.alpha, frame.w, joint_rates, strict=True))
+        frame.w = tuple(add3(w, o) for w, o in zip(frame.w, joint_rates, strict=True))
         frame.turn = {**frame.turn, step.unknown: a}
         frame.R = matmul(frame.R, turn(step.axis, *_trig(angle)))
 
     def _slide(self, frame: Frame, step: Step, s: Scalar, rate: list[Scalar]) -> None:
         a = _carried(frame, apply(frame.R, constant(step.axis)))
-        moved = Moving(
+        slide_vector = Moving(
             scale3(s, a.value),
             {**{k: scale3(s, v) for k, v in a.slope.items()}, step.unknown: a.value},
             tuple(add3(scale3(s, w), scale3(r, a.value)) for w, r in zip(a.rate, rate, strict=True)),
             tuple(add3(scale3(s, b), scale3(times(2.0, r), w)) for b, w, r in zip(a.bias, a.rate, rate, strict=True)),
         )
-        frame.origin = frame.origin + moved
+        frame.origin = frame.origin + slide_vector
 
 
 def _trig(angle: Scalar) -> tuple[Scalar, Scalar]:
@@ -249,20 +253,20 @@ def make_plan(chain: Chain) -> Plan:
     """Chooses the placing joints and writes the closing rows."""
     plan = Plan(chain, [], [], [], 0, 0, [])
     rack = next((i for i in chain.inputs if i.kind == "rack"), None)
-    left = list(chain.joints)
-    todo, placed = list(chain.bodies), {BASE}
+    unplaced_joints = list(chain.joints)
+    todo, placed_bodies = list(chain.bodies), {BASE}
     while todo:
-        joint = _next_joint(left, placed)
+        joint = _next_joint(unplaced_joints, placed_bodies)
         if joint is None:
             body = chain.carrier if chain.carrier in todo else todo[0]
             _place_free(plan, body)
         else:
-            body = joint.second if joint.first in placed else joint.first
+            body = joint.second if joint.first in placed_bodies else joint.first
             _place_by(plan, joint, body, rack)
-            left.remove(joint)
-        placed.add(body)
+            unplaced_joints.remove(joint)
+        placed_bodies.add(body)
         todo.remove(body)
-    for joint in left:
+    for joint in unplaced_joints:
         plan.names += [f"joint '{joint.name}'"] * (6 - FREEDOMS[joint.kind])
         plan.closing.append(_joint_rows(joint, chain.points[joint.at]))
     for rod in chain.rods:
@@ -274,17 +278,19 @@ def make_plan(chain: Chain) -> Plan:
     return plan
 
 
-def _next_joint(left: Sequence[Joint], placed: set[str]) -> Joint | None:
+def _next_joint(joints: Sequence[Joint], placed_bodies: set[str]) -> Joint | None:
     """The joint with the fewest degrees of freedom that reaches a further body."""
-    reach = [j for j in left if (j.first in placed) != (j.second in placed) and FREEDOMS[j.kind] <= 3]
-    return min(reach, key=lambda j: FREEDOMS[j.kind], default=None)
+    candidates = [
+        j for j in joints if (j.first in placed_bodies) != (j.second in placed_bodies) and FREEDOMS[j.kind] <= 3
+    ]
+    return min(candidates, key=lambda j: FREEDOMS[j.kind], default=None)
 
 
 def _place_free(plan: Plan, body: str) -> None:
     chain = plan.chain
     centre = chain.points[chain.wheel_centre]
-    own = [p.at for p in chain.points.values() if p.body == body]
-    origin = centre.at if centre.body == body else own[0]
+    body_points = [p.at for p in chain.points.values() if p.body == body]
+    origin = centre.at if centre.body == body else body_points[0]
     plan.placings.append(Placing(body, BASE, origin, (Step("free", unknown=plan.unknowns, place=plan.size),)))
     plan.unknowns += 6
     plan.size += 7
@@ -313,8 +319,8 @@ def _parts(joint: Joint, axis: Point | None, body: str) -> list[tuple[str, Point
     assert axis is not None
     if joint.kind == "universal":
         assert joint.axis_2 is not None
-        both = (axis, unit(joint.axis_2))
-        return [("hinge", x) for x in (both if body == joint.second else both[::-1])]
+        axes = (axis, unit(joint.axis_2))
+        return [("hinge", x) for x in (axes if body == joint.second else axes[::-1])]
     if joint.kind == "planar":
         e1, e2 = across(axis)
         return [("slide", e1), ("slide", e2), ("hinge", axis)]
@@ -330,11 +336,11 @@ def across(axis: Point) -> tuple[Point, Point]:
     return e1, cross3(axis, e1)
 
 
-def _joint_rows(joint: Joint, at: HardPoint) -> Callable[[Frames], list[Row]]:
+def _joint_rows(joint: Joint, hard_point: HardPoint) -> Callable[[Frames], list[Row]]:
     i, j = joint.first, joint.second
 
     def gap(f: Frames) -> Moving:
-        return f.at(j, at.at) - f.at(i, at.at)
+        return f.at(j, hard_point.at) - f.at(i, hard_point.at)
 
     def met(f: Frames) -> list[Row]:
         g = gap(f)
@@ -355,8 +361,8 @@ def _joint_rows(joint: Joint, at: HardPoint) -> Callable[[Frames], list[Row]]:
             case "cylindrical":
                 return [*(dot(f.direction(i, e), gap(f)) for e in (e1, e2)), *square]
             case "prismatic":
-                held = dot(f.direction(i, e1), f.direction(j, e2))
-                return [*(dot(f.direction(i, e), gap(f)) for e in (e1, e2)), *square, held]
+                rotation_lock = dot(f.direction(i, e1), f.direction(j, e2))
+                return [*(dot(f.direction(i, e), gap(f)) for e in (e1, e2)), *square, rotation_lock]
             case "planar":
                 return [dot(f.direction(i, a), gap(f)), *square]
         assert joint.axis_2 is not None  # universal: the two directions keep their drawn angle
@@ -377,39 +383,48 @@ def _rod_row(first: str, second: str, length: float) -> Callable[[Frames], list[
     return rows
 
 
-def _known(plan: Plan, given: Input) -> Known | None:
+def _known(plan: Plan, chain_input: Input) -> Known | None:
     """The number of the state that an input is, if there is one."""
     chain = plan.chain
     for placing in plan.placings:
         step = placing.steps[0]
-        if given.kind == "rack" and placing.body == given.body and step.kind == "slide" and len(placing.steps) == 1:
+        if (
+            chain_input.kind == "rack"
+            and placing.body == chain_input.body
+            and step.kind == "slide"
+            and len(placing.steps) == 1
+        ):
             return Known(step.unknown, step.place, 1.0, 0.0)
-        if given.kind == "travel" and len(given.points) > 1:
+        if chain_input.kind == "travel" and len(chain_input.points) > 1:
             continue
-        if given.kind == "travel" and step.kind == "free" and chain.points[given.points[0]].body == placing.body:
-            if placing.origin == chain.place(given.points[0]):
+        if (
+            chain_input.kind == "travel"
+            and step.kind == "free"
+            and chain.points[chain_input.points[0]].body == placing.body
+        ):
+            if placing.origin == chain.place(chain_input.points[0]):
                 return Known(step.unknown + 2, step.place + 2, float(chain.up), placing.origin[2])
     return None
 
 
-def input_row(f: Frames, given: Input) -> Row:
+def input_row(f: Frames, chain_input: Input) -> Row:
     """What an input prescribes, as a row: height of a point (m), sine of a line's slope, movement of a body (m)."""
     chain = f.plan.chain
-    up = chain.up
-    if given.kind == "travel":
-        n = len(given.points)
-        total = f.point(given.points[0])
-        for name in given.points[1:]:
+    up_sign = chain.up
+    if chain_input.kind == "travel":
+        n = len(chain_input.points)
+        total = f.point(chain_input.points[0])
+        for name in chain_input.points[1:]:
             total = total + f.point(name)
         return total.component(2).scaled(
-            up / n if n > 1 else up, -up * sum(chain.place(p)[2] for p in given.points) / n
+            up_sign / n if n > 1 else up_sign, -up_sign * sum(chain.place(p)[2] for p in chain_input.points) / n
         )
-    if given.kind == "roll":
-        a, b = (chain.place(p) for p in given.points)
-        line = f.point(given.points[0]) - f.point(given.points[1])
-        return line.component(2).scaled(up / distance(a, b), -up * (a[2] - b[2]) / distance(a, b))
-    axis = unit(given.axis)
-    at = next(p for p in chain.points.values() if p.body == given.body).at
-    moved = f.at(given.body, at)
-    fixed = Moving(constant(axis), {}, (NULL,) * len(moved.rate), (NULL,) * len(moved.bias))
-    return dot(fixed, moved).scaled(1, -sum(x * y for x, y in zip(axis, at, strict=True)))
+    if chain_input.kind == "roll":
+        a, b = (chain.place(p) for p in chain_input.points)
+        line = f.point(chain_input.points[0]) - f.point(chain_input.points[1])
+        return line.component(2).scaled(up_sign / distance(a, b), -up_sign * (a[2] - b[2]) / distance(a, b))
+    axis = unit(chain_input.axis)
+    drawn_point = next(p for p in chain.points.values() if p.body == chain_input.body).at
+    body_point = f.at(chain_input.body, drawn_point)
+    fixed = Moving(constant(axis), {}, (NULL,) * len(body_point.rate), (NULL,) * len(body_point.bias))
+    return dot(fixed, body_point).scaled(1, -sum(x * y for x, y in zip(axis, drawn_point, strict=True)))

@@ -66,24 +66,24 @@ class Pose:
                 f"no hard point of '{self.chain.name}' is called '{name}'.{did_you_mean(name, points)} "
                 f"There are: {', '.join(points)}."
             )
-        body, at = points[name].body, drawn_at(points[name].at)
+        body, position = points[name].body, drawn_at(points[name].at)
         if body == BASE:
-            return _resting(self, at)
+            return _resting(self, position)
         home = self if body == self.chain.carrier else self.link[body]
-        return home.carried(at - drawn_at(self.origins[body]))
+        return home.carried(position - drawn_at(self.origins[body]))
 
     def carried(self, offset: Array) -> PointMotion:
         """A point of the body that as drawn lies by `offset` (base axes, m) from its reference point."""
         r = self.rotation @ offset if offset.ndim == 1 else (self.rotation @ offset[:, :, None])[:, :, 0]
-        turned = cross(self.delta, r)
-        d = self.d + turned
-        dd = self.dd + cross(self.ddelta, r) + cross(self.delta, turned)
+        rotated = cross(self.delta, r)
+        d = self.d + rotated
+        dd = self.dd + cross(self.ddelta, r) + cross(self.delta, rotated)
         if self.d_rack is None:
             return PointMotion(self.position + r, d, dd)
         rack: Any = self.delta_rack
         steered = cross(rack, r)
         curve = self.dd_rack + cross(self.ddelta_rack, r) + cross(rack, steered)
-        mixed = self.dd_mixed + cross(self.ddelta_mixed, r) + 0.5 * (cross(self.delta, steered) + cross(rack, turned))
+        mixed = self.dd_mixed + cross(self.ddelta_mixed, r) + 0.5 * (cross(self.delta, steered) + cross(rack, rotated))
         return PointMotion(self.position + r, d, dd, self.d_rack + steered, curve, mixed)
 
     def __getitem__(self, index: Any) -> Pose:
@@ -95,9 +95,9 @@ class Pose:
         return _mapped(self, lambda x: x.reshape(shape + x.shape[1:]))
 
 
-def drawn_at(place: Any) -> Array:
+def drawn_at(coordinates: Any) -> Array:
     """A drawn place as an array; of variants (variants, 3)."""
-    return np.stack(np.broadcast_arrays(*place), axis=-1)
+    return np.stack(np.broadcast_arrays(*coordinates), axis=-1)
 
 
 NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -133,15 +133,15 @@ class PointMotion:
     dd_mixed: Array | None = None
 
 
-def _resting(pose: Pose, at: Array) -> PointMotion:
+def _resting(pose: Pose, position: Array) -> PointMotion:
     zero = np.zeros_like(pose.position)
     second = [] if pose.d_rack is None else [zero, zero, zero]
-    return PointMotion(zero + at, zero, zero, *second)
+    return PointMotion(zero + position, zero, zero, *second)
 
 
-def _mapped(pose: Pose, change: Callable[[Array], Array]) -> Pose:
-    data: dict[str, Any] = {name: change(x) for name, x in vars(pose).items() if isinstance(x, np.ndarray)}
-    return replace(pose, link={name: _mapped(p, change) for name, p in pose.link.items()}, **data)
+def _mapped(pose: Pose, transform: Callable[[Array], Array]) -> Pose:
+    data: dict[str, Any] = {name: transform(x) for name, x in vars(pose).items() if isinstance(x, np.ndarray)}
+    return replace(pose, link={name: _mapped(p, transform) for name, p in pose.link.items()}, **data)
 
 
 def attach(poses: dict[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
@@ -177,6 +177,6 @@ def shortest_turn(v: Vec, s: Scalar) -> Mat:
     )
 
 
-def polarised(a: Vec, b: Vec, both: Vec) -> Vec:
+def polarised(a: Vec, b: Vec, along_sum: Vec) -> Vec:
     """The mixed part of a quadratic form from its values along (1, 0), (0, 1) and (1, 1)."""
-    return scale3(0.5, sub3(sub3(both, a), b))
+    return scale3(0.5, sub3(sub3(along_sum, a), b))

@@ -33,25 +33,25 @@ class Drawings:
         self.linkage = linkage
         self._kept: dict[bytes, Array] = {}
 
-    def at(self, places: Mapping[str, Any]) -> Redrawn:
+    def at(self, positions: Mapping[str, Any]) -> Redrawn:
         """The linkage with hard points at places (m, three numbers each, by name)."""
-        return Redrawn(self, places)
+        return Redrawn(self, positions)
 
     def start(self, values: Sequence[Array]) -> Array:
         """States of the linkage as it was at the values of its inputs."""
-        asked = np.array(values).tobytes()
-        if asked not in self._kept:
-            self._kept[asked] = self.linkage.states(values)
-        return self._kept[asked]
+        key = np.array(values).tobytes()
+        if key not in self._kept:
+            self._kept[key] = self.linkage.states(values)
+        return self._kept[key]
 
 
 class Redrawn:
     """A variant of a linkage. With `near`, coordinates are complex arrays, one entry for each pose that is asked for,
     and near its real variant."""
 
-    def __init__(self, drawings: Drawings, places: Mapping[str, Any], near: Redrawn | None = None) -> None:
+    def __init__(self, drawings: Drawings, positions: Mapping[str, Any], near: Redrawn | None = None) -> None:
         self.drawings, self.near = drawings, near
-        self.chain = drawings.linkage.chain.moved(places)
+        self.chain = drawings.linkage.chain.moved(positions)
         self.solver = Solver(make_plan(self.chain), drawings.linkage.mobility.kept, float if near is None else complex)
         self.origins = origins(self.solver.plan)
 
@@ -63,18 +63,18 @@ class Redrawn:
     def inputs(self) -> tuple[str, ...]:
         return self.drawings.linkage.inputs
 
-    def derivatives(self, places: Mapping[str, Any]) -> Redrawn:
+    def derivatives(self, positions: Mapping[str, Any]) -> Redrawn:
         """The variant over complex places near its own: imaginary parts of results are derivatives times `STEP`."""
-        return Redrawn(self.drawings, places, self)
+        return Redrawn(self.drawings, positions, self)
 
     def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
         """As `Linkage.solve`, for a list of poses."""
-        given = {"rack": rack, "roll": roll}
-        second = [0.0 if given[kind] is None else given[kind] for kind in self.inputs[1:]]
+        second_inputs = {"rack": rack, "roll": roll}
+        second = [0.0 if second_inputs[kind] is None else second_inputs[kind] for kind in self.inputs[1:]]
         lanes = [x for p in self.chain.points.values() for x in p.at]
         values = [np.array(x) for x in np.broadcast_arrays(np.atleast_1d(travel), *second, *lanes)[: len(self.inputs)]]
-        wanted = links_of(self.chain) if links is None else links
-        return poses(self.solver, self.states(values), values, self.origins, wanted)
+        link_names = links_of(self.chain) if links is None else links
+        return poses(self.solver, self.states(values), values, self.origins, link_names)
 
     def states(self, values: Sequence[Array]) -> Array:
         """Solved states; a ModelError where the hard points do not reach an input."""
@@ -86,11 +86,11 @@ class Redrawn:
         state = self.drawings.start(values).copy()
         for new, old in zip(plan.placings, linkage.plan.placings, strict=True):
             if new.steps[0].kind == "free":
-                at = new.steps[0].place
-                state[at : at + 3] += np.subtract(new.origin, old.origin)[:, None]
-        found = self.solver.solve(state, values)
-        good = found.converged & (found.det == linkage.branch)
-        if not good.all():
-            i = int(np.argmin(good))
+                offset = new.steps[0].place
+                state[offset : offset + 3] += np.subtract(new.origin, old.origin)[:, None]
+        solution = self.solver.solve(state, values)
+        is_valid = solution.converged & (solution.det == linkage.branch)
+        if not is_valid.all():
+            i = int(np.argmin(is_valid))
             raise ModelError(f"the changed hard points do not reach travel {values[0][i]:.6g} m", self.name)
-        return found.state
+        return solution.state

@@ -20,8 +20,8 @@ def on_side(name: str, side: int) -> str:
 
 def twist_angle(pose: Pose) -> float:
     """Twist of the cross beam of a twist beam, left arm up positive, rad."""
-    z, right = pose.rotation[:, 2], pose.link["right_arm"].rotation
-    return math.atan2(float(right[:, 0] @ z), float(right[:, 2] @ z))
+    z, right_rotation = pose.rotation[:, 2], pose.link["right_arm"].rotation
+    return math.atan2(float(right_rotation[:, 0] @ z), float(right_rotation[:, 2] @ z))
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Rates:
 
     def of(self, by_travel: Array, by_roll: Array | None) -> Array:
         """A derivative by the travel of that wheel."""
-        found: Array = self.travel * by_travel + self.roll * by_roll if by_roll is not None else by_travel
-        return found
+        derivative: Array = self.travel * by_travel + self.roll * by_roll if by_roll is not None else by_travel
+        return derivative
 
 
 def wheel_rates(pose: Pose, side: int) -> tuple[Rates, Rates]:

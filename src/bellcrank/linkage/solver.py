@@ -93,8 +93,8 @@ class Solver:
                 state, J, last = self.nearer(state, target)
                 if not (last > UPDATE).any() or not np.isfinite(last).any():
                     break
-            rest = column([r.value for r in self.closing(Frames(self.plan, state))], n)
-            residual = np.abs(rest).max(axis=1, initial=0.0)
+            row_values = column([r.value for r in self.closing(Frames(self.plan, state))], n)
+            residual = np.abs(row_values).max(axis=1, initial=0.0)
             # near a fold the last change is round-off over the distance to it: the residual decides
             converged = np.isfinite(last) & (last < 1e-7) & (residual < CLOSED)
             det = np.sign(np.linalg.det(J)) if J.size else np.ones(n)
@@ -106,21 +106,21 @@ class Solver:
         rows = self.system(Frames(self.plan, state))
         J = matrix(rows, self.free, n, self.number)
         g = column([r.value - t for r, t in zip(rows, target, strict=True)], n, self.number)
-        change = -solve_each(J, g[:, :, None])[:, :, 0]
-        last = np.abs(change).max(axis=1, initial=0.0)
+        correction = -solve_each(J, g[:, :, None])[:, :, 0]
+        last = np.abs(correction).max(axis=1, initial=0.0)
         full = np.zeros((self.plan.unknowns, n), self.number)
-        full[self.free] = np.where(np.isfinite(last), change.T, 0.0)
+        full[self.free] = np.where(np.isfinite(last), correction.T, 0.0)
         return self.moved(state, full), J, last
 
-    def moved(self, state: Array, change: Array) -> Array:
+    def moved(self, state: Array, increments: Array) -> Array:
         """A state changed by small amounts of the unknowns (unknowns, n)."""
         new = np.array(state)
         for u in self.plan.updates:
             k, s = u.unknown, u.place
             if u.kind == "add":
-                new[s] += change[k]
+                new[s] += increments[k]
             else:
-                new[s : s + 4] = turned(new[s : s + 4], change[k : k + 3])
+                new[s : s + 4] = turned(new[s : s + 4], increments[k : k + 3])
         return new
 
     # ---- derivatives
@@ -136,38 +136,38 @@ class Solver:
         J = matrix(rows, self.free, n, self.number)
         T = np.zeros((len(self.plan.inputs), self.plan.unknowns, n), self.number)
         for i, k in enumerate(self.plan.inputs):
-            right = np.zeros((n, len(rows)), self.number)
+            rhs = np.zeros((n, len(rows)), self.number)
             if k is None:
-                right[:, self.row_of(i)] = np.cos(values[i]) if self.rolls(i) else 1.0
+                rhs[:, self.row_of(i)] = np.cos(values[i]) if self.rolls(i) else 1.0
             else:
-                right = -k.sign * matrix(rows, [k.unknown], n, self.number)[:, :, 0]
+                rhs = -k.sign * matrix(rows, [k.unknown], n, self.number)[:, :, 0]
                 T[i, k.unknown] = k.sign
-            T[i, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
+            T[i, self.free] = solve_each(J, rhs[:, :, None])[:, :, 0].T
         return T, J
 
     def second(self, state: Array, values: Sequence[Array], T: Array, J: Array) -> tuple[Array, Frames]:
         """d2y (directions, unknowns, n) along `directions`, with the frames that hold rates and biases along them."""
-        n, along = state.shape[1], self.directions()
-        rates = [sum(c * T[i] for i, c in enumerate(d)) for d in along]
+        n, directions = state.shape[1], self.directions()
+        rates = [sum(c * T[i] for i, c in enumerate(d)) for d in directions]
         frames = Frames(self.plan, state, rates)
         rows = self.system(frames)
-        D2 = np.zeros((len(along), self.plan.unknowns, n), self.number)
-        for j, d in enumerate(along):
-            right = -column([r.bias[j] for r in rows], n, self.number)
+        D2 = np.zeros((len(directions), self.plan.unknowns, n), self.number)
+        for j, d in enumerate(directions):
+            rhs = -column([r.bias[j] for r in rows], n, self.number)
             for i in filter(self.rolls, self.rows):
-                right[:, self.row_of(i)] += -np.sin(values[i]) * d[i] ** 2
-            D2[j, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
+                rhs[:, self.row_of(i)] += -np.sin(values[i]) * d[i] ** 2
+            D2[j, self.free] = solve_each(J, rhs[:, :, None])[:, :, 0].T
         return D2, frames
 
     # ---- the path of the first input, as a curve
 
-    def along(self, state: Array, held: Mapping[int, float]) -> Along:
-        """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `held` at values as further rows."""
+    def along(self, state: Array, fixed: Mapping[int, float]) -> Along:
+        """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `fixed` at values as further rows."""
         frames = Frames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
         closing = self.closing(frames)
         rows = [closing[i] for i in self.kept]
         g, J = column([r.value for r in rows], 1)[0], matrix(rows, range(self.plan.unknowns), 1)[0]
-        for i, value in held.items():
+        for i, value in fixed.items():
             J = np.vstack([J, self.input_slope(frames, i)])
             g = np.append(g, self._input_at(frames, state[:, None], i) - value)
         travel = float(self._input_at(frames, state[:, None], 0)[0])
@@ -192,12 +192,16 @@ class Solver:
         return np.arcsin(value) if self.rolls(i) else value
 
 
-def turned(e: Array, change: Array) -> Array:
-    """Euler parameters (4, n) after a rotation by the vector `change` (3, n) in base axes."""
-    half = 0.5 * np.sqrt((change * change).sum(axis=0))
+def turned(e: Array, rotation: Array) -> Array:
+    """Euler parameters (4, n) after a rotation by the vector `rotation` (3, n) in base axes."""
+    half_angle = 0.5 * np.sqrt((rotation * rotation).sum(axis=0))
     with np.errstate(invalid="ignore", divide="ignore"):
-        s = np.where(half < 1e-6, 0.5 - half**2 / 12, 0.5 * np.sin(half) / np.where(half == 0, 1, half))
-    c, v = np.cos(half), s * change
+        s = np.where(
+            half_angle < 1e-6,
+            0.5 - half_angle**2 / 12,
+            0.5 * np.sin(half_angle) / np.where(half_angle == 0, 1, half_angle),
+        )
+    c, v = np.cos(half_angle), s * rotation
     new = np.array(
         [
             c * e[0] - v[0] * e[1] - v[1] * e[2] - v[2] * e[3],
@@ -226,15 +230,15 @@ def column(values: Sequence[Any], n: int, number: type = float) -> Array:
     return g
 
 
-def solve_each(J: Array, right: Array) -> Array:
+def solve_each(J: Array, rhs: Array) -> Array:
     """J^-1 right for every pose; not-a-number where J is singular."""
     try:
-        return np.linalg.solve(J, right)
+        return np.linalg.solve(J, rhs)
     except np.linalg.LinAlgError:
-        result = np.full(right.shape, np.nan)
+        result = np.full(rhs.shape, np.nan)
         for i in range(len(J)):
             try:
-                result[i] = np.linalg.solve(J[i], right[i])
+                result[i] = np.linalg.solve(J[i], rhs[i])
             except np.linalg.LinAlgError:
                 continue
         return result

@@ -79,24 +79,24 @@ def held(
     chain: Chain = linkage.chain
     free = sum(i.kind != "rack" for i in chain.inputs)
     if len(struts) != free:
-        listed = ", ".join(struts) or "none"
+        strut_names = ", ".join(struts) or "none"
         raise ModelError(
             f"loads need {free} strut{'s' if free > 1 else ''} that hold{'' if free > 1 else 's'} the travel of the "
-            f"linkage, given: {listed}",
+            f"linkage, given: {strut_names}",
             chain.name,
         )
-    place = Places(chain, pose)
-    bent = _loaded_rods(chain, loads, struts)
-    bodies = [*chain.bodies, *bent]
-    columns = list(_columns(chain, place, bent, struts))
+    posed_bodies = Places(chain, pose)
+    bent_rods = _loaded_rods(chain, loads, struts)
+    bodies = [*chain.bodies, *bent_rods]
+    columns = list(_columns(chain, posed_bodies, bent_rods, struts))
     A = np.zeros((6 * len(bodies), len(columns)))
     b = np.zeros(6 * len(bodies))
 
-    def book(into: Array, body: str, sign: float, force: Array, at: Array, moment: Array) -> None:
+    def book(into: Array, body: str, sign: float, force: Array, point: Array, moment: Array) -> None:
         if body != BASE:
             i = 6 * bodies.index(body)
             into[i : i + 3] += sign * force
-            into[i + 3 : i + 6] += sign * (np.cross(at, force) + moment)
+            into[i + 3 : i + 6] += sign * (np.cross(point, force) + moment)
 
     for load in loads:
         book(b, load.body, 1.0, load.force, load.at, load.moment)
@@ -104,19 +104,19 @@ def held(
         book(A[:, k], c.second, 1.0, c.force, c.at, c.moment)
         book(A[:, k], c.first, -1.0, c.force, c.at, c.moment)
     x, _, rank, _ = np.linalg.lstsq(A, -b, rcond=1e-12)
-    rest = np.abs(A @ x + b)
-    if rest.max() > OPEN * max(1.0, float(np.abs(b).max())):
-        worst = bodies[int(np.argmax(rest)) // 6]
+    gaps = np.abs(A @ x + b)
+    if gaps.max() > OPEN * max(1.0, float(np.abs(b).max())):
+        worst = bodies[int(np.argmax(gaps)) // 6]
         raise ModelError(
-            f"the loads on '{worst}' cannot be held at travel {float(pose.travel):.6g} m: {rest.max():.4g} N or N m "
+            f"the loads on '{worst}' cannot be held at travel {float(pose.travel):.6g} m: {gaps.max():.4g} N or N m "
             f"are left open; the struts are {', '.join(struts)}",
             chain.name,
         )
     notes = []
     if rank < len(columns):
-        named = ", ".join(linkage.mobility.redundant)
-        notes.append(f"constraints that repeat others ({named}) share their loads as least squares have it")
-    return Held(*_forces_of(chain, place, columns, x, notes, axial or {}))
+        names = ", ".join(linkage.mobility.redundant)
+        notes.append(f"constraints that repeat others ({names}) share their loads as least squares have it")
+    return Held(*_forces_of(chain, posed_bodies, columns, x, notes, axial or {}))
 
 
 class Places:
@@ -143,51 +143,64 @@ class Places:
 
 def _loaded_rods(chain: Chain, loads: Sequence[Load], struts: Mapping[str, tuple[str, str]]) -> list[str]:
     """Rods on which something acts between their ends: they are bent, and are looked at as bodies."""
-    touched = {load.body for load in loads} | {chain.points[p].body for ends in struts.values() for p in ends}
+    touched = {load.body for load in loads} | {
+        chain.points[p].body for end_points in struts.values() for p in end_points
+    }
     return [r.name for r in chain.rods if r.name in touched]
 
 
-def _columns(chain: Chain, place: Places, bent: Sequence[str], struts: Mapping[str, tuple[str, str]]) -> Any:
+def _columns(
+    chain: Chain, posed_bodies: Places, bent_rods: Sequence[str], struts: Mapping[str, tuple[str, str]]
+) -> Any:
     zero, axes = np.zeros(3), np.eye(3)
     for joint in chain.joints:
-        at = place.at(joint.second, chain.place(joint.at))
-        forces, moments = directions(joint, place, chain)
+        point = posed_bodies.at(joint.second, chain.place(joint.at))
+        forces, moments = directions(joint, posed_bodies, chain)
         for f in forces:
-            yield _Column(joint.name, joint.first, joint.second, f, at, zero)
+            yield _Column(joint.name, joint.first, joint.second, f, point, zero)
         for m in moments:
-            yield _Column(joint.name, joint.first, joint.second, zero, at, m)
+            yield _Column(joint.name, joint.first, joint.second, zero, point, m)
     for rod in chain.rods:
-        a, b = place.point(rod.first), place.point(rod.second)
+        a, b = posed_bodies.point(rod.first), posed_bodies.point(rod.second)
         homes = chain.points[rod.first].body, chain.points[rod.second].body
-        along = (a - b) / np.linalg.norm(a - b)
-        if rod.name not in bent:
-            yield _Column(rod.name, *homes, along, b, zero)
+        direction = (a - b) / np.linalg.norm(a - b)
+        if rod.name not in bent_rods:
+            yield _Column(rod.name, *homes, direction, b, zero)
             continue
-        for at, home, end in ((a, homes[0], rod.first), (b, homes[1], rod.second)):
+        for point, home, end in ((a, homes[0], rod.first), (b, homes[1], rod.second)):
             for f in axes:
-                yield _Column(f"{rod.name}.{end}", home, rod.name, f, at, zero)
-        yield _Column(f"{rod.name}.{rod.first}", homes[0], rod.name, zero, a, along)  # it does not spin about itself
+                yield _Column(f"{rod.name}.{end}", home, rod.name, f, point, zero)
+        yield _Column(
+            f"{rod.name}.{rod.first}", homes[0], rod.name, zero, a, direction
+        )  # it does not spin about itself
     for name, (first, second) in struts.items():
-        a, b = place.point(first), place.point(second)
+        a, b = posed_bodies.point(first), posed_bodies.point(second)
         homes = chain.points[second].body, chain.points[first].body
         yield _Column(name, *homes, (a - b) / np.linalg.norm(a - b), a, zero)
-    for given in chain.inputs:
-        if given.kind == "rack":
-            drawn = next(p.at for p in chain.points.values() if p.body == given.body)
-            yield _Column(given.kind, BASE, given.body, np.array(unit(given.axis)), place.at(given.body, drawn), zero)
+    for chain_input in chain.inputs:
+        if chain_input.kind == "rack":
+            drawn = next(p.at for p in chain.points.values() if p.body == chain_input.body)
+            yield _Column(
+                chain_input.kind,
+                BASE,
+                chain_input.body,
+                np.array(unit(chain_input.axis)),
+                posed_bodies.at(chain_input.body, drawn),
+                zero,
+            )
 
 
-def directions(joint: Joint, place: Places, chain: Chain) -> tuple[Any, Any]:
+def directions(joint: Joint, posed_bodies: Places, chain: Chain) -> tuple[Any, Any]:
     """Directions of the forces and of the moments that a joint carries."""
     axes = np.eye(3)
     if joint.kind == "spherical":
         return axes, ()
     assert joint.axis is not None
     rack = next((i for i in chain.inputs if i.kind == "rack" and i.body == joint.second), None)
-    a = place.direction(joint.first, joint.axis if rack is None else rack.axis)
+    a = posed_bodies.direction(joint.first, joint.axis if rack is None else rack.axis)
     if joint.kind == "universal":
         assert joint.axis_2 is not None
-        b = place.direction(joint.second, joint.axis_2)
+        b = posed_bodies.direction(joint.second, joint.axis_2)
         return axes, (np.cross(a, b) / np.linalg.norm(np.cross(a, b)),)
     x, y, z = a
     across_it = tuple(np.array(e) for e in across((float(x), float(y), float(z))))
@@ -206,33 +219,38 @@ def directions(joint: Joint, place: Places, chain: Chain) -> tuple[Any, Any]:
 
 
 def _forces_of(
-    chain: Chain, place: Places, columns: Sequence[_Column], x: Array, notes: list[str], axial: Mapping[str, float]
+    chain: Chain,
+    posed_bodies: Places,
+    columns: Sequence[_Column],
+    x: Array,
+    notes: list[str],
+    axial: Mapping[str, float],
 ) -> tuple[dict[str, Carried], tuple[str, ...]]:
     forces: dict[str, Array] = {}
     moments: dict[str, Array] = {}
     for c, value in zip(columns, x, strict=True):
         forces[c.part] = forces.get(c.part, np.zeros(3)) + value * c.force
         moments[c.part] = moments.get(c.part, np.zeros(3)) + value * c.moment
-    own = {c.part: float(value) for c, value in zip(columns, x, strict=True)}
+    magnitudes = {c.part: float(value) for c, value in zip(columns, x, strict=True)}
     rods = {r.name for r in chain.rods}
     joints = {j.name: j for j in chain.joints}
-    parts: dict[str, Carried] = {}
+    link_forces: dict[str, Carried] = {}
     for name, force in forces.items():
         size = float(np.linalg.norm(force))
         if name in joints:
             pair = _bushes(chain, joints[name], force, moments[name], axial)
             if pair:
-                parts |= pair
-                share = "as their bushes are stiff along it" if axial.keys() & pair.keys() else "alike"
-                notes.append(f"'{name}': the force along its axis is shared by both ends {share}")
+                link_forces |= pair
+                sharing = "as their bushes are stiff along it" if axial.keys() & pair.keys() else "alike"
+                notes.append(f"'{name}': the force along its axis is shared by both ends {sharing}")
             else:
-                parts[name] = Carried("joint", force, size, moments[name])
+                link_forces[name] = Carried("joint", force, size, moments[name])
         elif name.partition(".")[0] in rods and "." in name:
-            parts[name] = Carried("joint", force, size, moments[name])
+            link_forces[name] = Carried("joint", force, size, moments[name])
         else:
             kind = "rod" if name in rods else "rack" if name == "rack" else "strut"
-            parts[name] = Carried(kind, force, own[name])
-    return parts, tuple(notes)
+            link_forces[name] = Carried(kind, force, magnitudes[name])
+    return link_forces, tuple(notes)
 
 
 def _bushes(chain: Chain, joint: Joint, force: Array, moment: Array, axial: Mapping[str, float]) -> dict[str, Carried]:
@@ -240,15 +258,20 @@ def _bushes(chain: Chain, joint: Joint, force: Array, moment: Array, axial: Mapp
     is rigid next to one that has one."""
     if joint.kind != "revolute" or joint.first != BASE or joint.axis is None:
         return {}
-    here, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))
+    origin, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))
     for name, p in chain.points.items():
-        away = np.array(p.at) - here
-        far = float(away @ a)
-        if p.body == BASE and name != joint.at and abs(far) > ON_AXIS and np.linalg.norm(away - far * a) < ON_AXIS:
-            share = _share(axial.get(joint.at), axial.get(name))
-            other = np.cross(moment, a) / far + share * (force @ a) * a
-            ends = {joint.at: force - other, name: other}
-            return {n: Carried("bush", f, float(np.linalg.norm(f))) for n, f in ends.items()}
+        offset = np.array(p.at) - origin
+        distance = float(offset @ a)
+        if (
+            p.body == BASE
+            and name != joint.at
+            and abs(distance) > ON_AXIS
+            and np.linalg.norm(offset - distance * a) < ON_AXIS
+        ):
+            fraction = _share(axial.get(joint.at), axial.get(name))
+            second_force = np.cross(moment, a) / distance + fraction * (force @ a) * a
+            end_forces = {joint.at: force - second_force, name: second_force}
+            return {n: Carried("bush", f, float(np.linalg.norm(f))) for n, f in end_forces.items()}
     return {}
 
 

@@ -29,8 +29,8 @@ class Cells:
     def solve(self, i: Array, s: Array, j: Array, t: Array, beyond: tuple[Array, Array]) -> dict[str, Array]:
         """Poses in cells (i, j) at places (s, t); what lies `beyond` the last nodes continues straight."""
         c = self.coefficients[i, j]
-        places = ((s, self.hz, beyond[0]), (t, self.hr, beyond[1]))
-        powers = [np.stack(straight(*_powers(x, h), by), 0) for x, h, by in places]  # derivative, n, power
+        axes = ((s, self.hz, beyond[0]), (t, self.hr, beyond[1]))
+        powers = [np.stack(straight(*_powers(x, h), distance), 0) for x, h, distance in axes]  # derivative, n, power
 
         rows = [np.einsum("nk,nklc->nlc", powers[0][a], c) for a in range(3)]
 
@@ -40,10 +40,10 @@ class Cells:
         f, fz, fr, fzz, fzr, frr = value(0, 0), value(1, 0), value(0, 1), value(2, 0), value(1, 1), value(0, 2)
         p, pz, pr = f[:, 3:], fz[:, 3:], fr[:, 3:]
         zz, rr = spin_rate(p, pz, fzz[:, 3:]), spin_rate(p, pr, frr[:, 3:])
-        both = spin_rate(p, pz + pr, fzz[:, 3:] + 2 * fzr[:, 3:] + frr[:, 3:])
-        mixed = 0.5 * (both - zz - rr)
-        place, d, d_rack, dd, dd_rack, dd_mixed = (x[:, :3] for x in (f, fz, fr, fzz, frr, fzr))
-        values = (place, exp(p), d, d_rack, spin(p, pz), spin(p, pr), dd, dd_rack, dd_mixed, zz, rr, mixed)
+        diagonal = spin_rate(p, pz + pr, fzz[:, 3:] + 2 * fzr[:, 3:] + frr[:, 3:])
+        mixed = 0.5 * (diagonal - zz - rr)
+        position, d, d_rack, dd, dd_rack, dd_mixed = (x[:, :3] for x in (f, fz, fr, fzz, frr, fzr))
+        values = (position, exp(p), d, d_rack, spin(p, pz), spin(p, pr), dd, dd_rack, dd_mixed, zz, rr, mixed)
         return dict(zip(TWO_INPUTS, values, strict=True))
 
 
@@ -64,8 +64,8 @@ def cells(pose: Pose, hz: float, hr: float) -> Cells:
     pz, pr = unspin(p, pose.delta), unspin(p, pose.delta_rack)
     zero = np.zeros_like(p)
     # what the mixed part of w' is without p_zr: half of J' along both less J' along each
-    rest = 0.5 * (spin_rate(p, pz + pr, zero) - spin_rate(p, pz, zero) - spin_rate(p, pr, zero))
-    pzr = unspin(p, pose.ddelta_mixed - rest)
+    bias = 0.5 * (spin_rate(p, pz + pr, zero) - spin_rate(p, pz, zero) - spin_rate(p, pr, zero))
+    pzr = unspin(p, pose.ddelta_mixed - bias)
     f = np.concatenate([pose.position, p], -1)
     fz = hz * np.concatenate([pose.d, pz], -1)
     fr = hr * np.concatenate([pose.d_rack, pr], -1)

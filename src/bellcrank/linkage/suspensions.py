@@ -65,10 +65,10 @@ def build_chain(sheet: Sheet) -> Chain:
     inner = [p.at[1] for p in chain.points.values() if p.body == BASE]
     y = chain.points["wheel_centre"].at[1] if "wheel_centre" in chain.points else 0.0
     if sheet.kind != "chain" and chain.side != "centre" and inner and all(chain.outward * (y - x) < 0 for x in inner):
-        stated, sign = f"side = '{chain.side}', axes = '{chain.drawn}'", -1 if chain.drawn != chain.axes else 1
+        frame, sign = f"side = '{chain.side}', axes = '{chain.drawn}'", -1 if chain.drawn != chain.axes else 1
         raise ModelError(
             f"hard point 'wheel_centre' with y = {sign * y:g} m lies inside of all hard points of the body, the "
-            f"nearest at {sign * min(inner, key=lambda x: abs(x - y)):g} m, for {stated}. Left points have y > 0 in "
+            f"nearest at {sign * min(inner, key=lambda x: abs(x - y)):g} m, for {frame}. Left points have y > 0 in "
             "ISO 8855 and y < 0 in SAE and ADAMS axes. Give the other side, other axes, or mirror the points.",
             sheet.name,
         )
@@ -89,10 +89,10 @@ def _built(sheet: Sheet) -> Chain:
     joints, rods = kind.build(sheet.points)
     bodies = list(kind.bodies)
     if sheet.rack is not None:
-        carried = sheet.rack.points or kind.tie
-        home.update(dict.fromkeys(carried, RACK))
+        rack_points = sheet.rack.points or kind.tie
+        home.update(dict.fromkeys(rack_points, RACK))
         bodies.append(RACK)
-        joints.append(Joint("rack_guide", "prismatic", BASE, RACK, carried[0], sheet.rack.axis))
+        joints.append(Joint("rack_guide", "prismatic", BASE, RACK, rack_points[0], sheet.rack.axis))
     return _chain(sheet, bodies, home, (joints, rods), kind.carrier)
 
 
@@ -104,7 +104,7 @@ def _chain(sheet: Sheet, bodies: Sequence[str], home: Mapping[str, str], ties: T
         inputs.append(Input("roll", ("wheel_left", "wheel_right")))
     if sheet.rack is not None:
         inputs.append(Input("rack", (), RACK, sheet.rack.axis))
-    points = {n: HardPoint(home[n], at) for n, at in sheet.points.items()}
+    points = {n: HardPoint(home[n], position) for n, position in sheet.points.items()}
     return Chain(
         sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), carrier,
         centre, tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note, sheet.axes,
@@ -161,9 +161,9 @@ def _names(sheet: Sheet, kind: Kind, rods: list[str]) -> list[str]:
 def _lengths(sheet: Sheet, rods: Sequence[Rod]) -> tuple[Rod, ...]:
     """Rods with the lengths that differ from the drawn ones."""
     names = {r.name for r in rods}
-    wrong = [f"no rod is called '{n}'.{did_you_mean(n, names)}" for n in sheet.lengths if n not in names]
-    if wrong:
-        raise ModelError([f"lengths: {problem} Rods: {', '.join(sorted(names))}." for problem in wrong], sheet.name)
+    problems = [f"no rod is called '{n}'.{did_you_mean(n, names)}" for n in sheet.lengths if n not in names]
+    if problems:
+        raise ModelError([f"lengths: {problem} Rods: {', '.join(sorted(names))}." for problem in problems], sheet.name)
     return tuple(replace(r, length=sheet.lengths.get(r.name, r.length)) for r in rods)
 
 
@@ -177,41 +177,51 @@ def _general(sheet: Sheet) -> Chain:
 # ---- the kinds
 
 
-def _five_rods(at: Mapping[str, Point]) -> Ties:
+def _five_rods(points: Mapping[str, Point]) -> Ties:
     return [], [Rod(f"rod_{i}", f"P{i}", f"X{i}") for i in range(1, 6)]
 
 
-def _arm(name: str, level: str, at: Mapping[str, Point]) -> Joint:
-    return _along(f"{level}_pivot", "revolute", BASE, name, (f"{level}_front", f"{level}_rear"), at)
+def _arm(name: str, level: str, points: Mapping[str, Point]) -> Joint:
+    return _along(f"{level}_pivot", "revolute", BASE, name, (f"{level}_front", f"{level}_rear"), points)
 
 
-def _along(name: str, kind: str, first: str, second: str, ends: tuple[str, str], at: Mapping[str, Point]) -> Joint:
+def _along(
+    name: str, kind: str, first: str, second: str, point_names: tuple[str, str], points: Mapping[str, Point]
+) -> Joint:
     """A joint at the first of two hard points, its axis through both."""
-    return Joint(name, kind, first, second, ends[0], between(at[ends[0]], at[ends[1]]), through=ends)
+    return Joint(
+        name,
+        kind,
+        first,
+        second,
+        point_names[0],
+        between(points[point_names[0]], points[point_names[1]]),
+        through=point_names,
+    )
 
 
-def _wishbones(at: Mapping[str, Point]) -> Ties:
+def _wishbones(points: Mapping[str, Point]) -> Ties:
     joints = [
-        _arm("lower_arm", "lower", at),
-        _arm("upper_arm", "upper", at),
+        _arm("lower_arm", "lower", points),
+        _arm("upper_arm", "upper", points),
         Joint("lower_ball_joint", "spherical", "lower_arm", "carrier", "lower_ball"),
         Joint("upper_ball_joint", "spherical", "upper_arm", "carrier", "upper_ball"),
     ]
     return joints, [Rod("tie_rod", "tie_base", "tie_carrier")]
 
 
-def _macpherson(at: Mapping[str, Point]) -> Ties:
+def _macpherson(points: Mapping[str, Point]) -> Ties:
     joints = [
-        _arm("lower_arm", "lower", at),
+        _arm("lower_arm", "lower", points),
         Joint("lower_ball_joint", "spherical", "lower_arm", "carrier", "lower_ball"),
-        _along("strut_slide", "prismatic", "carrier", "strut", ("strut_lower", "strut_top"), at),
+        _along("strut_slide", "prismatic", "carrier", "strut", ("strut_lower", "strut_top"), points),
         Joint("strut_mount", "spherical", BASE, "strut", "strut_top"),
     ]
     return joints, [Rod("tie_rod", "tie_base", "tie_carrier")]
 
 
-def _swing(at: Mapping[str, Point]) -> Ties:
-    return [_along("arm_pivot", "revolute", BASE, "carrier", ("pivot_inner", "pivot_outer"), at)], []
+def _swing(points: Mapping[str, Point]) -> Ties:
+    return [_along("arm_pivot", "revolute", BASE, "carrier", ("pivot_inner", "pivot_outer"), points)], []
 
 
 def _axle(*names: str) -> Callable[[Mapping[str, Point]], Ties]:
@@ -219,27 +229,27 @@ def _axle(*names: str) -> Callable[[Mapping[str, Point]], Ties]:
     return lambda at: ([], [Rod(n, f"{n}_base", f"{n}_axle") for n in names])
 
 
-def _watt(at: Mapping[str, Point]) -> Ties:
+def _watt(points: Mapping[str, Point]) -> Ties:
     """A lever on the axle, turned about the line ahead, whose ends two rods join to the body on either side."""
     rods = [Rod("watt_left", "watt_left_base", "lever_left"), Rod("watt_right", "watt_right_base", "lever_right")]
     lever = Joint("lever_pivot", "revolute", "axle", "lever", "lever_pivot", (1.0, 0.0, 0.0))
-    return [lever], [*_axle("lower_left", "lower_right", "upper")(at)[1], *rods]
+    return [lever], [*_axle("lower_left", "lower_right", "upper")(points)[1], *rods]
 
 
-def _leaf(at: Mapping[str, Point]) -> Ties:
+def _leaf(points: Mapping[str, Point]) -> Ties:
     """An axle on leaf springs, each as a rod that guides as its front half does. The leaves hold the axle across, at
     the height of their middle, so that its point there stays in the middle plane."""
     middle = Joint("leaves", "inplane", BASE, "axle", "leaf_centre", (0.0, 1.0, 0.0))
-    return [middle], _axle("lower_left", "lower_right", "upper")(at)[1]
+    return [middle], _axle("lower_left", "lower_right", "upper")(points)[1]
 
 
-def _a_arm(at: Mapping[str, Point]) -> Ties:
-    arm = _along("arm_pivot", "revolute", BASE, "a_arm", ("arm_left_base", "arm_right_base"), at)
+def _a_arm(points: Mapping[str, Point]) -> Ties:
+    arm = _along("arm_pivot", "revolute", BASE, "a_arm", ("arm_left_base", "arm_right_base"), points)
     ball = Joint("arm_ball_joint", "spherical", "a_arm", "axle", "arm_axle")
-    return [arm, ball], _axle("lower_left", "lower_right")(at)[1]
+    return [arm, ball], _axle("lower_left", "lower_right")(points)[1]
 
 
-def _twist_beam(at: Mapping[str, Point]) -> Ties:
+def _twist_beam(points: Mapping[str, Point]) -> Ties:
     """Two trailing arms whose cross beam twists about the line across through its shear centre. Their pivots slide
     across, and the shear centre stays in the middle: a twist is symmetric."""
     across = (0.0, 1.0, 0.0)
@@ -251,10 +261,10 @@ def _twist_beam(at: Mapping[str, Point]) -> Ties:
     ], []
 
 
-def _pushrod(at: Mapping[str, Point]) -> Ties:
-    joints, rods = _wishbones(at)
-    if "crank_axis" in at:
-        crank = _along("crank_pivot", "revolute", BASE, "bell_crank", ("crank_pivot", "crank_axis"), at)
+def _pushrod(points: Mapping[str, Point]) -> Ties:
+    joints, rods = _wishbones(points)
+    if "crank_axis" in points:
+        crank = _along("crank_pivot", "revolute", BASE, "bell_crank", ("crank_pivot", "crank_axis"), points)
     else:
         crank = Joint("crank_pivot", "revolute", BASE, "bell_crank", "crank_pivot", (1.0, 0.0, 0.0))
     joints.append(crank)

@@ -166,16 +166,16 @@ class Table:
         second = rack if roll is None else roll
         if self.rack is None and second is not None and np.any(np.asarray(second) != 0):
             raise ModelError(f"table '{self.name}' has no second input")
-        given = [travel] if self.rack is None else [travel, 0.0 if second is None else second]
-        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in given))
+        inputs = [travel] if self.rack is None else [travel, 0.0 if second is None else second]
+        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in inputs))
         z = arrays[0].ravel()
         z_in = self._inside(z, self.travel, "travel", extend)
         i, s = _cell(z_in, self.travel)
-        r = r_in = none = np.zeros_like(z)
+        r = r_in = zeros = np.zeros_like(z)
         if self.rack is not None:
             r = arrays[1].ravel()
             r_in = self._inside(r, self.rack, self.inputs[1], extend)
-        beyond = (z - z_in, r - r_in) if extend else (none, none)
+        beyond = (z - z_in, r - r_in) if extend else (zeros, zeros)
         extended = (beyond[0] != 0) | (beyond[1] != 0)
         poses = {}
         for name in [self.chain.carrier, *(self.links if links is None else links)]:
@@ -188,15 +188,15 @@ class Table:
             poses[name] = Pose(travel=z, **data)
         return attach(poses, self.chain, self.origins).reshaped(arrays[0].shape)
 
-    def _inside(self, x: Array, grid: Array, what: str, extend: bool) -> Array:
+    def _inside(self, x: Array, grid: Array, label: str, extend: bool) -> Array:
         inner = np.clip(x, grid[0], grid[-1])
         slack = 1e-12 * (grid[-1] - grid[0])
         if not np.isfinite(x).all():
-            raise ModelError(f"table '{self.name}': {what} is not a finite number")
+            raise ModelError(f"table '{self.name}': {label} is not a finite number")
         if not extend and (np.abs(x - inner) > slack).any():
             worst = x[np.argmax(np.abs(x - inner))]
             raise ModelError(
-                f"table '{self.name}': {what} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to "
+                f"table '{self.name}': {label} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to "
                 f"{grid[-1]:.6g}; make a larger table, or use extend=True to continue straight"
             )
         return inner
@@ -218,9 +218,12 @@ class Table:
         second: dict[str, Any] = {}
         if self.rack is not None:
             z, second[self.inputs[1]] = np.meshgrid(z, _between(self.rack, per_interval), indexing="ij")
-        own, exact = self.solve(z, *second.values()), linkage.solve(z, links=self.links, **second)
-        found = [differences(own, exact), *(differences(own.link[n], exact.link[n]) for n in self.links)]
-        return {measure: max(f[measure] for f in found) for measure in found[0]}
+        interpolated, exact = self.solve(z, *second.values()), linkage.solve(z, links=self.links, **second)
+        errors = [
+            differences(interpolated, exact),
+            *(differences(interpolated.link[n], exact.link[n]) for n in self.links),
+        ]
+        return {measure: max(f[measure] for f in errors) for measure in errors[0]}
 
     # ---- files
 
@@ -279,15 +282,15 @@ def make_table(
         raise ModelError(f"scheme={scheme!r} is not known; it is one of {', '.join(SCHEMES)}.{guess}")
     if (step is None) == (accuracy is None):
         raise ModelError("a table needs either step= (m) or accuracy= (m and rad)")
-    for what, x in (("step", step), ("accuracy", accuracy), ("rack_step", rack_step)):
+    for option, x in (("step", step), ("accuracy", accuracy), ("rack_step", rack_step)):
         if x is not None and not (math.isfinite(x) and x > 0):
-            raise ModelError(f"{what}={x!r} must be positive")
+            raise ModelError(f"{option}={x!r} must be positive")
     if rack is not None and len(linkage.inputs) == 1:
         raise ModelError(f"linkage '{linkage.chain.name}' has no second input for rack={rack}")
     low, high = range or default_range(linkage)
     if not low < high:
         raise ModelError(f"range={range!r}: the lower end must lie below the upper one")
-    wanted = linkage.links if links is None else list(links)
+    link_names = linkage.links if links is None else list(links)
 
     def build(n: int, m: int) -> Table:
         if (n + 1) * (m + 1) > MOST * (10 if m else 1):
@@ -295,10 +298,10 @@ def make_table(
             raise ModelError(f"a table of {size} is too large; use a larger step or accuracy")
         travel, racks = np.linspace(low, high, n + 1), None if rack is None else np.linspace(*rack, m + 1)
         if racks is None:
-            pose = linkage.solve(travel, links=wanted)
+            pose = linkage.solve(travel, links=link_names)
         else:
             zz, rr = np.meshgrid(travel, racks, indexing="ij")
-            pose = linkage.solve(zz, links=wanted, **{linkage.inputs[1]: rr})
+            pose = linkage.solve(zz, links=link_names, **{linkage.inputs[1]: rr})
         nodes = {linkage.chain.carrier: pose, **pose.link}
         return Table(linkage.chain, linkage.origins, travel, nodes, scheme if racks is None else "bicubic", racks)
 
@@ -344,9 +347,9 @@ def _step(grid: Array) -> float:
 
 def _cell(x: Array, grid: Array) -> tuple[Array, Array]:
     n = len(grid) - 1
-    place = (x - grid[0]) * (n / (grid[-1] - grid[0]))
-    i = np.clip(np.floor(place).astype(int), 0, n - 1)
-    return i, place - i
+    position = (x - grid[0]) * (n / (grid[-1] - grid[0]))
+    i = np.clip(np.floor(position).astype(int), 0, n - 1)
+    return i, position - i
 
 
 def _between(grid: Array, k: int) -> Array:

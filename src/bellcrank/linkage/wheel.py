@@ -61,11 +61,11 @@ def see_wheel(
     if "roll" in linkage.inputs:
         name, drawn = "wheel_left", chain.place("wheel_left")
         track = distance(drawn, chain.place("wheel_right"))
-        share = {"parallel": 0.0, "opposite": 2.0, "single": 1.0}[mode] / track
-        middle = {"parallel": 1.0, "opposite": 0.0, "single": 0.5}[mode]
-        roll = np.arcsin(share * z)
-        rates = (np.full_like(z, middle), share / np.cos(roll))
-        pose = linkage.solve(middle * z, roll=roll, links=links)
+        roll_gain = {"parallel": 0.0, "opposite": 2.0, "single": 1.0}[mode] / track
+        mean_gain = {"parallel": 1.0, "opposite": 0.0, "single": 0.5}[mode]
+        roll = np.arcsin(roll_gain * z)
+        rates = (np.full_like(z, mean_gain), roll_gain / np.cos(roll))
+        pose = linkage.solve(mean_gain * z, roll=roll, links=links)
     elif "rack" in linkage.inputs:
         pose, rates = linkage.solve(z, r, links=links), (np.ones_like(z), np.zeros_like(z))
     else:
@@ -74,9 +74,9 @@ def see_wheel(
     hub = pose.point(name)
     axis = (pose.rotation @ (static_axis(chain) * flip)) * flip
     centre = hub.position * flip
-    down = axis * axis[:, 2:3] - [0.0, 0.0, 1.0]
-    down = down / size(down)[:, None]
-    arm = float(chain.vehicle.get("tyre_radius", 0.0)) * down
+    downward = axis * axis[:, 2:3] - [0.0, 0.0, 1.0]
+    downward = downward / size(downward)[:, None]
+    arm = float(chain.vehicle.get("tyre_radius", 0.0)) * downward
     v, delta = _rate(hub.d, hub.d_rack, rates), _rate(pose.delta, pose.delta_rack, rates)
     v_contact = v + np.cross(delta, arm * flip)
     return Wheel(chain, pose, flip, centre, axis, centre + arm, v * flip, v_contact * flip, delta, rates)
@@ -90,10 +90,10 @@ def size(v: Array) -> Array:
 def angle(y: Array, x: Array) -> Array:
     """The angle in deg whose tangent is y/x; of complex numbers with its first derivative as imaginary part."""
     a, b = np.real(y), np.real(x)
-    found = np.arctan2(a, b)
+    result = np.arctan2(a, b)
     if np.iscomplexobj(x) or np.iscomplexobj(y):
-        found = found + 1j * (b * np.imag(y) - a * np.imag(x)) / (a * a + b * b)
-    return found * (180.0 / np.pi)
+        result = result + 1j * (b * np.imag(y) - a * np.imag(x)) / (a * a + b * b)
+    return result * (180.0 / np.pi)
 
 
 def static_axis(chain: Chain) -> Array:

@@ -61,48 +61,50 @@ def given_runs(options: Sequence[Mapping[str, Mapping[Any, Any]]]) -> Given:
 
 
 def at_once(
-    loaded: Loaded, spec: RunSpec, given: Given, channels: Sequence[Quantity], threads: int
+    loaded: Loaded, spec: RunSpec, batch_values: Given, channels: Sequence[Quantity], threads: int
 ) -> list[Finished | None]:
     """Every run that finishes; None for one that must be done by itself, as it ends otherwise or Python drives it."""
     outputs = [x for x in loaded.interface.outputs if x not in channels]
     columns = range(1, 1 + loaded.n_states) if not loaded.program.tables else range(1, loaded.interface.width)
-    asked = Asked(loaded, spec, given, [*channels], [Figure(x, mean, None, mean.name) for x in outputs], tuple(columns))
-    nothing: list[Finished | None] = [None] * given.n
+    request = Asked(
+        loaded, spec, batch_values, [*channels], [Figure(x, mean, None, mean.name) for x in outputs], tuple(columns)
+    )
+    nothing: list[Finished | None] = [None] * batch_values.n
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # they come again as each run is looked at
         try:
             if loaded.analysis.mechanism.description.contacts:
                 check_rigid(loaded, spec, True)
             check_dae(Dae(), spec, loaded)
-            if not_in_c(asked) or spec.method in ADAPTIVE:
+            if not_in_c(request) or spec.method in ADAPTIVE:
                 return nothing
-            starts = starts_of(loaded, spec, given)
-            if not_driven(asked, starts):
+            initial_states = starts_of(loaded, spec, batch_values)
+            if not_driven(request, initial_states):
                 return nothing
         except BellcrankError:  # of one of the runs: it will be reported by itself
             return nothing
-        results = Results(given.n, len(asked.times), loaded.n_states, asked.wanted)
-        run_on_cores(asked, starts, results, None, threads)
-    good = (results.status == FINISHED) & np.isfinite(results.figures).all(axis=0)
-    return [_finished(asked, results, run) if ok else None for run, ok in enumerate(good.tolist())]
+        results = Results(batch_values.n, len(request.times), loaded.n_states, request.wanted)
+        run_on_cores(request, initial_states, results, None, threads)
+    is_complete = (results.status == FINISHED) & np.isfinite(results.figures).all(axis=0)
+    return [_finished(request, results, run) if ok else None for run, ok in enumerate(is_complete.tolist())]
 
 
-def _finished(asked: Asked, results: Results, run: int) -> Finished | None:
+def _finished(request: Asked, results: Results, run: int) -> Finished | None:
     """A run with its warnings; None if it has no value somewhere."""
-    loaded, spec, times, own = asked.loaded, asked.spec, asked.times, results.kept[:, run]
-    count = len(asked.kept)
-    if not np.isfinite(own[:count]).all():
+    loaded, spec, times, histories = request.loaded, request.spec, request.times, results.kept[:, run]
+    count = len(request.kept)
+    if not np.isfinite(histories[:count]).all():
         return None
     by_column = np.full((loaded.interface.width, len(times)), np.nan)
-    by_column[0], by_column[list(asked.columns)] = times, own[count:]
+    by_column[0], by_column[list(request.columns)] = times, histories[count:]
     rows, mechanism = by_column.T, loaded.analysis.mechanism
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
-        evaluation = ready_run(loaded, spec, asked.given, run).evaluation
+        evaluation = ready_run(loaded, spec, request.given, run).evaluation
     locks = locks_passed(mechanism, times, rows[:, 1 : 1 + loaded.n_q])
     too_large = "" if mechanism.description.contacts else step_too_large(spec, evaluation, rows)
-    pieces = [Piece(rows, evaluation.p, evaluation.c)]
-    doubts = post_run_checks(loaded, pieces, rows, locks, [too_large] if too_large else [])
-    started = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]
-    channels = {x.name: own[i] for i, x in enumerate(asked.kept)}
-    return Finished(times, channels, list(dict.fromkeys([*started, *doubts])))
+    segments = [Piece(rows, evaluation.p, evaluation.c)]
+    check_messages = post_run_checks(loaded, segments, rows, locks, [too_large] if too_large else [])
+    start_messages = [str(w.message) for w in caught if issubclass(w.category, ModelWarning)]
+    channels = {x.name: histories[i] for i, x in enumerate(request.kept)}
+    return Finished(times, channels, list(dict.fromkeys([*start_messages, *check_messages])))

@@ -43,31 +43,31 @@ def core_count() -> int:
 
 
 def on_cores(
-    make: Callable[[], Goes],
+    make_worker: Callable[[], Goes],
     results: Results,
     progress: Callable[[float], None] | None,
     group: int,
-    most: int | None = None,
+    max_threads: int | None = None,
 ) -> None:
     """Does all runs, in groups of at least `group` that are not divided, by at most so many threads, by default one for
     each core. What a thread raises is raised here."""
     n, lock, wake = len(results.status), Lock(), Event()
-    threads = min(core_count() if most is None else most, -(-n // group))
-    begun, over = 0, 0
+    threads = min(core_count() if max_threads is None else max_threads, -(-n // group))
+    next_run, n_finished = 0, 0
     failed: list[BaseException] = []
 
     def take() -> tuple[int, int]:
-        nonlocal begun
+        nonlocal next_run
         with lock:
-            first = begun
+            first = next_run
             size = min(-(-(n - first) // (PARTS * threads)), MOST)
-            begun = min(n, first + -(-size // group) * group)
-            return first, begun
+            next_run = min(n, first + -(-size // group) * group)
+            return first, next_run
 
     def work(part: Goes | None) -> None:
-        nonlocal over
+        nonlocal n_finished
         try:
-            part = make() if part is None else part
+            part = make_worker() if part is None else part
             while not results.stop[0]:
                 first, last = take()
                 if first >= last:
@@ -78,23 +78,23 @@ def on_cores(
             results.stop[0] = 1
         finally:
             with lock:
-                over += 1
+                n_finished += 1
             wake.set()
 
-    own = make()  # what is wrong is reported before any thread begins
-    started = [Thread(target=work, args=(own if i == 0 else None,), daemon=True) for i in range(threads)]
-    for thread in started:
+    first_worker = make_worker()  # what is wrong is reported before any thread begins
+    workers = [Thread(target=work, args=(first_worker if i == 0 else None,), daemon=True) for i in range(threads)]
+    for thread in workers:
         thread.start()
     try:
-        while over < threads:
+        while n_finished < threads:
             wake.wait(LOOK_SECONDS)
             wake.clear()
             if progress is not None:
                 progress(float(np.count_nonzero(results.status != PENDING)) / n)
     finally:
-        if over < threads:
+        if n_finished < threads:
             results.stop[0] = 1
-        for thread in started:
+        for thread in workers:
             thread.join()
     if failed:
         raise failed[0]

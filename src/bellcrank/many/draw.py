@@ -34,7 +34,7 @@ class Histories(Protocol):
 
 
 def draw(
-    many: Histories,
+    batch: Histories,
     channels: Sequence[str],
     path: str | Path | None = None,
     style: str = "bands",
@@ -43,33 +43,33 @@ def draw(
     """A matplotlib figure of histories, saved if a path is given."""
     if style not in STYLES:
         raise RunError(f"style={style!r} is not known; it is one of {', '.join(map(repr, STYLES))}")
-    names = list(channels) or list(many.channels)[:MOST_CHANNELS]
+    names = list(channels) or list(batch.channels)[:MOST_CHANNELS]
     if not names:
         raise RunError("there is nothing to draw: no history is kept; give channels=")
-    found: Mapping[str, np.ndarray] = {name: many[name] for name in names}
+    histories: Mapping[str, np.ndarray] = {name: batch[name] for name in names}
     figure = new_figure(8, 1.2 + 2.3 * len(names))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (name, x) in zip(axes, found.items(), strict=True):
+    for axis, (name, x) in zip(axes, histories.items(), strict=True):
         if style == "runs":
-            shown = x[:: -(-len(x) // MOST_LINES)]
-            axis.plot(many.time, shown.T, color="C0", linewidth=0.6, alpha=max(0.05, min(1.0, 20 / len(shown))))
+            curves = x[:: -(-len(x) // MOST_LINES)]
+            axis.plot(batch.time, curves.T, color="C0", linewidth=0.6, alpha=max(0.05, min(1.0, 20 / len(curves))))
         else:
-            _bands(axis, many.time, x)
-        unit, label = plain(typeset_unit(many.units.get(name, ""))), fill(plain(axis_label(many, name)), WRAP)
+            _bands(axis, batch.time, x)
+        unit, label = plain(typeset_unit(batch.units.get(name, ""))), fill(plain(axis_label(batch, name)), WRAP)
         axis.set_ylabel(f"{label}\n({unit})" if unit else label, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
     axes[-1].set_xlabel("time (s)")
     figure.align_ylabels(axes)
-    figure.suptitle(plain(title or f"{many.name}, {len(x)} runs"), fontsize=11)
+    figure.suptitle(plain(title or f"{batch.name}, {len(x)} runs"), fontsize=11)
     return finished(figure, path)
 
 
 def _bands(axis: Any, time: np.ndarray, x: np.ndarray) -> None:
     """Percentiles over the runs that have come so far."""
-    some = np.isfinite(x).any(axis=0)
+    has_samples = np.isfinite(x).any(axis=0)
     for (low, high), alpha in zip(BANDS, (0.2, 0.35), strict=True):
-        edges = np.nanpercentile(x[:, some], (low, high), axis=0)
+        edges = np.nanpercentile(x[:, has_samples], (low, high), axis=0)
         label = f"{low} to {high} % of the runs"
-        axis.fill_between(time[some], *edges, color="C0", alpha=alpha, linewidth=0, label=label)
-    axis.plot(time[some], np.nanmedian(x[:, some], axis=0), color="C0", linewidth=1.2, label="median")
+        axis.fill_between(time[has_samples], *edges, color="C0", alpha=alpha, linewidth=0, label=label)
+    axis.plot(time[has_samples], np.nanmedian(x[:, has_samples], axis=0), color="C0", linewidth=1.2, label="median")
     axis.legend(fontsize=8, loc="best")

@@ -33,50 +33,54 @@ class Figure:
         return self.kind.value(t, [x], self.number) if len(x) else math.nan
 
 
-def read_figures(interface: Interface, given: Any, kept: Sequence[Quantity]) -> list[Figure]:
+def read_figures(interface: Interface, metrics: Any, channels: Sequence[Quantity]) -> list[Figure]:
     """What `metrics=` asks for: by channel, of all channels that are kept, or as metrics that name theirs."""
-    if given is None:
+    if metrics is None:
         return []
-    if isinstance(given, Mapping):
-        return [f for name, of in given.items() for f in _of(interface, channel_of(interface, name, "metrics="), of)]
+    if isinstance(metrics, Mapping):
+        return [
+            f for name, kinds in metrics.items() for f in _of(interface, channel_of(interface, name, "metrics="), kinds)
+        ]
     result = []
-    for x in _listed(given):
+    for x in _listed(metrics):
         if isinstance(x, Metric):
             result.append(_metric(interface, x))
-        elif not kept:
-            raise ModelError(f"metrics={given!r}: name channels too, with channels= or as metrics={{channel: [...]}}")
+        elif not channels:
+            raise ModelError(f"metrics={metrics!r}: name channels too, with channels= or as metrics={{channel: [...]}}")
         else:
-            result += [f for channel in kept for f in _of(interface, channel, x)]
+            result += [f for channel in channels for f in _of(interface, channel, x)]
     return result
 
 
-def names_channels(given: Any) -> bool:
+def names_channels(metrics: Any) -> bool:
     """Does `metrics=` name all channels itself?"""
-    return isinstance(given, Mapping) or all(isinstance(x, Metric) for x in _listed(given))
+    return isinstance(metrics, Mapping) or all(isinstance(x, Metric) for x in _listed(metrics))
 
 
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+def _listed(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
-def _of(interface: Interface, channel: Quantity, given: Any) -> list[Figure]:
-    return [_metric(interface, x, channel) if isinstance(x, Metric) else _figure(channel, x) for x in _listed(given)]
+def _of(interface: Interface, channel: Quantity, metrics: Any) -> list[Figure]:
+    return [_metric(interface, x, channel) if isinstance(x, Metric) else _figure(channel, x) for x in _listed(metrics)]
 
 
-def _metric(interface: Interface, metric: Metric, under: Quantity | None = None) -> Figure:
+def _metric(interface: Interface, metric: Metric, listed_channel: Quantity | None = None) -> Figure:
     if len(metric.channels) != 1 or not metric.whole:
         raise ModelError(f"metrics=: {metric!r} is of several channels or of a part of the run; many runs have metrics "
                          "of one channel over the whole run")  # fmt: skip
     channel = channel_of(interface, metric.channels[0], "metrics=")
-    if under not in (None, channel):
-        raise ModelError(f"metrics=: {metric!r} is listed under the channel '{under.name if under else ''}'")
+    if listed_channel not in (None, channel):
+        raise ModelError(
+            f"metrics=: {metric!r} is listed under the channel '{listed_channel.name if listed_channel else ''}'"
+        )
     return Figure(channel, metric.kind, metric.number, metric.text)
 
 
-def channel_of(interface: Interface, name: Any, what: str) -> Quantity:
+def channel_of(interface: Interface, name: Any, option: str) -> Quantity:
     """A channel by its name."""
-    found = interface.channel(name)
-    return interface.find(name, CHANNELS, f"{what} channel") if found is None else found
+    channel = interface.channel(name)
+    return interface.find(name, CHANNELS, f"{option} channel") if channel is None else channel
 
 
 def _figure(channel: Quantity, word: Any) -> Figure:

@@ -38,8 +38,8 @@ class Given:
         """All values of one run, as `simulate` takes them."""
         result = {}
         for group in GROUPS:
-            own = {name: _plain(values[run]) for name, values in self.varied[group].items()}
-            result[group] = {**self.shared[group], **own}
+            varied_values = {name: _plain(values[run]) for name, values in self.varied[group].items()}
+            result[group] = {**self.shared[group], **varied_values}
         return result
 
     def without(self, keys: AbstractSet[str]) -> Given:
@@ -57,39 +57,39 @@ class Given:
         return {name: values for name, values in listed if isinstance(values, np.ndarray)}
 
 
-def read_given(interface: Interface, n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
+def read_given(interface: Interface, n: Any, groups: Mapping[str, Any], sampling: str, seed: int) -> Given:
     """What was given for many runs; distributions are drawn, all at once."""
-    if how not in HOW:
-        raise ModelError(f"sampling={how!r} is not known; it is one of {', '.join(map(repr, HOW))}")
+    if sampling not in HOW:
+        raise ModelError(f"sampling={sampling!r} is not known; it is one of {', '.join(map(repr, HOW))}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ModelError(f"seed={seed!r} must be a whole number of at least 0")
     shared: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
     varied: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
     spreads: dict[tuple[str, Any], Spread] = {}
     for group in GROUPS:
-        given = mapping(groups.get(group), group)
-        named = interface.keyed(given, KINDS[group], group)
-        given = named if group == "parameters" else given
-        for name, value in given.items():
+        entries = mapping(groups.get(group), group)
+        keyed = interface.keyed(entries, KINDS[group], group)
+        entries = keyed if group == "parameters" else entries
+        for name, value in entries.items():
             value = on_host(value)
-            many = _over_runs(value, f"{group}={{'{name}': ...}}", group == "inputs")
+            run_values = _over_runs(value, f"{group}={{'{name}': ...}}", group == "inputs")
             if isinstance(value, Spread):
                 spreads[group, name] = value
-            elif many is not None:
-                varied[group][name] = many
+            elif run_values is not None:
+                varied[group][name] = run_values
             else:
                 shared[group][name] = value
     count = _count(n, varied, bool(spreads))
     if spreads:
         _check_room(count, len(spreads))
-        of = {f"{group} {name}": (s.kind, s.numbers) for (group, name), s in spreads.items()}
-        found = drawn(Samples(count, int(seed), how, of))
-        for (group, name), values in zip(spreads, found.values(), strict=True):
+        distributions = {f"{group} {name}": (s.kind, s.numbers) for (group, name), s in spreads.items()}
+        samples = drawn(Samples(count, int(seed), sampling, distributions))
+        for (group, name), values in zip(spreads, samples.values(), strict=True):
             varied[group][name] = np.asarray(values, dtype=float)
     return Given(count, shared, varied)
 
 
-def _over_runs(value: Any, what: str, signals: bool) -> np.ndarray | Signals | None:
+def _over_runs(value: Any, label: str, signals: bool) -> np.ndarray | Signals | None:
     """An array over runs; None for what all runs share. Inputs may also be a list of signals."""
     if isinstance(value, Spread | str | Signal) or not (hasattr(value, "__len__") or hasattr(value, "__array__")):
         return None
@@ -98,20 +98,20 @@ def _over_runs(value: Any, what: str, signals: bool) -> np.ndarray | Signals | N
         if any(isinstance(x, Signal) or callable(x) or _is_table(x) for x in entries):
             return entries
     try:
-        found = np.asarray(value)
-        found = np.empty((0, 0)) if np.iscomplexobj(found) else found.astype(float)
+        array = np.asarray(value)
+        array = np.empty((0, 0)) if np.iscomplexobj(array) else array.astype(float)
     except (TypeError, ValueError):
-        found = np.empty((0, 0))
-    if signals and found.ndim != 1:  # times and values of one signal
+        array = np.empty((0, 0))
+    if signals and array.ndim != 1:  # times and values of one signal
         return None
-    if found.ndim == 0:
+    if array.ndim == 0:
         return None
-    if found.ndim != 1:
-        raise ModelError(f"{what} must be a number, a distribution or an array of numbers, one for each run")
-    if not np.isfinite(found).all():
-        run = int(np.flatnonzero(~np.isfinite(found))[0])
-        raise ModelError(f"{what} is {found[run]} in run {run}, not a finite number")
-    return found
+    if array.ndim != 1:
+        raise ModelError(f"{label} must be a number, a distribution or an array of numbers, one for each run")
+    if not np.isfinite(array).all():
+        run = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ModelError(f"{label} is {array[run]} in run {run}, not a finite number")
+    return array
 
 
 def _is_table(x: Any) -> bool:
@@ -132,16 +132,16 @@ def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) ->
             raise ModelError(f"{next(iter(lengths))} has no values, one for each run")
     if isinstance(n, bool | np.timedelta64) or not isinstance(n, int | np.integer) or not 1 <= n < 2**62:
         raise ModelError(f"n={displayed(n)} must be a whole number of at least 1")
-    wrong = [f"{what} has {length} values for {n} runs" for what, length in lengths.items() if length != n]
-    if wrong:
-        raise ModelError(wrong)
+    problems = [f"{label} has {length} values for {n} runs" for label, length in lengths.items() if length != n]
+    if problems:
+        raise ModelError(problems)
     return int(n)
 
 
 def _check_room(count: int, size: int) -> None:
     """Rejects values that cannot be held: those that are drawn, and the shares that they are drawn by."""
-    what = f"{counted(count, 'run')} with {counted(size, 'value')} drawn for each"
-    check_memory(what, 16.0 * count * size, "do fewer runs")
+    subject = f"{counted(count, 'run')} with {counted(size, 'value')} drawn for each"
+    check_memory(subject, 16.0 * count * size, "do fewer runs")
 
 
 def _plain(value: Any) -> Any:

@@ -59,29 +59,35 @@ USUAL_ERRORS = Allowed()
 TRIED = 100  # if so many runs cannot begin, and none before, what keeps the first from it is reported of all
 
 
-def ready_run(loaded: Loaded, spec: RunSpec, given: Given, number: int, allowed: Allowed = USUAL_ERRORS) -> Session:
+def ready_run(
+    loaded: Loaded, spec: RunSpec, batch_values: Given, number: int, start_tolerances: Allowed = USUAL_ERRORS
+) -> Session:
     """One of the runs, ready to begin as it does in `simulate`."""
-    own = given.of(number)
-    initial = initial_conditions(loaded, None, None, *(own[x] or None for x in ("initial", "parameters", "inputs")))
-    usual = tolerances_of(loaded.interface, spec.method, allowed.rtol, allowed.atol, initial.tolerances)
-    return Session(loaded, initial, spec, no_events(), allowed.dae, usual)
+    run_values = batch_values.of(number)
+    initial = initial_conditions(
+        loaded, None, None, *(run_values[x] or None for x in ("initial", "parameters", "inputs"))
+    )
+    tolerances = tolerances_of(
+        loaded.interface, spec.method, start_tolerances.rtol, start_tolerances.atol, initial.tolerances
+    )
+    return Session(loaded, initial, spec, no_events(), start_tolerances.dae, tolerances)
 
 
-def any_run(loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed = USUAL_ERRORS) -> Session:
+def any_run(loaded: Loaded, spec: RunSpec, batch_values: Given, start_tolerances: Allowed = USUAL_ERRORS) -> Session:
     """The first of the runs that can begin, ready to do so; an error if none can."""
     problem: BellcrankError | None = None
-    for number in range(min(_different(given), TRIED)):
+    for number in range(min(_different(batch_values), TRIED)):
         try:
-            return ready_run(loaded, spec, given, number, allowed)
+            return ready_run(loaded, spec, batch_values, number, start_tolerances)
         except BellcrankError as error:
             problem = problem or error
     assert problem is not None
     raise problem
 
 
-def _different(given: Given) -> int:
+def _different(batch_values: Given) -> int:
     """How many runs differ from each other."""
-    return given.n if any(given.varied.values()) else 1
+    return batch_values.n if any(batch_values.varied.values()) else 1
 
 
 def compiled_run(session: Session) -> CRun | None:
@@ -94,32 +100,36 @@ NO_VALUES = np.zeros((1, 1))
 
 
 def starts_of(
-    loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed = USUAL_ERRORS, values: np.ndarray = NO_VALUES
+    loaded: Loaded,
+    spec: RunSpec,
+    batch_values: Given,
+    start_tolerances: Allowed = USUAL_ERRORS,
+    values: np.ndarray = NO_VALUES,
 ) -> Starts:
     """What all runs begin with; `values` of parameters in events."""
-    inputs, signals, breaks, others = _inputs(loaded, spec, given)
-    p = _parameters(loaded, given)
+    inputs, signals, breaks, inputs_by_run = _inputs(loaded, spec, batch_values)
+    p = _parameters(loaded, batch_values)
     errors = np.ones((1, 1))
     unable: list[int] = []
-    if spec.method in ADAPTIVE or _run_by_run(loaded, given):
-        y, roots, errors, breaks, unable = _each_start(loaded, spec, given, allowed, breaks, p)
+    if spec.method in ADAPTIVE or _run_by_run(loaded, batch_values):
+        y, roots, errors, breaks, unable = _each_start(loaded, spec, batch_values, start_tolerances, breaks, p)
     else:
-        y, roots = _states(loaded, spec, given, p, inputs), np.ones((1, 1))
+        y, roots = _states(loaded, spec, batch_values, p, inputs), np.ones((1, 1))
     first = np.cumsum([0, *map(len, breaks)])
-    flat = np.array([*(t for own in breaks for t in own), 0.0])
-    begin = Beginnings(p, y, signals, flat, first.astype(np.int64), roots, errors, values)
-    return Starts(begin, inputs, others, breaks, unable)
+    flat = np.array([*(t for run_breaks in breaks for t in run_breaks), 0.0])
+    initial = Beginnings(p, y, signals, flat, first.astype(np.int64), roots, errors, values)
+    return Starts(initial, inputs, inputs_by_run, breaks, unable)
 
 
-def _parameters(loaded: Loaded, given: Given) -> np.ndarray:
+def _parameters(loaded: Loaded, batch_values: Given) -> np.ndarray:
     """Parameters in equation units: a row for each run, or one for all."""
-    interface, varied = loaded.interface, given.varied["parameters"]
-    first = loaded.parameter_values(given.of(0)["parameters"] or None)
+    interface, varied = loaded.interface, batch_values.varied["parameters"]
+    first = loaded.parameter_values(batch_values.of(0)["parameters"] or None)
     base = np.array([first], dtype=float)
     if not varied:
         check_all_masses(loaded.analysis.mechanism.bodies, interface, base)
         return base if base.size else np.zeros((1, 1))
-    p = np.repeat(base, given.n, axis=0)
+    p = np.repeat(base, batch_values.n, axis=0)
     for name, values in varied.items():
         x = interface.get(name, ("parameter",))
         if x is None:
@@ -129,26 +139,26 @@ def _parameters(loaded: Loaded, given: Given) -> np.ndarray:
             raise ModelError(f"parameter '{x.name}' is {values[run]:g} in run {run}; it must be positive", loaded.name)
         p[:, x.place] = x.unit.to_equation(np.asarray(values))
     if interface.entered:
-        p = np.array([loaded.parameter_values(given.of(run)["parameters"]) for run in range(given.n)])
+        p = np.array([loaded.parameter_values(batch_values.of(run)["parameters"]) for run in range(batch_values.n)])
     check_all_masses(loaded.analysis.mechanism.bodies, interface, p)
     return p
 
 
-def _run_by_run(loaded: Loaded, given: Given) -> bool:
+def _run_by_run(loaded: Loaded, batch_values: Given) -> bool:
     """Do the states at the beginning follow from more than what is given for them?"""
-    names = (*loaded.interface.run.initial, *given.shared["initial"], *given.varied["initial"])
+    names = (*loaded.interface.run.initial, *batch_values.shared["initial"], *batch_values.varied["initial"])
     kinds = [x.kind for name in names if (x := loaded.interface.get(name, STATES)) is not None]
     contacts = loaded.analysis.mechanism.description.contacts
     return loaded.program.loops is not None or bool(contacts) or "removed" in kinds
 
 
-def _states(loaded: Loaded, spec: RunSpec, given: Given, p: np.ndarray, inputs: list[Input]) -> np.ndarray:
+def _states(loaded: Loaded, spec: RunSpec, batch_values: Given, p: np.ndarray, inputs: list[Input]) -> np.ndarray:
     """States that a tree begins with: a row for each run, or one for all."""
-    values = given.of(0)["initial"]
+    values = batch_values.of(0)["initial"]
     y = np.concatenate(start_state(loaded, values or None, None, p[0].tolist(), inputs, spec.begins))[None, :]
-    varied = given.varied["initial"]
+    varied = batch_values.varied["initial"]
     if varied:
-        y = np.repeat(y, given.n, axis=0)
+        y = np.repeat(y, batch_values.n, axis=0)
     for name, column in varied.items():
         x = loaded.interface.find(name, STATES, "initial value for")
         y[:, x.place + (loaded.n_q if x.kind == "speed" else 0)] = x.unit.to_equation(np.asarray(column))
@@ -156,27 +166,34 @@ def _states(loaded: Loaded, spec: RunSpec, given: Given, p: np.ndarray, inputs: 
 
 
 def _each_start(
-    loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]], p: np.ndarray
+    loaded: Loaded,
+    spec: RunSpec,
+    batch_values: Given,
+    start_tolerances: Allowed,
+    breaks: list[tuple[float, ...]],
+    p: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]], list[int]]:
     """States, roots of inverse inertias, errors allowed, and ends of segments, as `simulate` finds them run by run;
     and the runs that cannot begin, whose states are no numbers."""
-    closing = _closing(loaded, spec) if allowed.dae == USUAL else None
-    found: dict[int, _Start] = {}
+    closing = _closing(loaded, spec) if start_tolerances.dae == USUAL else None
+    run_starts: dict[int, _Start] = {}
     unable: dict[int, BellcrankError] = {}
-    count = _different(given)
+    count = _different(batch_values)
     for run in range(count):
         try:
-            found[run] = _own_start(loaded, spec, given, allowed, run, p[run % len(p)].tolist(), closing)
+            run_starts[run] = _own_start(
+                loaded, spec, batch_values, start_tolerances, run, p[run % len(p)].tolist(), closing
+            )
         except BellcrankError as error:
             unable[run] = error
-            if not found and len(unable) == min(count, TRIED):
+            if not run_starts and len(unable) == min(count, TRIED):
                 raise unable[0] from None
-    some = next(iter(found.values()))
-    none = replace(some, state=np.full_like(some.state, np.nan))
-    each = [found.get(run, none) for run in range(count)]
+    first_start = next(iter(run_starts.values()))
+    no_start = replace(first_start, state=np.full_like(first_start.state, np.nan))
+    each = [run_starts.get(run, no_start) for run in range(count)]
     states, roots, errors = (np.array(x) for x in zip(*((x.state, x.roots, x.errors) for x in each), strict=True))
-    ends = [x.ends for x in each]
-    return states, roots, errors, ends if any(ends) else breaks, list(unable)
+    segment_ends = [x.ends for x in each]
+    return states, roots, errors, segment_ends if any(segment_ends) else breaks, list(unable)
 
 
 @dataclass(frozen=True)
@@ -190,70 +207,82 @@ class _Start:
 
 
 def _own_start(
-    loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed, run: int, p: list[float], closing: Context | None
+    loaded: Loaded,
+    spec: RunSpec,
+    batch_values: Given,
+    start_tolerances: Allowed,
+    run: int,
+    p: list[float],
+    closing: Context | None,
 ) -> _Start:
-    closed = None if closing is None else _closed_start(loaded, spec, given, run, p, closing)
+    closed = None if closing is None else _closed_start(loaded, spec, batch_values, run, p, closing)
     if closed is not None:
         return _Start(closed[0], np.sqrt(np.concatenate(closed[1])), np.ones(1))
-    session = ready_run(loaded, spec, given, run, allowed)
-    own = compiled_run(session) if spec.method in ADAPTIVE else None
-    errors = np.ones(1) if own is None else np.concatenate([own.arrays["atol"][:-1], own.arrays["caps"][:-1]])
+    session = ready_run(loaded, spec, batch_values, run, start_tolerances)
+    compiled = compiled_run(session) if spec.method in ADAPTIVE else None
+    errors = (
+        np.ones(1) if compiled is None else np.concatenate([compiled.arrays["atol"][:-1], compiled.arrays["caps"][:-1]])
+    )
     weights = session.evaluation.weights
     roots = np.ones(1) if weights is None else np.sqrt(np.concatenate(weights))
-    return _Start(session.run.state.copy(), roots, errors, () if own is None else own.spec.breaks)
+    return _Start(session.run.state.copy(), roots, errors, () if compiled is None else compiled.spec.breaks)
 
 
 def _closing(loaded: Loaded, spec: RunSpec) -> Context | None:
     """What closes loops at starts in C, where a run consists of nothing else before its first step; None elsewhere."""
-    contacts, kept = loaded.analysis.mechanism.description.contacts, loaded.interface.kept
-    if spec.method in ADAPTIVE or loaded.program.loops is None or contacts or kept or loaded.remembers:
+    contacts, sampled = loaded.analysis.mechanism.description.contacts, loaded.interface.kept
+    if spec.method in ADAPTIVE or loaded.program.loops is None or contacts or sampled or loaded.remembers:
         return None
     return loaded.context()
 
 
 def _closed_start(
-    loaded: Loaded, spec: RunSpec, given: Given, run: int, p: list[float], closing: Context
+    loaded: Loaded, spec: RunSpec, batch_values: Given, run: int, p: list[float], closing: Context
 ) -> tuple[np.ndarray, Weights] | None:
     """The state of a run with its loops closed, and its metric; None where `simulate` has to say what is wrong.
 
     Masses have been looked at, for all runs at once.
     """
-    known, t = closing.model.constants(p), spec.begins
-    if not np.isfinite(known).all():
+    constants, t = closing.model.constants(p), spec.begins
+    if not np.isfinite(constants).all():
         return None
-    signals = loaded.inputs(given.of(run)["inputs"] or None, (t, spec.t_end))
-    closure = closure_of(closing.python, p, signals, closing.model, known, loaded.starts.spare)
+    signals = loaded.inputs(batch_values.of(run)["inputs"] or None, (t, spec.t_end))
+    closure = closure_of(closing.python, p, signals, closing.model, constants, loaded.starts.spare)
     if closure is None or closure.compiled is None:
         return None
-    y = np.concatenate(start_state(loaded, given.of(run)["initial"] or None, closure, p, signals, t))
+    y = np.concatenate(start_state(loaded, batch_values.of(run)["initial"] or None, closure, p, signals, t))
     weights, start = closure.compiled.begun(t, y)
     return None if start is None else (start, weights)
 
 
 def _inputs(
-    loaded: Loaded, spec: RunSpec, given: Given
+    loaded: Loaded, spec: RunSpec, batch_values: Given
 ) -> tuple[list[Input], np.ndarray, list[tuple[float, ...]], Any]:
     """Inputs of the first run, those of all as structures of C, and the breaks of each run, or those of all."""
-    span, varied = (spec.begins, spec.t_end), given.varied["inputs"]
-    first = _inputs_of(loaded, given, 0, span) if varied else loaded.inputs(given.of(0)["inputs"] or None, span)
+    span, varied = (spec.begins, spec.t_end), batch_values.varied["inputs"]
+    first = (
+        _inputs_of(loaded, batch_values, 0, span)
+        if varied
+        else loaded.inputs(batch_values.of(0)["inputs"] or None, span)
+    )
     row = _structures(first)
     if not varied:
         return first, row, [spec.breaks_of(first)], ()
     if all(isinstance(values, np.ndarray) for values in varied.values()):  # numbers
-        signals = np.repeat(row, given.n, axis=0)
+        signals = np.repeat(row, batch_values.n, axis=0)
         for name, values in varied.items():
             for x in loaded.interface.inputs:
                 if loaded.interface.get(name, ("input",)) is loaded.interface.get(x.base, ("input",)):
                     signals["a"][:, x.place, 0] = values
         return first, signals, [spec.breaks_of(first)], ()
-    each = [_inputs_of(loaded, given, run, span) for run in range(given.n)]
+    each = [_inputs_of(loaded, batch_values, run, span) for run in range(batch_values.n)]
     return first, np.concatenate([_structures(x) for x in each]), [spec.breaks_of(x) for x in each], each
 
 
-def _inputs_of(loaded: Loaded, given: Given, run: int, span: tuple[float, float]) -> list[Input]:
+def _inputs_of(loaded: Loaded, batch_values: Given, run: int, span: tuple[float, float]) -> list[Input]:
     """Inputs of a run, whose number is reported where they are wrong."""
     try:
-        return loaded.inputs(given.of(run)["inputs"], span)
+        return loaded.inputs(batch_values.of(run)["inputs"], span)
     except RunError as error:
         raise RunError(f"run {run}: {error}") from error
 
@@ -264,7 +293,7 @@ def _structures(inputs: Sequence[Input]) -> np.ndarray:
     return np.frombuffer(listed, dtype=np.dtype(InputSignal)).reshape(1, -1).copy()
 
 
-def first_step_check(loaded: Loaded, spec: RunSpec, given: Given, sizes: np.ndarray) -> str:
+def first_step_check(loaded: Loaded, spec: RunSpec, batch_values: Given, sizes: np.ndarray) -> str:
     """What `simulate` says of a step that is too large where a run begins, with its number; else "".
 
     `sizes`: how large the results of every run are compared with those of the others. Growing errors show there.
@@ -275,10 +304,10 @@ def first_step_check(loaded: Loaded, spec: RunSpec, given: Given, sizes: np.ndar
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # `many.run(i)` reports them
-                session = ready_run(loaded, spec, given, run)
+                session = ready_run(loaded, spec, batch_values, run)
         except BellcrankError:  # it cannot begin, and reports it
             continue
         row = np.concatenate([[spec.begins], session.run.state])[None, :]
-        if said := step_too_large(spec, session.evaluation, row):
-            return f"run {run}: {said}"
+        if message := step_too_large(spec, session.evaluation, row):
+            return f"run {run}: {message}"
     return ""

@@ -22,14 +22,14 @@ class Spread:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", tuple(map(_plain, self.numbers)))
-        if wrong := wrong_numbers(self.kind, self.numbers):
-            raise ModelError(wrong)
+        if problem := wrong_numbers(self.kind, self.numbers):
+            raise ModelError(problem)
 
 
 def _plain(x: Any) -> Any:
     """A number of any kind as one of Python's; what is none stays."""
-    found = None if isinstance(x, int) else real(x)
-    return x if found is None else found
+    number = None if isinstance(x, int) else real(x)
+    return x if number is None else number
 
 
 def uniform(low: float, high: float) -> Spread:
@@ -100,15 +100,15 @@ def normal(mean: float, deviation: float) -> Spread:
 
 def read_spread(text: str) -> Spread:
     """uniform(1e4, 2e4), normal(5, 0.1), log_uniform(1, 100), integers(1, 4)."""
-    found, known = called(text), [f"{kind.replace('-', '_')}(a, b)" for kind in DISTRIBUTIONS]
-    kind = found[0].replace("_", "-") if found else ""
-    if found is None or kind not in DISTRIBUTIONS or len(found[1]) != 2:
-        raise ModelError(f"{text!r} is not a distribution; it is one of {', '.join(known)}")
+    call, forms = called(text), [f"{kind.replace('-', '_')}(a, b)" for kind in DISTRIBUTIONS]
+    kind = call[0].replace("_", "-") if call else ""
+    if call is None or kind not in DISTRIBUTIONS or len(call[1]) != 2:
+        raise ModelError(f"{text!r} is not a distribution; it is one of {', '.join(forms)}")
     read: Any = int if kind == "integers" else float
     try:
-        low, high = (read(x) for x in found[1])
+        low, high = (read(x) for x in call[1])
     except ValueError:
-        raise ModelError(f"{text!r}: {' and '.join(found[1])} must be numbers") from None
+        raise ModelError(f"{text!r}: {' and '.join(call[1])} must be numbers") from None
     return Spread(kind, (low, high))
 
 

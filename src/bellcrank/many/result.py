@@ -76,13 +76,13 @@ class Many(Shown):
     find_run: Callable[[int], Run] | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, channel: Any) -> np.ndarray:
-        found = find_name(channel, self.channels, "channel")
-        if found is None:
-            known = ", ".join(self.channels) or "none: give channels="
+        match = find_name(channel, self.channels, "channel")
+        if match is None:
+            names = ", ".join(self.channels) or "none: give channels="
             raise RunError(
-                f"no history of '{channel}' is kept.{did_you_mean(str(channel), self.channels)} Channels: {known}"
+                f"no history of '{channel}' is kept.{did_you_mean(str(channel), self.channels)} Channels: {names}"
             )
-        return self.channels[found]
+        return self.channels[match]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.channels)
@@ -94,10 +94,12 @@ class Many(Shown):
         return len(self.ended)
 
     def __repr__(self) -> str:
-        kept = f"{counted(len(self.channels), 'channel')} of {counted(len(self.time), 'row')}"
-        kept += f", {counted(len(self.metric_values), 'metric')}"
+        contents = f"{counted(len(self.channels), 'channel')} of {counted(len(self.time), 'row')}"
+        contents += f", {counted(len(self.metric_values), 'metric')}"
         early = len(self) - self.ended.count("finished")
-        return f"Many({self.name!r}: {counted(len(self), 'run')}; {kept}{f'; {early} ended early' if early else ''})"
+        return (
+            f"Many({self.name!r}: {counted(len(self), 'run')}; {contents}{f'; {early} ended early' if early else ''})"
+        )
 
     def run(self, number: int) -> Run:
         """Repeat one of the runs by `simulate`, with all channels and messages.
@@ -124,12 +126,12 @@ class Many(Shown):
     @property
     def metric_values(self) -> dict[str, np.ndarray]:
         """Metrics by channel and kind as one name: "az rms"."""
-        return {f"{name} {word}": x for name, of in self.metrics.items() for word, x in of.items()}
+        return {f"{name} {word}": x for name, by_kind in self.metrics.items() for word, x in by_kind.items()}
 
     @property
     def metric_units(self) -> dict[str, str]:
         """Their units, by the same names."""
-        listed = [(name, word) for name, of in self.metrics.items() for word in of]
+        listed = [(name, word) for name, by_kind in self.metrics.items() for word in by_kind]
         return {f"{n} {w}": read_kind(w, w)[0].unit(self.units.get(n, "")) for n, w in listed}
 
     def table(self) -> Table:
@@ -149,9 +151,9 @@ class Many(Shown):
     def _html(self) -> list[str]:
         columns = [c for c in self.table().columns if c.name != "run"]
         rows = [[i, *(c.values[i] for c in columns)] for i in range(min(len(self), SHOWN))]
-        more = [f"and {len(self) - SHOWN} more runs"] if len(self) > SHOWN else []
+        remark = [f"and {len(self) - SHOWN} more runs"] if len(self) > SHOWN else []
         heads = ["run", *(f"{c.name} ({c.unit})" if c.unit else c.name for c in columns)]
-        return [heading(repr(self)), table(heads, rows, right=range(len(columns))), *map(paragraph, more)]
+        return [heading(repr(self)), table(heads, rows, right=range(len(columns))), *map(paragraph, remark)]
 
     def _drawn(self) -> Any:
         return self.plot() if self.channels else None
@@ -214,9 +216,9 @@ class Many(Shown):
             data[name] = ("run", x, {"units": self.metric_units[name]})
         data["ended"] = ("run", np.array(self.ended, dtype=object))
         coordinates: dict[str, Any] = {"run": np.arange(len(self)), "t": ("t", self.time, {"units": "s"})}
-        taken = {*data, *coordinates}
+        used_names = {*data, *coordinates}
         for name, x in self.values.items():
-            coordinates[name if name not in taken else f"{name} given"] = ("run", x, words(name))
+            coordinates[name if name not in used_names else f"{name} given"] = ("run", x, words(name))
         return xarray.Dataset(data, coords=coordinates, attrs={"title": self.name})
 
     def plot(

@@ -38,14 +38,14 @@ class Samples:
 
 def wrong_numbers(kind: str, pair: Any) -> str:
     """What is wrong with the two numbers of a distribution, in words; nothing if all is well."""
-    good = isinstance(pair, list | tuple) and len(pair) == 2
-    good = good and all((found := real(x)) is not None and math.isfinite(found) for x in pair)
-    if good:
+    is_valid = isinstance(pair, list | tuple) and len(pair) == 2
+    is_valid = is_valid and all((number := real(x)) is not None and math.isfinite(number) for x in pair)
+    if is_valid:
         a, b = pair
-        good = b > 0 if kind == "normal" else a < b and (kind != "log-uniform" or a > 0)
-        good = good and (kind != "integers" or all(isinstance(x, int | np.integer) for x in pair))
+        is_valid = b > 0 if kind == "normal" else a < b and (kind != "log-uniform" or a > 0)
+        is_valid = is_valid and (kind != "integers" or all(isinstance(x, int | np.integer) for x in pair))
     rule = "with a standard deviation above 0" if kind == "normal" else "low below high"
-    return "" if good else f"{kind} = {pair!r} must be {DISTRIBUTIONS[kind]}, {rule}; both are finite numbers"
+    return "" if is_valid else f"{kind} = {pair!r} must be {DISTRIBUTIONS[kind]}, {rule}; both are finite numbers"
 
 
 def draw(samples: Samples) -> list[dict[str, Value]]:
@@ -56,8 +56,8 @@ def draw(samples: Samples) -> list[dict[str, Value]]:
 
 def drawn(samples: Samples) -> dict[str, np.ndarray]:
     """The samples of each distribution."""
-    shares = zip(samples.of.items(), _shares(samples).T, strict=True)
-    return {name: values_at(kind, numbers, share) for (name, (kind, numbers)), share in shares}
+    fractions = zip(samples.of.items(), _shares(samples).T, strict=True)
+    return {name: values_at(kind, numbers, fraction) for (name, (kind, numbers)), fraction in fractions}
 
 
 def _shares(samples: Samples) -> np.ndarray:
@@ -74,16 +74,16 @@ def _shares(samples: Samples) -> np.ndarray:
     return np.asarray(engine.random(samples.count))
 
 
-def values_at(kind: str, numbers: tuple[float, float], share: np.ndarray) -> np.ndarray:
+def values_at(kind: str, numbers: tuple[float, float], fraction: np.ndarray) -> np.ndarray:
     """Values of a distribution below which fractions of all lie."""
     a, b = numbers
     if kind == "uniform":
-        return np.asarray(a + (b - a) * share)
+        return np.asarray(a + (b - a) * fraction)
     if kind == "log-uniform":
-        return np.asarray(np.exp(math.log(a) + (math.log(b) - math.log(a)) * share))
+        return np.asarray(np.exp(math.log(a) + (math.log(b) - math.log(a)) * fraction))
     if kind == "normal":
         from scipy.stats import norm
 
-        inside = np.clip(share, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)  # 0 and 1 lie at infinity
+        inside = np.clip(fraction, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)  # 0 and 1 lie at infinity
         return np.asarray(a + b * norm.ppf(inside))
-    return np.minimum(np.floor(a + (b - a + 1) * share), b).astype(int)
+    return np.minimum(np.floor(a + (b - a + 1) * fraction), b).astype(int)

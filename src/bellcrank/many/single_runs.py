@@ -23,22 +23,22 @@ class SingleRuns:
         self,
         run: Callable[[int], Run],
         times: np.ndarray,
-        near: float,
-        kept: list[Quantity],
+        time_tolerance: float,
+        histories: list[Quantity],
         figures: list[Figure],
         results: Results,
-        ended: list[str],
+        messages: list[str],
     ) -> None:
-        self._run, self._kept, self._figures, self._results, self._ended = run, kept, figures, results, ended
-        self._times, self._near = times, near
+        self._run, self._kept, self._figures, self._results, self._ended = run, histories, figures, results, messages
+        self._times, self._near = times, time_tolerance
 
     def _rows(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of a run at the times of all of them, the last of several, and the places of these times: events add
-        rows, and may end a run. One so `near` before a time (s) that no step is left to it has the row of that time."""
+        rows, and may end a run. A row at most `time_tolerance` (s) before one of these times stands for it."""
         rows = np.searchsorted(times, self._times, side="right") - 1
-        there = rows >= 0
-        there[there] = self._times[there] - times[rows[there]] <= self._near
-        return rows[there], there
+        is_present = rows >= 0
+        is_present[is_present] = self._times[is_present] - times[rows[is_present]] <= self._near
+        return rows[is_present], is_present
 
     def go(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
@@ -53,12 +53,12 @@ class SingleRuns:
                 self._ended[number] = "; ".join(getattr(error, "problems", [])) or str(error)
                 r.status[number] = PENDING - 1
                 continue
-            rows, there = self._rows(run.time)
-            for place, x in enumerate(self._kept):
-                r.kept[place, number, there] = run[x.name][rows]
-            for place, f in enumerate(self._figures):
-                even = f.kind.name in WEIGHTINGS  # a filter takes rows as far apart as they are asked
-                of = rows if even else slice(None)
-                r.figures[place, number] = f.found(run.time[of], np.asarray(run[f.channel.name])[of])
+            rows, is_present = self._rows(run.time)
+            for index, x in enumerate(self._kept):
+                r.kept[index, number, is_present] = run[x.name][rows]
+            for index, f in enumerate(self._figures):
+                is_filter = f.kind.name in WEIGHTINGS  # a filter takes rows as far apart as they are asked
+                selection = rows if is_filter else slice(None)
+                r.figures[index, number] = f.found(run.time[selection], np.asarray(run[f.channel.name])[selection])
             self._ended[number] = run.ended
             r.status[number] = FINISHED

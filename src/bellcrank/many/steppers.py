@@ -47,15 +47,17 @@ class Steppers:
     [0.0, 2.0, 3.0]
     """
 
-    def __init__(self, loaded: Loaded, given: Given, step: float | None, method: str | None, t_start: float | None):
+    def __init__(
+        self, loaded: Loaded, batch_values: Given, step: float | None, method: str | None, t_start: float | None
+    ):
         self._loaded, interface = loaded, loaded.interface
         self._members = []
-        for run in range(given.n):
-            v = given.of(run)
+        for run in range(batch_values.n):
+            v = batch_values.of(run)
             origin = InitialConditions(t_start, v["initial"], v["parameters"], v["inputs"])
             self._members.append(Stepper(loaded, origin, step, method))
         self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
-        self._rows = np.zeros((given.n, interface.width))
+        self._rows = np.zeros((batch_values.n, interface.width))
         self._pool: ThreadPoolExecutor | None = None
         self._per_step = np.inf  # s of one run: the least that was seen
         self._all: StepsOfAll | None = None
@@ -65,8 +67,8 @@ class Steppers:
 
     def __repr__(self) -> str:
         one = self._members[0]
-        how = f"{counted(len(self), 'run')}, {one.method}, step {one.h:g} s"
-        return f"Steppers({self._loaded.name!r}: {how}{f'; {self._failed} failed' if self._failed else ''})"
+        summary = f"{counted(len(self), 'run')}, {one.method}, step {one.h:g} s"
+        return f"Steppers({self._loaded.name!r}: {summary}{f'; {self._failed} failed' if self._failed else ''})"
 
     def __len__(self) -> int:
         return len(self._members)
@@ -84,12 +86,12 @@ class Steppers:
         if self._all is None:
             self._one_by_one(int(n))
             return
-        left = int(n)
-        while left > 0:
-            most = BLOCK_SECONDS / (self._per_step * len(self)) if self._per_step < np.inf else FIRST
-            block = min(left, max(1, int(most)))
+        n_left = int(n)
+        while n_left > 0:
+            max_block = BLOCK_SECONDS / (self._per_step * len(self)) if self._per_step < np.inf else FIRST
+            block = min(n_left, max(1, int(max_block)))
             self._take(block)
-            left -= block
+            n_left -= block
 
     def set(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
         """Set inputs from now on.
@@ -110,9 +112,11 @@ class Steppers:
                     if not member.problem:
                         member.set({name: float(column[i]) for name, column in columns.items()})
             return
-        places = [(place, column) for name, column in columns.items() for place in self._members[0].places[name]]
-        if places:
-            self._all.set(np.array([p for p, _ in places]), np.column_stack([c for _, c in places]))
+        indexed_columns = [
+            (index, column) for name, column in columns.items() for index in self._members[0].places[name]
+        ]
+        if indexed_columns:
+            self._all.set(np.array([p for p, _ in indexed_columns]), np.column_stack([c for _, c in indexed_columns]))
         self._held.update(columns)
         self._settled = False
 
@@ -149,12 +153,14 @@ class Steppers:
         initial, parameters, inputs : mapping, optional
             Values by name: a number, or an array with one for each of these runs. Default: those of the start.
         """
-        chosen = list(range(len(self))) if which is None else [self._number(i) for i in which]
+        run_numbers = list(range(len(self))) if which is None else [self._number(i) for i in which]
         groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
-        given = read_given(self._loaded.interface, len(chosen), groups, "random", 0) if chosen else None
-        with self._members_changed(chosen):
-            for place, i in enumerate(chosen):
-                v = given.of(place) if given is not None else {}
+        batch_values = (
+            read_given(self._loaded.interface, len(run_numbers), groups, "random", 0) if run_numbers else None
+        )
+        with self._members_changed(run_numbers):
+            for position, i in enumerate(run_numbers):
+                v = batch_values.of(position) if batch_values is not None else {}
                 self._members[i].reset(**{name: values or None for name, values in v.items()})
 
     def save(self) -> list[Checkpoint]:
@@ -269,15 +275,15 @@ class Steppers:
             self._settled = True
         return self._rows
 
-    def _bind(self, changed: Iterable[int] | None = None) -> None:
+    def _bind(self, run_numbers: Iterable[int] | None = None) -> None:
         """Binds what the members have now, or those that were changed."""
         self._row()
         self._held = {}
-        places = list(range(len(self)) if self._all is None or changed is None else changed)
-        steps = {i: self._members[i].steps_in_c() for i in places}
+        indices = list(range(len(self)) if self._all is None or run_numbers is None else run_numbers)
+        steps = {i: self._members[i].steps_in_c() for i in indices}
         if any(x is None for x in steps.values()):
             self._all = None
-        elif self._all is None or changed is None:
+        elif self._all is None or run_numbers is None:
             self._all = StepsOfAll([x for x in steps.values() if x is not None], self._rows)
         else:
             for i, one in steps.items():
@@ -290,13 +296,13 @@ class Steppers:
         self._constant = set.intersection(*(set(m.held) for m in self._members))
 
     @contextmanager
-    def _members_changed(self, which: Iterable[int] | None = None) -> Iterator[None]:
+    def _members_changed(self, run_numbers: Iterable[int] | None = None) -> Iterator[None]:
         """While members are changed one by one, which may fail."""
         self._synchronise()
         try:
             yield
         finally:
-            self._bind(which)
+            self._bind(run_numbers)
 
     def _synchronise(self) -> None:
         """Reports the members what was set for all."""
@@ -306,18 +312,18 @@ class Steppers:
 
     # ---- what a user gives
 
-    def _numbers(self, value: Any, what: str) -> np.ndarray:
+    def _numbers(self, value: Any, label: str) -> np.ndarray:
         """One number for each run."""
         try:
-            found = np.asarray(value, dtype=float)
+            array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
-            found = np.empty((0, 0))
-        if found.shape not in ((), (len(self),)):
-            given = f"an array of shape {found.shape}" if found.size else repr(value)
-            raise ModelError(f"{what} must be a number, or {len(self)} of them, not {given}", self._loaded.name)
-        if not np.isfinite(found).all():
-            raise RunError(f"{what}: {found} is not finite")
-        return np.broadcast_to(found, (len(self),))
+            array = np.empty((0, 0))
+        if array.shape not in ((), (len(self),)):
+            received = f"an array of shape {array.shape}" if array.size else repr(value)
+            raise ModelError(f"{label} must be a number, or {len(self)} of them, not {received}", self._loaded.name)
+        if not np.isfinite(array).all():
+            raise RunError(f"{label}: {array} is not finite")
+        return np.broadcast_to(array, (len(self),))
 
     def _number(self, i: Any) -> int:
         if not isinstance(i, int | np.integer) or isinstance(i, bool) or not 0 <= i < len(self):

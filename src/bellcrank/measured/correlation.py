@@ -121,11 +121,11 @@ class Correlation(Tabulated):
     errors: dict[str, ChannelError]
 
     def __getitem__(self, channel: str) -> ChannelError:
-        found = find_name(channel, self.errors, "channel")
-        if found is None:
-            near = did_you_mean(channel, self.errors)
-            raise NoChannel(f"'{channel}' was not compared.{near} Channels: {', '.join(self.errors)}.")
-        return self.errors[found]
+        match = find_name(channel, self.errors, "channel")
+        if match is None:
+            suggestion = did_you_mean(channel, self.errors)
+            raise NoChannel(f"'{channel}' was not compared.{suggestion} Channels: {', '.join(self.errors)}.")
+        return self.errors[match]
 
     def __iter__(self) -> Any:
         return iter(self.errors)
@@ -182,8 +182,8 @@ class Correlation(Tabulated):
     @property
     def _difference(self) -> Line:
         a, b = self.simulated, self.measured
-        made = [Channel(n, a[n] - b[n], a.units[n], f"{a.labels[n]}, error") for n in self.errors]
-        return "error", Run.of(a.name, a.time, made, a.ended)
+        channels = [Channel(n, a[n] - b[n], a.units[n], f"{a.labels[n]}, error") for n in self.errors]
+        return "error", Run.of(a.name, a.time, channels, a.ended)
 
 
 DEFINITIONS = paragraph(
@@ -193,16 +193,16 @@ DEFINITIONS = paragraph(
 )
 
 
-def _summary(found: Correlation) -> str:
-    t = found.measured.time
-    return f"{len(found.errors)} channels, {len(t)} samples from {t[0]:g} to {t[-1]:g} s."
+def _summary(correlation: Correlation) -> str:
+    t = correlation.measured.time
+    return f"{len(correlation.errors)} channels, {len(t)} samples from {t[0]:g} to {t[-1]:g} s."
 
 
 def charts(lines: Sequence[Line], channels: Sequence[str]) -> list[str]:
     """A chart for each channel over time."""
     first = lines[0][1]
     return [
-        f"<figure>{curves([(who, r.time, r[c]) for who, r in lines], 'time (s)', axis(first, c), dashed=True)}</figure>"
+        f"<figure>{curves([(key, r.time, r[c]) for key, r in lines], 'time (s)', axis(first, c), dashed=True)}</figure>"
         for c in channels
     ]
 
@@ -220,10 +220,10 @@ def overlay(groups: Sequence[Sequence[Line]], channels: Sequence[str], path: str
     for j, lines in enumerate(groups):
         for i, channel in enumerate(channels):
             ax = axes[i, j]
-            for who, run in lines:
+            for run_label, run in lines:
                 if channel in run.channels:
-                    style = {"color": "0.65", "linewidth": 2.0} if who == "measured" else {"linewidth": 1.1}
-                    ax.plot(run.time, run[channel], label=plain(who), **style)
+                    style = {"color": "0.65", "linewidth": 2.0} if run_label == "measured" else {"linewidth": 1.1}
+                    ax.plot(run.time, run[channel], label=plain(run_label), **style)
             if j == 0:
                 ax.set_ylabel(plain(axis(lines[0][1], channel)), fontsize=8, wrap=True)
             ax.tick_params(labelsize=8)
@@ -300,28 +300,32 @@ def compare(
     if len(time) < FEWEST or not time[-1] > time[0]:
         raise RunError(f"compare: {len(time)} samples from {first:g} to {last:g} s are too few; both runs must have "
                        f"at least {FEWEST} in common")  # fmt: skip
-    most = min(DELAY, OF_ALL * float(time[-1] - time[0])) if max_delay is None else _time(max_delay, "max_delay", 0.0)
-    if most < 0:
+    delay_limit = (
+        min(DELAY, OF_ALL * float(time[-1] - time[0])) if max_delay is None else _time(max_delay, "max_delay", 0.0)
+    )
+    if delay_limit < 0:
         raise RunError(f"compare: max_delay={displayed(max_delay)} must not be negative (s)")
-    ours, theirs, errors = [], [], {}
-    for name, other in names:
+    simulated_channels, measured_channels, errors = [], [], {}
+    for name, log_name in names:
         unit, label = simulated.units.get(name, ""), simulated.labels.get(name, name)
         x = np.interp(time, simulated.time, simulated[name])
-        y = in_unit(log[other], log.units.get(other, ""), unit, f"channel '{other}' of {log.name}")[inside]
+        y = in_unit(log[log_name], log.units.get(log_name, ""), unit, f"channel '{log_name}' of {log.name}")[inside]
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise RunError(f"compare: channel '{name}' holds values that are not finite")
-        ours.append(Channel(name, x, unit, label))
-        theirs.append(Channel(name, y, unit, label))
-        errors[name] = channel_error(name, unit, time, x, y, most)
+        simulated_channels.append(Channel(name, x, unit, label))
+        measured_channels.append(Channel(name, y, unit, label))
+        errors[name] = channel_error(name, unit, time, x, y, delay_limit)
     return Correlation(
-        Run.of(simulated.name, time, ours, simulated.ended), Run.of(log.name, time, theirs, READ), errors
+        Run.of(simulated.name, time, simulated_channels, simulated.ended),
+        Run.of(log.name, time, measured_channels, READ),
+        errors,
     )
 
 
-def _time(given: Any, what: str, usual: float) -> float:
-    value = usual if given is None else real(given)
+def _time(requested_time: Any, argument: str, default: float) -> float:
+    value = default if requested_time is None else real(requested_time)
     if value is None or math.isnan(value):
-        raise RunError(f"compare: {what}={displayed(given)} must be a time in s")
+        raise RunError(f"compare: {argument}={displayed(requested_time)} must be a time in s")
     return value
 
 
@@ -329,41 +333,41 @@ def _names(simulated: Run, log: Run, channels: Iterable[str] | str | None) -> li
     """Names in the run and in the log."""
     if not isinstance(channels, str | Iterable | None):
         raise RunError(f"compare: channels={displayed(channels)} must be the name of a channel or a list of names")
-    wanted = [channels] if isinstance(channels, str) else None if channels is None else list(channels)
-    if wanted is None:
-        found = [(n, n) for n in simulated if n in log.channels]
-        if not found:
+    requested = [channels] if isinstance(channels, str) else None if channels is None else list(channels)
+    if requested is None:
+        pairs = [(n, n) for n in simulated if n in log.channels]
+        if not pairs:
             raise RunError(f"compare: no channel of {log.name} ({', '.join(log)}) has the name of one of "
                            f"{simulated.name}; a table of channels renames them (bc.measured.read)")  # fmt: skip
-        return found
-    found = []
-    for name in wanted:
+        return pairs
+    pairs = []
+    for name in requested:
         pair = []
         for run in (simulated, log):
-            known = find_name(name, run, "channel")
-            if known is None:
-                near = did_you_mean(str(name), run)
-                raise NoChannel(f"no channel '{name}' in {run.name}.{near} Channels: {', '.join(run)}.")
-            pair.append(known)
-        found.append((pair[0], pair[1]))
-    if not found:
+            match = find_name(name, run, "channel")
+            if match is None:
+                suggestion = did_you_mean(str(name), run)
+                raise NoChannel(f"no channel '{name}' in {run.name}.{suggestion} Channels: {', '.join(run)}.")
+            pair.append(match)
+        pairs.append((pair[0], pair[1]))
+    if not pairs:
         raise RunError("compare: name at least one channel")
-    return found
+    return pairs
 
 
-def channel_error(name: str, unit: str, t: Array, x: Array, y: Array, most: float) -> ChannelError:
-    """Errors of simulated samples x of measured ones y at times t; `most`: largest delay (s)."""
+def channel_error(name: str, unit: str, t: Array, x: Array, y: Array, max_delay: float) -> ChannelError:
+    """Errors of simulated samples x of measured ones y at times t; `max_delay`: largest delay (s)."""
     error = x - y
-    at, size, spread = int(np.argmax(np.abs(error))), float(np.ptp(y)), std(t, y)
-    off = rms(t, error)
-    delay = delay_of(t, x, y, most)
+    peak_index, size, deviation = int(np.argmax(np.abs(error))), float(np.ptp(y)), std(t, y)
+    rms_error = rms(t, error)
+    delay = delay_of(t, x, y, max_delay)
     shifted = np.interp(t - (delay if math.isfinite(delay) else 0.0), t, x)
-    away = shifted - shifted.mean()
-    size_of_x = float(away @ away)
-    gain = float(away @ y) / size_of_x if size_of_x else math.nan
+    centered = shifted - shifted.mean()
+    size_of_x = float(centered @ centered)
+    gain = float(centered @ y) / size_of_x if size_of_x else math.nan
     return ChannelError(
-        name, unit, off, off / size if size else math.nan, peak(t, error), float(t[at]),
-        1 - (off / spread) ** 2 if spread else math.nan, _pearson(x, y), delay, gain,
+        name, unit, rms_error, rms_error / size if size else math.nan, peak(t, error), float(t[peak_index]),
+        1 - (rms_error / deviation) ** 2 if deviation else math.nan, _pearson(x, y), delay, gain,
         float(y.mean() - gain * shifted.mean()),
     )  # fmt: skip
 
@@ -374,27 +378,27 @@ def _pearson(x: Array, y: Array) -> float:
     return float(a @ b) / size if size else math.nan
 
 
-def delay_of(t: Array, x: Array, y: Array, most: float) -> float:
+def delay_of(t: Array, x: Array, y: Array, max_delay: float) -> float:
     """The time by which y lags x: of the largest correlation, first on a grid of samples, then between them. x is what
     is shifted, because it is smooth."""
     if not (np.ptp(x) and np.ptp(y)):
         return math.nan
-    if most <= 0:
+    if max_delay <= 0:
         return 0.0
-    apart = float(t[-1] - t[0]) / (len(t) - 1)
+    interval = float(t[-1] - t[0]) / (len(t) - 1)
 
     def match(d: float) -> float:
         inside = (t - d >= t[0]) & (t - d <= t[-1])
-        found = _pearson(np.interp(t[inside] - d, t, x), y[inside]) if inside.sum() >= FEWEST else math.nan
-        return found if math.isfinite(found) else -1.0
+        coefficient = _pearson(np.interp(t[inside] - d, t, x), y[inside]) if inside.sum() >= FEWEST else math.nan
+        return coefficient if math.isfinite(coefficient) else -1.0
 
-    steps = apart * np.arange(-math.floor(most / apart), math.floor(most / apart) + 1)
+    steps = interval * np.arange(-math.floor(max_delay / interval), math.floor(max_delay / interval) + 1)
     steps = steps[:: max(1, len(steps) // 400)]
-    near = float(max(steps.tolist(), key=lambda d: (match(d), -abs(d))))
+    coarse = float(max(steps.tolist(), key=lambda d: (match(d), -abs(d))))
     from scipy.optimize import minimize_scalar
 
-    width = float(steps[1] - steps[0]) if len(steps) > 1 else min(apart, most)
-    found = minimize_scalar(lambda d: -match(d), bounds=(near - width, near + width), method="bounded",
-                            options={"xatol": 1e-4 * apart})  # fmt: skip
-    best = float(found.x) if -found.fun > match(near) else near
-    return best if abs(best) > 1e-6 * apart else 0.0
+    width = float(steps[1] - steps[0]) if len(steps) > 1 else min(interval, max_delay)
+    optimum = minimize_scalar(lambda d: -match(d), bounds=(coarse - width, coarse + width), method="bounded",
+                              options={"xatol": 1e-4 * interval})  # fmt: skip
+    best = float(optimum.x) if -optimum.fun > match(coarse) else coarse
+    return best if abs(best) > 1e-6 * interval else 0.0

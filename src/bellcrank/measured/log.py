@@ -54,66 +54,68 @@ class ChannelMap:
     step: float | None = None
 
     @classmethod
-    def of(cls, given: str | Path | Mapping[str, Any] | None) -> ChannelMap:
+    def of(cls, source: str | Path | Mapping[str, Any] | None) -> ChannelMap:
         """From a TOML file or a mapping of the same form; all mistakes are reported at once."""
-        if given is None:
+        if source is None:
             return cls()
-        where = str(given) if isinstance(given, str | Path) else "the channel map"
-        content = read_toml(given) if isinstance(given, str | Path) else given
+        location = str(source) if isinstance(source, str | Path) else "the channel map"
+        content = read_toml(source) if isinstance(source, str | Path) else source
         if not isinstance(content, Mapping):
-            raise ModelError(f"channels={given!r:.60} must be the path of a TOML file or a mapping")
-        problems = [f"{where}: {_unknown(key, WHOLE)}" for key in content if key not in WHOLE]
-        listed = content.get("channels", {})
-        if not isinstance(listed, Mapping) or not listed:
-            problems.append(f'{where}: give a table [channels], such as ay = {{ column = "AccY", unit = "g" }}')
-            listed = {}
-        found = {str(name): _column(f"{where}: channel '{name}'", x, problems) for name, x in listed.items()}
-        time = _column(f"{where}: time", content.get("time", ""), problems)
-        numbers = {key: _number(f"{where}: {key}", content.get(key), problems) for key in ("start", "end", "step")}
+            raise ModelError(f"channels={source!r:.60} must be the path of a TOML file or a mapping")
+        problems = [f"{location}: {_unknown(key, WHOLE)}" for key in content if key not in WHOLE]
+        channel_table = content.get("channels", {})
+        if not isinstance(channel_table, Mapping) or not channel_table:
+            problems.append(f'{location}: give a table [channels], such as ay = {{ column = "AccY", unit = "g" }}')
+            channel_table = {}
+        columns = {
+            str(name): _column(f"{location}: channel '{name}'", x, problems) for name, x in channel_table.items()
+        }
+        time = _column(f"{location}: time", content.get("time", ""), problems)
+        numbers = {key: _number(f"{location}: {key}", content.get(key), problems) for key in ("start", "end", "step")}
         if problems:
             raise ModelError(problems)
-        return cls(found, time, **numbers)
+        return cls(columns, time, **numbers)
 
 
-def _column(where: str, given: Any, problems: list[str]) -> Column:
+def _column(location: str, entry: Any, problems: list[str]) -> Column:
     """A column from its name alone, or from a table."""
-    if isinstance(given, str):
-        return Column(given)
-    if not isinstance(given, Mapping):
-        problems.append(f"{where} is {given!r:.40}: give the name of a column, or a table with {', '.join(COLUMN)}")
+    if isinstance(entry, str):
+        return Column(entry)
+    if not isinstance(entry, Mapping):
+        problems.append(f"{location} is {entry!r:.40}: give the name of a column, or a table with {', '.join(COLUMN)}")
         return Column("")
     values: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in entry.items():
         if key not in COLUMN:
-            problems.append(f"{where}: {_unknown(key, COLUMN)}")
+            problems.append(f"{location}: {_unknown(key, COLUMN)}")
         elif isinstance(COLUMN[key], float):
-            values[key] = _number(f"{where}: {key}", value, problems)
+            values[key] = _number(f"{location}: {key}", value, problems)
         elif isinstance(value, str):
             values[key] = value
         else:
-            problems.append(f"{where}: {key} = {value!r:.40} must be text")
+            problems.append(f"{location}: {key} = {value!r:.40} must be text")
     if values.get("scale") == 0:
-        problems.append(f"{where}: scale must not be 0")
+        problems.append(f"{location}: scale must not be 0")
     if unit := values.get("unit", "").strip():
         values["unit"] = unit
         try:
             UNIT_SYSTEMS["mks"].parse_unit(unit) if unit not in NO_UNIT else None
         except BellcrankError as error:
-            problems.append(f"{where}: {error}")
+            problems.append(f"{location}: {error}")
     return Column(**{"column": "", **values})
 
 
-def _number(where: str, given: Any, problems: list[str]) -> Any:
-    if given is None:
+def _number(location: str, entry: Any, problems: list[str]) -> Any:
+    if entry is None:
         return None
-    value = real(given) if not isinstance(given, bool | str) else None
+    value = real(entry) if not isinstance(entry, bool | str) else None
     if value is None or not math.isfinite(value):
-        problems.append(f"{where} = {displayed(given)} must be a finite number")
+        problems.append(f"{location} = {displayed(entry)} must be a finite number")
     return value
 
 
-def _unknown(key: Any, known: Any) -> str:
-    return f"'{key}' is not known.{did_you_mean(str(key), known)} Keys: {', '.join(known)}."
+def _unknown(key: Any, keys: Any) -> str:
+    return f"'{key}' is not known.{did_you_mean(str(key), keys)} Keys: {', '.join(keys)}."
 
 
 def read(
@@ -171,114 +173,117 @@ def read(
     table = ChannelMap.of(channels)
     if not isinstance(path, str | Path):
         raise ModelError(f"read: path={displayed(path)} must be the path of a log")
-    for what, given in (("start", start), ("end", end), ("step", step)):
-        if given is not None and (real(given) is None or not math.isfinite(real(given) or 0.0)):
-            raise ModelError(f"read: {what}={displayed(given)} must be a finite number (s)")
-    groups = [_record(found, table.time, path) for found in read_groups(path)]
-    wanted = table.channels or {c.name: Column(c.name) for g in reversed(groups) for c in g.channels}
+    for argument, value in (("start", start), ("end", end), ("step", step)):
+        if value is not None and (real(value) is None or not math.isfinite(real(value) or 0.0)):
+            raise ModelError(f"read: {argument}={displayed(value)} must be a finite number (s)")
+    groups = [_record(data, table.time, path) for data in read_groups(path)]
+    column_map = table.channels or {c.name: Column(c.name) for g in reversed(groups) for c in g.channels}
     problems: list[str] = []
-    found = {name: _found(groups, name, column, path, problems) for name, column in wanted.items()}
+    data = {name: _found(groups, name, column, path, problems) for name, column in column_map.items()}
     if problems:
         raise RunError("\n".join(problems))
-    if not found:
+    if not data:
         raise RunError(f"{path} holds no channel but time")
-    begin, stop, every = (x if x is not None else y for x, y in ((start, table.start), (end, table.end),
+    first, last, every = (x if x is not None else y for x, y in ((start, table.start), (end, table.end),
                                                                  (step, table.step)))  # fmt: skip
-    time = _times(path, [t for t, _, _ in found.values()], begin, stop, every)
-    made = []
-    for name, (t, values, channel) in found.items():
-        column = wanted[name]
+    time = _times(path, [t for t, _, _ in data.values()], first, last, every)
+    converted = []
+    for name, (t, values, channel) in data.items():
+        column = column_map[name]
         if abs(column.delay) >= time[-1] - time[0]:
             raise ModelError(f"channel '{name}': delay = {column.delay:g} s must be shorter than the "
                              f"{time[-1] - time[0]:g} s of {path}")  # fmt: skip
-        at = np.interp(time + column.delay, t, values)
+        samples = np.interp(time + column.delay, t, values)
         unit = column.unit or channel.unit
-        made.append(Channel(name, column.scale * at + column.offset, unit, channel.label or name))
-    return Run.of(Path(path).stem, time - time[0], made, READ)
+        converted.append(Channel(name, column.scale * samples + column.offset, unit, channel.label or name))
+    return Run.of(Path(path).stem, time - time[0], converted, READ)
 
 
-def _record(found: Contents, time: Column, path: str | Path) -> Record:
+def _record(contents: Contents, time: Column, path: str | Path) -> Record:
     """A group over the column of time that the table names, in s."""
-    channels = list(found.channels)
+    channels = list(contents.channels)
     if time.column:
         name = find_name(time.column, [c.name for c in channels], "column")
         if name is None:
-            near, listed = did_you_mean(time.column, [c.name for c in channels]), ", ".join(c.name for c in channels)
-            raise RunError(f"{path} has no column '{time.column}' for time.{near} It has {listed}.")
+            suggestion, column_names = (
+                did_you_mean(time.column, [c.name for c in channels]),
+                ", ".join(c.name for c in channels),
+            )
+            raise RunError(f"{path} has no column '{time.column}' for time.{suggestion} It has {column_names}.")
         channels.sort(key=lambda c: c.name != name)  # the others keep their order
     first = channels[0]
     values = time.scale * first.values + time.offset
-    own = replace(first, name="t", values=values, unit=time.unit or first.unit or ("s" if time.column else ""))
-    if not time.column and not own.unit:
-        own = replace(own, name=first.name)  # whose name must be that of a time
-    return over_time(replace(found, channels=(own, *channels[1:])), path)
+    time_channel = replace(first, name="t", values=values, unit=time.unit or first.unit or ("s" if time.column else ""))
+    if not time.column and not time_channel.unit:
+        time_channel = replace(time_channel, name=first.name)  # whose name must be that of a time
+    return over_time(replace(contents, channels=(time_channel, *channels[1:])), path)
 
 
 def _found(
     groups: Sequence[Record], name: str, column: Column, path: str | Path, problems: list[str]
 ) -> tuple[Array, Array, Channel]:
     """Times and values of a column, without samples that are no numbers, and the channel of the file."""
-    wanted = column.column or name
+    column_name = column.column or name
     for group in groups:
-        known = find_name(wanted, [c.name for c in group.channels], "column")
-        if known is not None:
-            channel = next(c for c in group.channels if c.name == known)
-            good = np.isfinite(channel.values)
-            if good.sum() < 2:
-                problems.append(f"{path}: column '{known}' has fewer than two finite samples")
+        match = find_name(column_name, [c.name for c in group.channels], "column")
+        if match is not None:
+            channel = next(c for c in group.channels if c.name == match)
+            is_finite = np.isfinite(channel.values)
+            if is_finite.sum() < 2:
+                problems.append(f"{path}: column '{match}' has fewer than two finite samples")
             else:
-                _warn_of_gap(path, known, group.time[good])
-            return group.time[good], channel.values[good], channel
-    listed = list(dict.fromkeys(c.name for g in groups for c in g.channels))
+                _warn_of_gap(path, match, group.time[is_finite])
+            return group.time[is_finite], channel.values[is_finite], channel
+    column_names = list(dict.fromkeys(c.name for g in groups for c in g.channels))
     problems.append(
-        f"{path} has no column '{wanted}', for channel '{name}'.{did_you_mean(wanted, listed)} It has "
-        f"{', '.join(listed)}."
+        f"{path} has no column '{column_name}', for channel '{name}'.{did_you_mean(column_name, column_names)} It has "
+        f"{', '.join(column_names)}."
     )
     return np.zeros(0), np.zeros(0), Channel(name, np.zeros(0))
 
 
 def _warn_of_gap(path: str | Path, column: str, time: Array) -> None:
     """A gap far longer than the time between samples is not the noise of a sensor."""
-    apart = np.diff(time)
-    longest, usual = int(np.argmax(apart)), float(np.median(apart))
-    missing = round(float(apart[longest]) / usual) - 1 if usual else 0
+    intervals = np.diff(time)
+    longest, typical_step = int(np.argmax(intervals)), float(np.median(intervals))
+    missing = round(float(intervals[longest]) / typical_step) - 1 if typical_step else 0
     if missing > BRIDGED:
         warn(f"{path}: column '{column}' has no numbers between t = {time[longest]:g} and {time[longest + 1]:g} s "
              f"({missing} samples); a straight line bridges the gap. Use start= and end= to leave it out.")  # fmt: skip
 
 
 def _times(
-    path: str | Path, listed: Sequence[Array], start: float | None, end: float | None, step: float | None
+    path: str | Path, sample_times: Sequence[Array], start: float | None, end: float | None, step: float | None
 ) -> Array:
     """The times of the column with most samples that all columns have, or equal steps."""
-    low, high = max(float(t[0]) for t in listed), min(float(t[-1]) for t in listed)
+    low, high = max(float(t[0]) for t in sample_times), min(float(t[-1]) for t in sample_times)
     if not low < high:
         raise RunError(f"{path}: its columns have no time in common")
-    begin, stop = low if start is None else float(start), high if end is None else float(end)
-    if not (low - 1e-9 <= begin < stop <= high + 1e-9):
-        raise RunError(f"{path} covers t = {low:g} to {high:g} s, but {begin:g} to {stop:g} s are asked for")
+    first, last = low if start is None else float(start), high if end is None else float(end)
+    if not (low - 1e-9 <= first < last <= high + 1e-9):
+        raise RunError(f"{path} covers t = {low:g} to {high:g} s, but {first:g} to {last:g} s are asked for")
     if step is not None:
-        if not (0 < step <= stop - begin and (stop - begin) / step < MOST):
-            raise ModelError(f"step={step:g} s must be positive and at most the {stop - begin:g} s of {path}, with "
+        if not (0 < step <= last - first and (last - first) / step < MOST):
+            raise ModelError(f"step={step:g} s must be positive and at most the {last - first:g} s of {path}, with "
                              f"less than {MOST} samples")  # fmt: skip
-        return begin + step * np.arange(math.floor((stop - begin) / step + 1e-9) + 1)
-    times = max(listed, key=lambda t: int(((t >= begin) & (t <= stop)).sum()))
-    inside = times[(times >= begin - 1e-9) & (times <= stop + 1e-9)]
+        return first + step * np.arange(math.floor((last - first) / step + 1e-9) + 1)
+    times = max(sample_times, key=lambda t: int(((t >= first) & (t <= last)).sum()))
+    inside = times[(times >= first - 1e-9) & (times <= last + 1e-9)]
     inside = inside[np.concatenate([[True], np.diff(inside) > 0])] if len(inside) else inside
     if len(inside) < 2:
-        raise RunError(f"{path} has fewer than two samples from t = {begin:g} to {stop:g} s")
+        raise RunError(f"{path} has fewer than two samples from t = {first:g} to {last:g} s")
     return inside
 
 
-def in_unit(values: Array, unit: str, wanted: str, what: str) -> Array:
+def in_unit(values: Array, unit: str, target_unit: str, label: str) -> Array:
     """Values in another unit; those without a unit are in the wanted one already."""
-    if unit == wanted or unit in NO_UNIT or wanted in NO_UNIT:
+    if unit == target_unit or unit in NO_UNIT or target_unit in NO_UNIT:
         return values
     system = UNIT_SYSTEMS["mks"]
     try:
-        own, target = system.parse_unit(unit), system.parse_unit(wanted)
+        source, target = system.parse_unit(unit), system.parse_unit(target_unit)
     except BellcrankError as error:
-        raise RunError(f"{what}: {error}") from None
-    if not own.dimension.same_kind(target.dimension):
-        raise RunError(f"{what} is in '{unit}', which cannot be compared with '{wanted}'")
-    return values * (own.factor / target.factor)
+        raise RunError(f"{label}: {error}") from None
+    if not source.dimension.same_kind(target.dimension):
+        raise RunError(f"{label} is in '{unit}', which cannot be compared with '{target_unit}'")
+    return values * (source.factor / target.factor)

@@ -70,18 +70,18 @@ TEXTS = tuple(kind.text() for kind in KINDS.values())
 """How they are written as text."""
 
 
-def read_kind(word: Any, what: str) -> tuple[MetricKind, float | None]:
-    """The kind and the number that text such as "rms" or "percentile(95)" names; an error begins with `what`."""
+def read_kind(word: Any, label: str) -> tuple[MetricKind, float | None]:
+    """The kind and the number that text such as "rms" or "percentile(95)" names; an error begins with `label`."""
     text = str(word).strip().lower()
     name, numbers = called(text) or (text, ())
     kind = KINDS.get(name)
     if kind is None or len(numbers) > bool(kind.number):
-        near = "" if kind else did_you_mean(name, KINDS)
-        raise ModelError(f"{what} is not known.{near} It is one of {', '.join(TEXTS)}.")
+        suggestion = "" if kind else did_you_mean(name, KINDS)
+        raise ModelError(f"{label} is not known.{suggestion} It is one of {', '.join(TEXTS)}.")
     if kind.number and not numbers:
-        raise ModelError(f"{what}: the {kind.number} is missing, as in {kind.text()}")
+        raise ModelError(f"{label}: the {kind.number} is missing, as in {kind.text()}")
     try:
         number = float(numbers[0]) if numbers else None
     except ValueError:
-        raise ModelError(f"{what}: {numbers[0]!r} is not a number") from None
-    return kind, kind.checked(number, what)
+        raise ModelError(f"{label}: {numbers[0]!r} is not a number") from None
+    return kind, kind.checked(number, label)

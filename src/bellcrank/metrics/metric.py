@@ -194,20 +194,20 @@ class MetricKind:
             raise ModelError(f"{self!r}: start={displayed(start)} s must lie before end={displayed(end)} s")
         return Metric(self, tuple(names), self.checked(number, repr(self)), first, last)
 
-    def checked(self, number: float | None, what: str) -> float | None:
-        """The number given, or the usual one; an error begins with `what`."""
+    def checked(self, number: float | None, label: str) -> float | None:
+        """The number given, or the usual one; an error begins with `label`."""
         if not self.number:
             if number is not None:
-                raise ModelError(f"{what} takes no number, given {displayed(number)}")
+                raise ModelError(f"{label} takes no number, given {displayed(number)}")
             return None
-        found = self.usual if number is None else real(number)
-        if found is None:
-            raise ModelError(f"{what}: {self.number}={displayed(number)} is not a number")
-        if not math.isfinite(found):
-            raise ModelError(f"{what}: {found:g} is not a finite number")
-        if self.number == "percent" and not 0 <= found <= 100:
-            raise ModelError(f"{what}: {found:g} must be between 0 and 100")
-        return found
+        value = self.usual if number is None else real(number)
+        if value is None:
+            raise ModelError(f"{label}: {self.number}={displayed(number)} is not a number")
+        if not math.isfinite(value):
+            raise ModelError(f"{label}: {value:g} is not a finite number")
+        if self.number == "percent" and not 0 <= value <= 100:
+            raise ModelError(f"{label}: {value:g} must be between 0 and 100")
+        return value
 
     def text(self, number: float | None = None) -> str:
         """Return its name, with the number where it has one.
@@ -245,5 +245,5 @@ class MetricKind:
         """
         if self.joint is not None:
             return self.joint(t, np.asarray(samples))
-        more = (number,) if self.number else ()
-        return self.together([self.of_one(t, x, *more) for x in samples])
+        arguments = (number,) if self.number else ()
+        return self.together([self.of_one(t, x, *arguments) for x in samples])

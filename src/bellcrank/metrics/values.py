@@ -55,8 +55,8 @@ def steepest(t: np.ndarray, x: np.ndarray) -> float:
     if len(x) < 2:
         return math.nan
     with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.diff(x)
-        return float(np.where(change == 0, 0.0, np.abs(change / np.diff(t))).max())
+        difference = np.diff(x)
+        return float(np.where(difference == 0, 0.0, np.abs(difference / np.diff(t))).max())
 
 
 def percentile(t: np.ndarray, x: np.ndarray, percent: float) -> float:

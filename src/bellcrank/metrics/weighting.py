@@ -97,25 +97,25 @@ def _answer(x: np.ndarray, h: float, last: float, even: bool, name: str) -> np.n
 def _states(name: str, h: float) -> list[tuple[complex, complex, complex]]:
     """For every pair of poles p, r of r/(s - p): what it keeps of itself over a step h, and takes of the later and of
     the earlier sample. The second of a pair adds the conjugate of the first, so that twice the real part counts."""
-    found = []
+    coefficients = []
     for p, r in zip(*_poles(name), strict=True):
         z = p * h
         new = h * (np.expm1(z) - z) / z**2 if h else 0.0 * z  # of both together h (exp(z) - 1)/z
         old = h * np.expm1(z) / z - new if h else 0.0 * z
-        found.append((complex(np.exp(z)), complex(2 * r * new), complex(2 * r * old)))
-    return found
+        coefficients.append((complex(np.exp(z)), complex(2 * r * new), complex(2 * r * old)))
+    return coefficients
 
 
 def filters_of(times: np.ndarray) -> np.ndarray:
     """The same as C reads it, for rows at these times: by weighting, step (all but the last, and that) and pair of
     poles, real and imaginary parts one after another."""
-    found = np.zeros((len(WEIGHTINGS), 2, POLES, 6))
+    coefficients = np.zeros((len(WEIGHTINGS), 2, POLES, 6))
     steps = np.diff(times) if len(times) > 1 else np.zeros(1)
     for i, name in enumerate(WEIGHTINGS):
         for j, h in enumerate((float(steps[0]), float(steps[-1]))):
             for k, numbers in enumerate(_states(name, h)):
-                found[i, j, k] = [part for z in numbers for part in (z.real, z.imag)]
-    return found
+                coefficients[i, j, k] = [part for z in numbers for part in (z.real, z.imag)]
+    return coefficients
 
 
 @lru_cache(maxsize=len(WEIGHTINGS))

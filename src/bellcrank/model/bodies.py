@@ -40,15 +40,15 @@ def states_of(record: BodyRecord) -> tuple[list[Symbol], list[Symbol]]:
 
 
 def _parent(checker: Checker, record: BodyRecord) -> int:
-    where = f"body '{record.name}'"
-    found = checker.body_index(record.parent, where, "parent")
-    own = checker.index[record.name]
-    if found is None or (found >= own and checker.description.bodies[own] is record):
-        if found is not None:
+    location = f"body '{record.name}'"
+    parent_index = checker.body_index(record.parent, location, "parent")
+    own_index = checker.index[record.name]
+    if parent_index is None or (parent_index >= own_index and checker.description.bodies[own_index] is record):
+        if parent_index is not None:
             late = f"parent '{record.parent}' must be added before it."
-            checker.problem(where, "a body cannot be its own parent." if found == own else late)
+            checker.problem(location, "a body cannot be its own parent." if parent_index == own_index else late)
         return -1
-    return found
+    return parent_index
 
 
 # ---- what moves
@@ -56,32 +56,35 @@ def _parent(checker: Checker, record: BodyRecord) -> int:
 
 def _states(checker: Checker, draft: Draft) -> None:
     """Coordinates and speeds of a body."""
-    record, where = draft.record, draft.where
-    slides = _axis_list(checker, record.translate, where, "translate")
-    four = isinstance(record.rotate, str) and record.rotate.lower() in ("euler-parameters", "euler parameters")
-    axes = [] if four else _axis_list(checker, record.rotate, where, "rotate")
-    if not four and not axes and record.rotation_axis is not None:
+    record, location = draft.record, draft.where
+    slides = _axis_list(checker, record.translate, location, "translate")
+    has_parameters = isinstance(record.rotate, str) and record.rotate.lower() in (
+        "euler-parameters",
+        "euler parameters",
+    )
+    axes = [] if has_parameters else _axis_list(checker, record.rotate, location, "rotate")
+    if not has_parameters and not axes and record.rotation_axis is not None:
         axes = [record.rotation_axis]
     if len(axes) == 2:
         message = "0, 1 or 3 rotations are allowed; use a massless body between two."
-        checker.problem(where, f"rotate={record.rotate!r}: {message}")
+        checker.problem(location, f"rotate={record.rotate!r}: {message}")
         axes = axes[:1]
-    own = 0
+    joint_dof = 0
     if record.joint is not None and not isinstance(record.joint, JointRecord):
-        checker.problem(where, f"joint={record.joint!r} is not a joint.")
+        checker.problem(location, f"joint={record.joint!r} is not a joint.")
     elif record.joint is not None:
-        own = record.joint.own
-        if slides or axes or four or record.reference_axis is not None or record.orientation is not None:
-            carried = f"it is carried by a {record.joint.kind}"
-            checker.problem(where, f"{carried}, so it can have no translate, rotate or axes of its own.")
-            slides, axes, four = [], [], False
-    k = len(slides) + own
-    scope, angles, spins = checker.scope, *((4, 3) if four else (len(axes), len(axes)))
+        joint_dof = record.joint.own
+        if slides or axes or has_parameters or record.reference_axis is not None or record.orientation is not None:
+            carrier_text = f"it is carried by a {record.joint.kind}"
+            checker.problem(location, f"{carrier_text}, so it can have no translate, rotate or axes of its own.")
+            slides, axes, has_parameters = [], [], False
+    k = len(slides) + joint_dof
+    scope, angles, spins = checker.scope, *((4, 3) if has_parameters else (len(axes), len(axes)))
     q, u = _names("q", record.name, k + angles), _names("u", record.name, k + spins)
-    found = [scope.symbol(x, "coordinate") for x in q], [scope.symbol(x, "speed") for x in u]
-    scope.by_body.setdefault(record.name, found)
+    states = [scope.symbol(x, "coordinate") for x in q], [scope.symbol(x, "speed") for x in u]
+    scope.by_body.setdefault(record.name, states)
     draft.slides, draft.axes = tuple(slides), tuple(axes)
-    if four:
+    if has_parameters:
         draft.rotation = EulerParameters
 
 
@@ -89,32 +92,32 @@ def _names(letter: str, body: str, count: int) -> list[str]:
     return [f"{letter}({body})"] if count == 1 else [f"{letter}({body}, {i})" for i in range(1, count + 1)]
 
 
-def _axis_list(checker: Checker, given: Any, where: str, what: str) -> list[Any]:
+def _axis_list(checker: Checker, axes: Any, location: str, option: str) -> list[Any]:
     """A bare axis, one vector, or a sequence of axes."""
-    if given is None or (isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 0):
+    if axes is None or (isinstance(axes, Sequence) and not isinstance(axes, str) and len(axes) == 0):
         return []
-    if (isinstance(given, int) and not isinstance(given, bool)) or axis_number(given) is not None:
-        given = (given,)
-    elif isinstance(given, str) or not hasattr(given, "__len__"):
-        checker.problem(where, f"{what}={given!r}: {AXIS}; several are given as a tuple.")
+    if (isinstance(axes, int) and not isinstance(axes, bool)) or axis_number(axes) is not None:
+        axes = (axes,)
+    elif isinstance(axes, str) or not hasattr(axes, "__len__"):
+        checker.problem(location, f"{option}={axes!r}: {AXIS}; several are given as a tuple.")
         return []
-    given = list(given)
-    vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in given]
-    if len(given) == 3 and not all(axis_number(a) is not None or v for a, v in zip(given, vectors, strict=True)):
-        given = [tuple(given)]  # three components of one vector
-    if len(given) > 3:
-        checker.problem(where, f"{what}={given!r} has {len(given)} axes; at most 3 are allowed.")
-    return given[:3]
+    axes = list(axes)
+    vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in axes]
+    if len(axes) == 3 and not all(axis_number(a) is not None or v for a, v in zip(axes, vectors, strict=True)):
+        axes = [tuple(axes)]  # three components of one vector
+    if len(axes) > 3:
+        checker.problem(location, f"{option}={axes!r} has {len(axes)} axes; at most 3 are allowed.")
+    return axes[:3]
 
 
 # ---- where it stands
 
 
 def _resolve(checker: Checker, draft: Draft) -> None:
-    record, where = draft.record, draft.where
-    before = len(checker.problems)
-    slides = [checker.direction(a, where, "translate") for a in draft.slides]
-    axes = [checker.direction(a, where, "rotate") for a in draft.axes]
+    record, location = draft.record, draft.where
+    problem_count = len(checker.problems)
+    slides = [checker.direction(a, location, "translate") for a in draft.slides]
+    axes = [checker.direction(a, location, "rotate") for a in draft.axes]
     draft.slides = tuple(s for s in slides if s is not None)
     draft.axes = tuple(a for a in axes if a is not None)
     if len(draft.axes) == 3:
@@ -122,19 +125,19 @@ def _resolve(checker: Checker, draft: Draft) -> None:
     small = record.small_angles
     if draft.rotation is EulerParameters and (any(small) if hasattr(small, "__len__") else small):
         instead = "use rotate=(1, 2, 3) for small angles."
-        checker.problem(where, f"small_angles cannot be used with Euler parameters; {instead}")
-    if len(checker.problems) == before:
+        checker.problem(location, f"small_angles cannot be used with Euler parameters; {instead}")
+    if len(checker.problems) == problem_count:
         _orientation(checker, draft)
     R_A, p_A = checker.nominal_pose(draft.parent)
     draft.R_N = matmul(R_A, draft.C)
-    joint = checker.vector(record.joint_at, where, "joint_at")
-    draft.joint_at = checker.converted(joint, record.coordinates_of, R_A, p_A, where)
+    joint = checker.vector(record.joint_at, location, "joint_at")
+    draft.joint_at = checker.converted(joint, record.coordinates_of, R_A, p_A, location)
     draft.p_N = add3(p_A, matvec(R_A, draft.joint_at))
-    cm = checker.vector(record.cm, where, "cm")
-    draft.cm = checker.converted(cm, record.coordinates_of, draft.R_N, draft.p_N, where)
-    draft.mass = mass_of(checker, record, where)
-    draft.inertia = inertia_of(checker, record, where)
-    draft.armature = armature_of(checker, record, len(checker.scope.by_body[record.name][1]), where)
+    cm = checker.vector(record.cm, location, "cm")
+    draft.cm = checker.converted(cm, record.coordinates_of, draft.R_N, draft.p_N, location)
+    draft.mass = mass_of(checker, record, location)
+    draft.inertia = inertia_of(checker, record, location)
+    draft.armature = armature_of(checker, record, len(checker.scope.by_body[record.name][1]), location)
 
 
 def _three_rotations(checker: Checker, draft: Draft) -> None:
@@ -142,44 +145,44 @@ def _three_rotations(checker: Checker, draft: Draft) -> None:
     if any(n is None for n in numbers):
         checker.problem(draft.where, "three rotations need coordinate axes: 'x', 'y', 'z' (or 1, 2, 3).")
     elif numbers[0] == numbers[1] or numbers[1] == numbers[2]:
-        shown = tuple(n + 1 for n in numbers)  # type: ignore[operator]
-        message = f"rotate={shown}: two rotations in a row about the same axis are one rotation."
+        axis_numbers = tuple(n + 1 for n in numbers)  # type: ignore[operator]
+        message = f"rotate={axis_numbers}: two rotations in a row about the same axis are one rotation."
         checker.problem(draft.where, message)
 
 
 def _orientation(checker: Checker, draft: Draft) -> None:
     """R_AB at zero coordinates (Sayers 1990, eq. 8.1.4 to 8.1.10)."""
-    record, where, given = draft.record, draft.where, draft.record.rotation_axis
+    record, location, axis_input = draft.record, draft.where, draft.record.rotation_axis
     if record.orientation is not None:
-        if given is not None or record.reference_axis is not None:
-            checker.problem(where, "orientation stands in place of rotation_axis and reference_axis.")
-        draft.C = orientation_of(checker, record.orientation, where)
+        if axis_input is not None or record.reference_axis is not None:
+            checker.problem(location, "orientation stands in place of rotation_axis and reference_axis.")
+        draft.C = orientation_of(checker, record.orientation, location)
         return
-    if given is None and record.reference_axis is None:
+    if axis_input is None and record.reference_axis is None:
         return
     body_axis = draft.axes[0] if draft.axes else IDENTITY[2]
-    axis = body_axis if given is None else checker.direction(given, where, "rotation_axis")
+    axis = body_axis if axis_input is None else checker.direction(axis_input, location, "rotation_axis")
     if axis is None:
         return
-    if not record.rotate and draft.rotation is not EulerParameters and given is not None:
+    if not record.rotate and draft.rotation is not EulerParameters and axis_input is not None:
         body_axis = axis if _coordinate_axis(axis) is None else body_axis
         draft.axes = (body_axis,)
     k = _coordinate_axis(body_axis)
     if k is None:
         if record.reference_axis is not None or any(a is not b for a, b in zip(axis, body_axis, strict=True)):
-            checker.problem(where, "rotation_axis and reference_axis need a rotate axis 1, 2 or 3 of the new body.")
+            checker.problem(location, "rotation_axis and reference_axis need a rotate axis 1, 2 or 3 of the new body.")
         return
     i, j = (k + 1) % 3, (k + 2) % 3
-    given = record.reference_axis
-    reference = IDENTITY[i] if given is None else checker.direction(given, where, "reference_axis")
+    axis_input = record.reference_axis
+    reference = IDENTITY[i] if axis_input is None else checker.direction(axis_input, location, "reference_axis")
     if reference is None:
         return
     b_j = cross3(axis, reference)
     size = dot3(b_j, b_j)
     if _vanishes(size):
         if record.reference_axis is not None:
-            shown = f"{tuple(map(str, axis))} is parallel to the reference axis {record.reference_axis!r}"
-            checker.problem(where, f"the rotation axis {shown}; the reference_axis must point another way.")
+            axis_text = f"{tuple(map(str, axis))} is parallel to the reference axis {record.reference_axis!r}"
+            checker.problem(location, f"the rotation axis {axis_text}; the reference_axis must point another way.")
             return
         b_j = cross3(axis, IDENTITY[j])  # the default reference happens to be the axis: the next one is taken
         size = dot3(b_j, b_j)
@@ -202,7 +205,7 @@ def _coordinate_axis(axis: Vec3) -> int | None:
 
 
 def joint_of(checker: Checker, draft: Draft) -> Joint:
-    scope, where, C = checker.scope, draft.where, draft.C
+    scope, location, C = checker.scope, draft.where, draft.C
     q, u = map(tuple, scope.by_body[draft.record.name])
     C = IDENTITY if all(C[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3)) else C
     if not isinstance(draft.record.joint, JointRecord):
@@ -211,10 +214,10 @@ def joint_of(checker: Checker, draft: Draft) -> Joint:
     site = Site(
         q, u, C, draft.joint_at,
         metre=expression(float(unit_system(checker.description.units).parse_unit("m").to_equation(1.0))),
-        problem=lambda text: checker.problem(where, text),
+        problem=lambda text: checker.problem(location, text),
         scalar=scope.scalar,
-        constant=lambda given, what: checker.constant(given, where, what),
-        direction=lambda given, what: checker.direction(given, where, what),
+        constant=lambda given, what: checker.constant(given, location, what),
+        direction=lambda given, what: checker.direction(given, location, what),
         states=lambda body: scope.by_body.get(body, ([], [])),
     )  # fmt: skip
     return draft.record.joint.joint(site)

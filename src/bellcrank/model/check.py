@@ -20,9 +20,9 @@ from bellcrank.model.scope import NAME, SHORT, is_reserved
 from bellcrank.vector.basis import NULL, Vec3, add3, matvec, scale3
 
 
-def freeze(description: Description, small: bool = True, more: int = 0) -> tuple[Mechanism, Checker]:
+def freeze(description: Description, small: bool = True, extra_orders: int = 0) -> tuple[Mechanism, Checker]:
     """The mechanism of a description; problems found so far stay in the checker until the analysis raises them. Small
-    terms of so many orders `more` are kept than the description asks for."""
+    terms of so many orders `extra_orders` are kept than the description asks for."""
     checker = Checker(description)
     scope = checker.scope
     check_names(checker)
@@ -34,19 +34,19 @@ def freeze(description: Description, small: bool = True, more: int = 0) -> tuple
         scope.speeds.extend(u)
     if small:
         assign_orders(checker)
-    position = {i: place for place, i in enumerate(order)}
+    position = {i: index for index, i in enumerate(order)}
     bodies = []
     for i in order:
         draft = checker.drafts[i]
         name, label = draft.record.name, draft.record.label or draft.record.name
         parent, joint = position.get(draft.parent, -1), joint_of(checker, draft)
-        own = draft.mass, draft.inertia, draft.cm
-        bodies.append(Body(position[i], name, label, parent, *own, joint, armature=draft.armature))
+        properties = draft.mass, draft.inertia, draft.cm
+        bodies.append(Body(position[i], name, label, parent, *properties, joint, armature=draft.armature))
     if not checker.problems:
         bodies = choose_speeds(bodies)
     states = tuple(scope.symbol(z.name, "coordinate") for z in description.states)
     scope.coordinates.extend(states)
-    orders, threshold = dict(scope.orders), description.small_threshold + more
+    orders, threshold = dict(scope.orders), description.small_threshold + extra_orders
     return Mechanism(description.name, tuple(bodies), description, orders, threshold, states), checker
 
 
@@ -65,15 +65,15 @@ def depth_first(drafts: Sequence[Draft]) -> list[int]:
 
 def choose_speeds(bodies: list[Body]) -> list[Body]:
     """Composite bodies and the kind of speeds (Sayers 1990, sections 8.1.4 to 8.1.6)."""
-    carried: dict[int, list[tuple[Expr, Vec3]]] = {}  # composite masses fixed in a body, and where
+    carried_masses: dict[int, list[tuple[Expr, Vec3]]] = {}  # composite masses fixed in a body, and where
     result = list(bodies)
     for b in reversed(bodies):
         mass, moment = b.mass, scale3(b.mass, b.cm)
-        for m, at in reversed(carried.get(b.index, [])):  # in order of entry
-            mass, moment = add(mass, m), add3(moment, scale3(m, at))
+        for m, position in reversed(carried_masses.get(b.index, [])):  # in order of entry
+            mass, moment = add(mass, m), add3(moment, scale3(m, position))
         cm = NULL if mass.fingerprint == 0 else (div(moment[0], mass), div(moment[1], mass), div(moment[2], mass))
         if b.joint.fixes(mass, cm):
-            carried.setdefault(b.parent, []).append((mass, add3(b.joint.at, matvec(b.joint.C, cm))))
+            carried_masses.setdefault(b.parent, []).append((mass, add3(b.joint.at, matvec(b.joint.C, cm))))
         result[b.index] = replace(b, composite_cm=cm, joint=b.joint.with_speeds(cm, b.parent < 0))
     return result
 
@@ -96,12 +96,12 @@ def check_names(checker: Checker) -> None:
     for space, names in spaces.items():
         _check_space(checker, space, names)
     for e in d.externals:
-        where = f"external '{e.name}'"
+        location = f"external '{e.name}'"
         if e.when in ("input", "echo") and not e.returns:
-            checker.problem(where, f"when='{e.when}' needs returns=: the names of what it gives.")
+            checker.problem(location, f"when='{e.when}' needs returns=: the names of what it gives.")
         for name in e.returns if e.entered else ():
             if (record := d.parameters.get(name)) is not None and record.value is not None:
-                checker.problem(where, f"it gives '{name}', which has the value {record.value:g} already.")
+                checker.problem(location, f"it gives '{name}', which has the value {record.value:g} already.")
     default_masses = {f"{b.name}m" for b in d.bodies if b.mass is None}
     for name in d.parameters:
         if is_reserved(name) and name not in {*SHORT, *default_masses}:
@@ -112,14 +112,14 @@ def check_names(checker: Checker) -> None:
 
 def _check_space(checker: Checker, space: str, names: list[str]) -> None:
     """Names of one kind."""
-    seen: set[str] = set()
+    used_names: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not NAME.fullmatch(name):
             checker.problem(f"{space} {name!r}", FORM)
             continue
-        if name in seen:
+        if name in used_names:
             checker.problem(f"{space} '{name}'", "the name is used twice.")
-        seen.add(name)
+        used_names.add(name)
         if space == "scalar" and is_reserved(name):
             checker.problem(f"{space} '{name}'", "the name is reserved.")
         if space == "body" and name == "n":
@@ -140,9 +140,9 @@ def assign_orders(checker: Checker) -> None:
             for s, flag in zip(states, flags, strict=False):
                 if flag:
                     scope.orders[s.name] = 1
-    for given, order in [(x, 1) for x in d.small] + [(x, -1) for x in d.large]:
+    for quantity, order in [(x, 1) for x in d.small] + [(x, -1) for x in d.large]:
         with checker.collecting("small()" if order > 0 else "large()"):
-            e = scope.scalar(given)
+            e = scope.scalar(quantity)
             if not isinstance(e, Symbol):
                 raise ModelError(f"{e} is not a parameter, variable, coordinate or speed.")
             scope.orders[e.name] = order

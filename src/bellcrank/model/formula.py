@@ -66,8 +66,8 @@ def to_syntax(value: Any) -> Syntax:
     if isinstance(value, Formula):
         return value.syntax
     if isinstance(value, str):
-        found = with_unit(value)
-        return parse(value) if found is None else Syntax("quantity", found, source=value)
+        quantity = with_unit(value)
+        return parse(value) if quantity is None else Syntax("quantity", quantity, source=value)
     if isinstance(value, Syntax):
         return value
     number = operand(value)

@@ -29,12 +29,12 @@ def with_guess(initial: Any, guess: Mapping[Any, float | str] | None) -> Any:
         return initial
     if initial is not None and not isinstance(initial, Mapping):
         raise ModelError("guess= goes with values by name: initial= is a whole state (q, u), which leaves nothing open")
-    known = {_key(k) for k in initial or ()}
-    found = {k: _guess(k, v) for k, v in mapping(guess, "guess").items()}
-    if both := [str(k) for k in found if _key(k) in known]:
-        why = "an initial value is kept, a guess may change"
-        raise ModelError(f"{', '.join(both)}: given in initial= and in guess=; {why}")
-    return {**(initial or {}), **found}
+    initial_keys = {_key(k) for k in initial or ()}
+    guesses = {k: _guess(k, v) for k, v in mapping(guess, "guess").items()}
+    if duplicates := [str(k) for k in guesses if _key(k) in initial_keys]:
+        reason = "an initial value is kept, a guess may change"
+        raise ModelError(f"{', '.join(duplicates)}: given in initial= and in guess=; {reason}")
+    return {**(initial or {}), **guesses}
 
 
 def _key(name: Any) -> str:
@@ -45,9 +45,9 @@ def _guess(name: Any, value: Any) -> Guess | GuessText:
     if with_unit(value) is not None:
         return GuessText(value)
     try:
-        found = Guess(value)
+        number = Guess(value)
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"guess of {name} is {value!r}, not a number") from None
-    if not math.isfinite(found):
-        raise ModelError(f"guess of {name} is {found}, not a finite number")
-    return found
+    if not math.isfinite(number):
+        raise ModelError(f"guess of {name} is {number}, not a finite number")
+    return number

@@ -64,8 +64,13 @@ class Mechanism:
     def locks(self) -> tuple[tuple[Body, Symbol, int, float], ...]:
         """Every body that can be in gimbal lock, the angle that does it with its place between the other two, and its
         value there."""
-        places = {q: i for i, q in enumerate(self.coordinates)}
-        return tuple((b, angle, places[angle], at) for b in self.bodies if b.joint.lock for angle, at in [b.joint.lock])
+        coordinate_index = {q: i for i, q in enumerate(self.coordinates)}
+        return tuple(
+            (b, angle, coordinate_index[angle], lock_value)
+            for b in self.bodies
+            if b.joint.lock
+            for angle, lock_value in [b.joint.lock]
+        )
 
     @property
     def start(self) -> dict[Symbol, int]:

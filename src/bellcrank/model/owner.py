@@ -14,14 +14,14 @@ class OwnName(str):
     owner: tuple[int, str] | None
 
     def __new__(cls, text: str, owner: tuple[int, str] | None = None) -> OwnName:
-        made = super().__new__(cls, text)
-        made.owner = owner
-        return made
+        name = super().__new__(cls, text)
+        name.owner = owner
+        return name
 
 
-def check_owner(name: Any, description: Description, what: str) -> None:
+def check_owner(name: Any, description: Description, kind: str) -> None:
     """An error if a name comes from a handle of another System."""
     owner = getattr(name, "owner", None)
     if owner is not None and owner[0] != description.number:
-        both = f"belongs to the system '{owner[1]}', not to '{description.name}'"
-        raise ModelError(f"{what} '{name}' {both}; use one of this system")
+        mismatch = f"belongs to the system '{owner[1]}', not to '{description.name}'"
+        raise ModelError(f"{kind} '{name}' {mismatch}; use one of this system")

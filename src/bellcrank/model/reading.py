@@ -59,77 +59,82 @@ class Checker:
         self.index: dict[str, int] = {}
         self.drafts: list[Draft] = []
 
-    def problem(self, where: str, text: str) -> None:
-        self.problems.append(f"{where}: {text}")
+    def problem(self, location: str, text: str) -> None:
+        self.problems.append(f"{location}: {text}")
 
     @contextmanager
-    def collecting(self, where: str = "") -> Iterator[None]:
+    def collecting(self, location: str = "") -> Iterator[None]:
         """A block whose errors become problems."""
         try:
             yield
         except ModelError as error:
             message = "\n".join(error.problems)
-            self.problems.append(f"{where}: {message}" if where else message)
+            self.problems.append(f"{location}: {message}" if location else message)
 
-    def body_index(self, given: Any, where: str, what: str) -> int | None:
+    def body_index(self, reference: Any, location: str, option: str) -> int | None:
         """Index of a body given by object or name; -1 is the inertial body."""
-        if given is None:
+        if reference is None:
             return -1
-        name = name_in(given)
+        name = name_in(reference)
         if not isinstance(name, str):
-            self.problem(where, f"{what} must be a body or its name, not {given!r}.")
+            self.problem(location, f"{option} must be a body or its name, not {reference!r}.")
             return None
         if name == "n":
             return -1
-        with self.collecting(f"{where}: {what}"):
+        with self.collecting(f"{location}: {option}"):
             check_owner(name, self.description, "body")
         if name not in self.index:
-            known = [b.name for b in self.description.bodies if f"body '{b.name}'" != where]
+            names = [b.name for b in self.description.bodies if f"body '{b.name}'" != location]
             message = (
-                f"no body has that name.{did_you_mean(name, known)} Bodies: {', '.join(['n (the ground)', *known])}."
+                f"no body has that name.{did_you_mean(name, names)} Bodies: {', '.join(['n (the ground)', *names])}."
             )
-            self.problem(where, f"{what} '{name}' does not exist: {message}")
+            self.problem(location, f"{option} '{name}' does not exist: {message}")
             return None
         return self.index[name]
 
-    def constant(self, given: Any, where: str, what: str) -> Expr:
-        found: Expr = ZERO
-        with self.collecting(f"{where}: {what}"):
-            e = self.scope.scalar(given)
+    def constant(self, value: Any, location: str, option: str) -> Expr:
+        expression: Expr = ZERO
+        with self.collecting(f"{location}: {option}"):
+            e = self.scope.scalar(value)
             if not e.constant:
                 moving = ", ".join(s.name for s in symbols(e) if not s.constant)
-                allowed = "give a number or a formula of parameters"
+                advice = "give a number or a formula of parameters"
                 steps = "; a value that changes in steps is a parameter that an event sets (bc.event, action=)"
-                raise ModelError(f"{e} must be constant, but {moving} varies: {allowed}{steps}.")
-            found = e
-        return found
+                raise ModelError(f"{e} must be constant, but {moving} varies: {advice}{steps}.")
+            expression = e
+        return expression
 
-    def vector(self, given: Any, where: str, what: str) -> Vec3:
-        if isinstance(given, str) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) != 1 or len(given) != 3:
-            self.problem(where, f"{what}={given!r} must have 3 components.")
+    def vector(self, components: Any, location: str, option: str) -> Vec3:
+        if (
+            isinstance(components, str)
+            or not hasattr(components, "__len__")
+            or getattr(components, "ndim", 1) != 1
+            or len(components) != 3
+        ):
+            self.problem(location, f"{option}={components!r} must have 3 components.")
             return NULL
-        x, y, z = (self.constant(x, where, what) for x in given)
+        x, y, z = (self.constant(x, location, option) for x in components)
         return without_rounding((x, y, z))
 
-    def direction(self, given: Any, where: str, what: str) -> Vec3 | None:
+    def direction(self, axis: Any, location: str, option: str) -> Vec3 | None:
         """Unit vector of a coordinate axis or of three constant components."""
-        if (number := axis_number(given)) is not None:
+        if (number := axis_number(axis)) is not None:
             return IDENTITY[number - 1]
-        if isinstance(given, int | float | str) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0:
-            self.problem(where, f"{what}: {given!r} is not an axis; {AXIS}.")
+        if isinstance(axis, int | float | str) or not hasattr(axis, "__len__") or getattr(axis, "ndim", 1) == 0:
+            self.problem(location, f"{option}: {axis!r} is not an axis; {AXIS}.")
             return None
-        v = self.vector(given, where, what)
+        v = self.vector(axis, location, option)
         size = dot3(v, v)
         if size is ZERO or size.fingerprint == 0:
-            self.problem(where, f"{what}={tuple(given)!r} has no direction: all components are zero.")
+            self.problem(location, f"{option}={tuple(axis)!r} has no direction: all components are zero.")
             return None
         return of_unit_size(v, size)
 
-    def converted(self, v: Vec3, coordinates_of: Any, R: Mat3, p: Vec3, where: str) -> Vec3:
+    def converted(self, v: Vec3, coordinates_of: Any, R: Mat3, p: Vec3, location: str) -> Vec3:
         """Coordinates given in another body's nominal axes, in those of (R, p)."""
         if coordinates_of is None:
             return v
-        index = self.body_index(coordinates_of, where, "coordinates_of")
+        index = self.body_index(coordinates_of, location, "coordinates_of")
         if index is None:
             return v
         R_C, p_C = self.nominal_pose(index)

@@ -168,8 +168,8 @@ class External:
 
     def given_in(self, language: str) -> str:
         """Its text in "c", "fortran" or "lanes", empty where there is none."""
-        given = {"c": self.c, "fortran": self.fortran, "lanes": self.lanes}
-        return given[language] or ""
+        sources = {"c": self.c, "fortran": self.fortran, "lanes": self.lanes}
+        return sources[language] or ""
 
     @property
     def argument_count(self) -> int:
@@ -256,15 +256,15 @@ class Description:
 
     def snapshot(self) -> Description:
         """The description as it is now, which what the user adds later does not change."""
-        own = {f.name: _own(getattr(self, f.name)) for f in fields(self)}
+        copies = {f.name: _own(getattr(self, f.name)) for f in fields(self)}
         run = replace(
             self.run, initial=dict(self.run.initial), inputs=dict(self.run.inputs), events=list(self.run.events)
         )
-        return Description(**{**own, "run": run})
+        return Description(**{**copies, "run": run})
 
 
-def _own(held: Any) -> Any:
+def _own(value: Any) -> Any:
     """A list or dictionary of its own; records that can change are copied."""
-    if isinstance(held, dict):
-        return {name: replace(x) if isinstance(x, ParameterRecord) else x for name, x in held.items()}
-    return list(held) if isinstance(held, list) else held
+    if isinstance(value, dict):
+        return {name: replace(x) if isinstance(x, ParameterRecord) else x for name, x in value.items()}
+    return list(value) if isinstance(value, list) else value

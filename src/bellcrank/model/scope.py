@@ -52,9 +52,9 @@ def symbol_of(description: Description, orders: Mapping[str, int], name: str, ki
     return Symbol(name, kind, orders.get(name, 0), record is not None and record.positive)
 
 
-def name_in(given: Any) -> Any:
+def name_in(item: Any) -> Any:
     """The name that an object, a text or a part of a formula stands for; None if it has none."""
-    return given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+    return item.text if isinstance(item, Name) else item if isinstance(item, str) else getattr(item, "name", None)
 
 
 class Scope:
@@ -138,10 +138,10 @@ class Scope:
             raise ModelError("a Python function is no formula: use a formula, bc.table() or add_external()")
         raise _fail(node, f"a scalar is needed here, but this is {_what(value)}")
 
-    def scalars(self, node: Syntax, parts: list[Any]) -> tuple[Expr, ...]:
-        return tuple(self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
+    def scalars(self, node: Syntax, arguments: list[Any]) -> tuple[Expr, ...]:
+        return tuple(self.as_scalar(p, c) for p, c in zip(arguments, node.children, strict=True))
 
-    def meaning(self, node: Syntax, parts: list[Any]) -> Any:
+    def meaning(self, node: Syntax, operands: list[Any]) -> Any:
         """The value of one node of a formula."""
         match node.op:
             case "number":
@@ -156,25 +156,25 @@ class Scope:
             case "unit":
                 return self.unit_vector(node)
             case "call":
-                return self.call(node, parts)
+                return self.call(node, operands)
             case "neg":
-                return -self.settle(parts[0])
+                return -self.settle(operands[0])
             case "sum":
-                return self.total(node, [self.settle(p) for p in parts])
+                return self.total(node, [self.settle(p) for p in operands])
             case op if op in OPERATORS and op != "**":
-                return function(OPERATORS[op].name, *self.scalars(node, parts))
-        a, b = (self.settle(p) for p in parts)
+                return function(OPERATORS[op].name, *self.scalars(node, operands))
+        a, b = (self.settle(p) for p in operands)
         return self.arithmetic(node, a, b)
 
-    def total(self, node: Syntax, parts: list[Any]) -> Any:
+    def total(self, node: Syntax, terms: list[Any]) -> Any:
         """The sum of many terms."""
-        if all(isinstance(p, Expr) for p in parts):
-            return add(*parts)
+        if all(isinstance(p, Expr) for p in terms):
+            return add(*terms)
         plus = Syntax("+", node.args[:2], node.position, node.source)
-        while len(parts) > 1:  # by pairs: one by one would take the square of their number
-            last = parts[-1:] if len(parts) % 2 else []
-            parts = [self.arithmetic(plus, a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)] + last
-        return parts[0]
+        while len(terms) > 1:  # by pairs: one by one would take the square of their number
+            last = terms[-1:] if len(terms) % 2 else []
+            terms = [self.arithmetic(plus, a, b) for a, b in zip(terms[::2], terms[1::2], strict=False)] + last
+        return terms[0]
 
     def settle(self, value: Any) -> Any:
         return self.scalar_name(value) if isinstance(value, Name) else value
@@ -218,8 +218,8 @@ class Scope:
             if external.entered:
                 return self._entered(external, index, name)
             if external.when == "echo":
-                known = "is known when the echo is written (when='echo'), not in formulas"
-                raise _fail(name.node, f"'{name.text}' {known}")
+                reason = "is known when the echo is written (when='echo'), not in formulas"
+                raise _fail(name.node, f"'{name.text}' {reason}")
             args = tuple(self.scalar(a) for a in external.arguments)
             return self.external(external, args, index)
         if key in self.variables:
@@ -244,27 +244,27 @@ class Scope:
         if routine not in self.entered:
             key = f"{routine.name}()"
             if key in self._open:
-                circle = f"is called with what it returns itself: '{name.text}'"
-                raise _fail(name.node, f"external '{routine.name}' {circle}")
+                reason = f"is called with what it returns itself: '{name.text}'"
+                raise _fail(name.node, f"external '{routine.name}' {reason}")
             self._open.append(key)
             try:
                 args = tuple(self.scalar(a) for a in routine.arguments)
             finally:
                 self._open.pop()
             moving = {s.name for a in args for s in symbols(a) if s.kind != "parameter" and s is not PI}
-            calls = (n.function for n in postorder(args) if isinstance(n, Func))
-            if moving or any(isinstance(called, External | ExternalValue) for called in calls):
-                what = ", ".join(sorted(moving)) or "the value of another routine"
+            callees = (n.function for n in postorder(args) if isinstance(n, Func))
+            if moving or any(isinstance(callee, External | ExternalValue) for callee in callees):
+                dependence = ", ".join(sorted(moving)) or "the value of another routine"
                 when = "is called when the parameters have been read (when='input')"
-                only = f"its arguments may hold parameters only, not {what}"
-                raise _fail(name.node, f"external '{routine.name}' {when}: {only}")
+                restriction = f"its arguments may hold parameters only, not {dependence}"
+                raise _fail(name.node, f"external '{routine.name}' {when}: {restriction}")
             self.entered[routine] = args
         return self.parameter(routine.returns[index])
 
     def _definition(self, key: str, name: Name) -> Any:
         if key in self._open:
-            circle = " -> ".join([*self._open[self._open.index(key) :], key])
-            raise _fail(name.node, f"the definition of '{name.text}' goes in a circle: {circle}")
+            cycle = " -> ".join([*self._open[self._open.index(key) :], key])
+            raise _fail(name.node, f"the definition of '{name.text}' goes in a circle: {cycle}")
         if len(self._open) >= DEEPEST:
             raise _fail(name.node, f"definitions refer to each other more than {DEEPEST} deep")
         if key in self._values:
@@ -274,20 +274,20 @@ class Scope:
         if key not in self._values_here:
             self._open.append(key)
             try:
-                found = self.settle(self.value(to_syntax(self.definitions[key])))
+                value = self.settle(self.value(to_syntax(self.definitions[key])))
             finally:
                 self._open.pop()
             if key not in self._local:
-                self._values[key] = found
-                return found
-            self._values_here[key] = found
+                self._values[key] = value
+                return value
+            self._values_here[key] = value
         self._local.update(self._open)
         return self._values_here[key]
 
-    def call(self, node: Syntax, parts: list[Any]) -> Any:
+    def call(self, node: Syntax, arguments: list[Any]) -> Any:
         name = node.args[0]
         if name in self.tables or (name in self.functions and not self.functions[name].returns):
-            args = self.scalars(node, parts)
+            args = self.scalars(node, arguments)
             if name in self.tables:
                 return self.tables[name](*args)
             external = self.functions[name]
@@ -296,55 +296,57 @@ class Scope:
             return self.external(external, args)
         key = name.lower()
         if key in MECHANICAL:
-            _arity(node, MECHANICAL[key], parts)
-            return self.mechanical(key, node, parts)
+            _arity(node, MECHANICAL[key], arguments)
+            return self.mechanical(key, node, arguments)
         if key in CALLED:
-            if not CALLED[key].takes(len(parts)):
-                raise _fail(node, CALLED[key].wrong_count(len(parts)))
-            args = self.scalars(node, parts)
+            if not CALLED[key].takes(len(arguments)):
+                raise _fail(node, CALLED[key].wrong_count(len(arguments)))
+            args = self.scalars(node, arguments)
             try:
                 return function(key, *args)
             except ModelError as error:
                 raise _fail(node, str(error)) from None
-        known = [*CALLED, *MECHANICAL, *(e.name for e in self.functions.values()), *self.tables]
-        raise _fail(node, f"unknown function '{name}'.{did_you_mean(name, known)}")
+        function_names = [*CALLED, *MECHANICAL, *(e.name for e in self.functions.values()), *self.tables]
+        raise _fail(node, f"unknown function '{name}'.{did_you_mean(name, function_names)}")
 
     # ---- mechanics: what a scalar scope knows of it
 
-    def state(self, key: str, node: Syntax, parts: list[Any]) -> Symbol:
+    def state(self, key: str, node: Syntax, arguments: list[Any]) -> Symbol:
         """q(b), q(b, i), q(i) and likewise u."""
-        first = parts[0]
+        first = arguments[0]
         if isinstance(first, Number):
-            listed, place = self.coordinates if key == "q" else self.speeds, f"{key}({first})"
+            states, state_text = self.coordinates if key == "q" else self.speeds, f"{key}({first})"
         else:
             body = name_in(first) or str(first)
             check_owner(body, self.description, "body")
             if body not in self.by_body:
                 raise _fail(node, f"no body has the name '{body}'.{did_you_mean(body, self.by_body)}")
-            listed = self.by_body[body][0 if key == "q" else 1]
-            if len(parts) == 1:
-                if len(listed) != 1:
-                    raise _fail(node, f"body '{body}' has {len(listed)} of these: write {key}({body}, i)")
-                return listed[0]
-            first, place = parts[1], f"{key}({body}, {parts[1]})"
+            states = self.by_body[body][0 if key == "q" else 1]
+            if len(arguments) == 1:
+                if len(states) != 1:
+                    raise _fail(node, f"body '{body}' has {len(states)} of these: write {key}({body}, i)")
+                return states[0]
+            first, state_text = arguments[1], f"{key}({body}, {arguments[1]})"
         index = first.value if isinstance(first, Number) else None
-        if not isinstance(index, int) or not 1 <= index <= len(listed):
-            raise _fail(node, f"{place} does not exist: the index goes from 1 to {len(listed)}")
-        return listed[index - 1]
+        if not isinstance(index, int) or not 1 <= index <= len(states):
+            raise _fail(node, f"{state_text} does not exist: the index goes from 1 to {len(states)}")
+        return states[index - 1]
 
-    def mechanical(self, key: str, node: Syntax, parts: list[Any]) -> Any:
+    def mechanical(self, key: str, node: Syntax, arguments: list[Any]) -> Any:
         if key in ("q", "u"):
-            return self.state(key, node, parts)
+            return self.state(key, node, arguments)
         raise _fail(node, f"{key}() has no meaning here: only constants are allowed")
 
     def unit_vector(self, node: Syntax) -> Any:
         raise _fail(node, "a vector has no meaning here: only constants are allowed")
 
 
-def _arity(node: Syntax, allowed: tuple[int, ...], parts: list[Any]) -> None:
-    if len(parts) not in allowed:
-        wanted = " or ".join(map(str, allowed))
-        raise _fail(node, f"{node.args[0]}() takes {wanted} argument{'s' if wanted != '1' else ''}, {len(parts)} given")
+def _arity(node: Syntax, argument_counts: tuple[int, ...], arguments: list[Any]) -> None:
+    if len(arguments) not in argument_counts:
+        expected = " or ".join(map(str, argument_counts))
+        raise _fail(
+            node, f"{node.args[0]}() takes {expected} argument{'s' if expected != '1' else ''}, {len(arguments)} given"
+        )
 
 
 def _what(value: Any) -> str:

@@ -62,35 +62,37 @@ class Shape:
     opacity: float = 1.0
 
 
-def read_shape(record: ShapeRecord, checker: Checker, places: Mapping[str, int]) -> Shape | None:
-    """A shape; None where something is wrong, which the checker then knows. `places`: bodies by name."""
-    before = len(checker.problems)
-    where = f"shape '{record.label or record.kind}'"
-    index = checker.body_index(record.body, where, "body")
+def read_shape(record: ShapeRecord, checker: Checker, body_indices: Mapping[str, int]) -> Shape | None:
+    """A shape; None where something is wrong, which the checker then knows. `body_indices`: bodies by name."""
+    problem_count = len(checker.problems)
+    location = f"shape '{record.label or record.kind}'"
+    index = checker.body_index(record.body, location, "body")
     if record.kind not in SIZES:
-        known = ", ".join(SIZES)
-        checker.problem(where, f"kind '{record.kind}' is not known.{did_you_mean(record.kind, SIZES)} Kinds: {known}.")
+        kinds = ", ".join(SIZES)
+        checker.problem(
+            location, f"kind '{record.kind}' is not known.{did_you_mean(record.kind, SIZES)} Kinds: {kinds}."
+        )
         return None
-    size = tuple(checker.constant(x, where, "size") for x in listed(record.size))
+    size = tuple(checker.constant(x, location, "size") for x in listed(record.size))
     if len(size) not in SIZES[record.kind]:
-        allowed = " or ".join(str(n) for n in SIZES[record.kind] if n)
-        checker.problem(where, f"size={record.size!r} of a {record.kind} must have {allowed} numbers.")
+        counts_text = " or ".join(str(n) for n in SIZES[record.kind] if n)
+        checker.problem(location, f"size={record.size!r} of a {record.kind} must have {counts_text} numbers.")
     points = record.at if record.kind == "line" else [record.at]
     if record.kind == "line" and (not isinstance(points, tuple | list) or len(points) < 2):
-        checker.problem(where, f"at={record.at!r} of a line must be two points or more, three components each.")
+        checker.problem(location, f"at={record.at!r} of a line must be two points or more, three components each.")
         points = ()
-    at = tuple(checker.vector(p, where, "at") for p in points)
-    axis = IDENTITY[2] if record.axis is None else checker.direction(record.axis, where, "axis") or NULL
+    positions = tuple(checker.vector(p, location, "at") for p in points)
+    axis = IDENTITY[2] if record.axis is None else checker.direction(record.axis, location, "axis") or NULL
     color = _color(record.color)
     if color is None:
-        checker.problem(where, f"color={record.color!r} is not known: '#rrggbb', or one of {', '.join(COLORS)}.")
+        checker.problem(location, f"color={record.color!r} is not known: '#rrggbb', or one of {', '.join(COLORS)}.")
     opacity = record.opacity
     if not isinstance(opacity, int | float) or isinstance(opacity, bool) or not 0 < opacity <= 1:
-        checker.problem(where, f"opacity={opacity!r} must be a number above 0 and up to 1.")
-    if index is None or len(checker.problems) > before:
+        checker.problem(location, f"opacity={opacity!r} must be a number above 0 and up to 1.")
+    if index is None or len(checker.problems) > problem_count:
         return None
-    body = places[checker.drafts[index].record.name] if index >= 0 else -1
-    return Shape(record.kind, body, size, at, axis, color or "", record.label or "", record.mesh, float(opacity))
+    body = body_indices[checker.drafts[index].record.name] if index >= 0 else -1
+    return Shape(record.kind, body, size, positions, axis, color or "", record.label or "", record.mesh, float(opacity))
 
 
 def listed(size: Any) -> tuple[Any, ...]:
@@ -100,9 +102,9 @@ def listed(size: Any) -> tuple[Any, ...]:
     return tuple(size) if isinstance(size, tuple | list) or getattr(size, "ndim", 0) != 0 else (size,)
 
 
-def _color(given: Any) -> str | None:
+def _color(color: Any) -> str | None:
     """As #rrggbb; "" if none is given, None if it is not known."""
-    if given is None:
+    if color is None:
         return ""
-    text = str(given).strip().lower()
+    text = str(color).strip().lower()
     return COLORS.get(text) or (text if _HEX.match(text) else None)

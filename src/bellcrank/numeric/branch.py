@@ -114,13 +114,13 @@ class Keeper:
         new = advance(inner, times, y, h, k, None if depth or self.near else old)
         if not np.all(np.isfinite(new)):
             return new, None
-        admitted, state, good = self.admit(times[2], new, h)
-        near = self.near or state.ratio < LOOPS.near
-        wary = self.wary or near or state.steady < LOOPS.near
-        if (near, wary) != (self.near, self.wary):
-            self.near, self.wary = near, wary
+        admitted, state, is_accepted = self.admit(times[2], new, h)
+        near_singular = self.near or state.ratio < LOOPS.near
+        use_redundant = self.wary or near_singular or state.steady < LOOPS.near
+        if (near_singular, use_redundant) != (self.near, self.wary):
+            self.near, self.wary = near_singular, use_redundant
             return self.step(advance, inner, rates, times, y, h, k, old, depth)
-        if good:
+        if is_accepted:
             return admitted, state
         if depth >= LOOPS.halvings:
             raise NotClosed(state)
@@ -128,13 +128,13 @@ class Keeper:
         if not depth:
             self._over.append(Passage(start, Passage.DIVIDED))
         first = start, (start + middle) / 2, middle
-        half, between = self.step(advance, inner, rates, first, y, h / 2, k, None, depth + 1)
-        if between is None:
-            return half, None
-        self.wary = self.wary or min(between.ratio, between.steady) < LOOPS.watched
-        self.near = self.near or between.ratio < LOOPS.watched
+        y_middle, middle_state = self.step(advance, inner, rates, first, y, h / 2, k, None, depth + 1)
+        if middle_state is None:
+            return y_middle, None
+        self.wary = self.wary or min(middle_state.ratio, middle_state.steady) < LOOPS.watched
+        self.near = self.near or middle_state.ratio < LOOPS.watched
         second = middle, (middle + end) / 2, end
-        return self.step(advance, inner, rates, second, half, h / 2, rates(middle, half), None, depth + 1)
+        return self.step(advance, inner, rates, second, y_middle, h / 2, rates(middle, y_middle), None, depth + 1)
 
     def watch(self, states: Iterable[np.ndarray], t: float) -> bool:
         """Takes care if one of some states, the last at a time, is near a singular configuration. Does it?"""
@@ -155,9 +155,9 @@ class Keeper:
         """What a run that continues takes over."""
         return self.wary, self.near, self._visit
 
-    def take(self, carried: tuple[Any, ...]) -> None:
+    def take(self, snapshot: tuple[Any, ...]) -> None:
         """Continues from what another one carried."""
-        self.wary, self.near, self._visit = carried
+        self.wary, self.near, self._visit = snapshot
 
     @property
     def passages(self) -> list[Passage]:
@@ -185,26 +185,26 @@ class Keeper:
 
     def _close(self, t: float, y: np.ndarray) -> tuple[np.ndarray, Admitted]:
         """The nearest state on the constraints in the metric of M."""
-        scales, n_q, none = self.closure.scales, self.closure.n_q, np.zeros(self.closure.n_u)
+        scales, n_q, zeros = self.closure.scales, self.closure.n_q, np.zeros(self.closure.n_u)
         y = self.closure.of_unit_size(t, y)
         n = self.system(t, y)
         row = self.closure.names[int(np.abs(n.g).argmax())] if len(n.g) else ""
-        ratio, moved, before = self._ratio(n.J), 0.0, math.inf
+        ratio, total_correction, last_size = self._ratio(n.J), 0.0, math.inf
         for _ in range(LOOPS.corrections):
             size = float(np.abs(n.g).max(initial=0.0))
-            if size < LOOPS.tight or (size >= before and size < LOOPS.closed):
+            if size < LOOPS.tight or (size >= last_size and size < LOOPS.closed):
                 break
-            before = size
-            change = self.shift(t, y, n.solve(none, n.g, scales, SINGULAR)[0])
-            moved += float(np.linalg.norm(change))
+            last_size = size
+            correction = self.shift(t, y, n.solve(zeros, n.g, scales, SINGULAR)[0])
+            total_correction += float(np.linalg.norm(correction))
             y = y.copy()
-            y[:n_q] -= change
+            y[:n_q] -= correction
             n = self.system(t, y)
             ratio = self._ratio(n.J)
         y = y.copy()
-        y[n_q:] -= n.solve(none, n.v, scales, SINGULAR)[0]
+        y[n_q:] -= n.solve(zeros, n.v, scales, SINGULAR)[0]
         residual = float(np.abs(n.g).max(initial=0.0))
-        return y, Admitted(y[:n_q], y[n_q:], moved, residual, ratio, steadiness(n.J, scales), row)
+        return y, Admitted(y[:n_q], y[n_q:], total_correction, residual, ratio, steadiness(n.J, scales), row)
 
 
 def _small(state: Admitted, h: float) -> bool:

@@ -43,5 +43,5 @@ class Count:
         """Figures of a run, by what they are called in its settings."""
         lengths = {"smallest_step": self.shortest, "largest_step": self.longest} if self.steps else {}
         stiff = {"jacobians": self.slopes, "factorisations": self.factors, "newton_failures": self.failures}
-        found = {"steps": self.steps, "rejected": self.rejected, "rates": self.rates, **lengths}
-        return {**found, **(stiff if self.slopes else {})}
+        totals = {"steps": self.steps, "rejected": self.rejected, "rates": self.rates, **lengths}
+        return {**totals, **(stiff if self.slopes else {})}

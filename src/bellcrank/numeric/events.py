@@ -43,12 +43,12 @@ class Event:
         return any(c.before != c.after for c in self.changes)
 
     def __repr__(self) -> str:
-        changes = f", changes={self.changes!r}" if self.changes else ""
-        return f"Event(name={self.name!r}, time={self.time!r}{changes})"
+        changes_text = f", changes={self.changes!r}" if self.changes else ""
+        return f"Event(name={self.name!r}, time={self.time!r}{changes_text})"
 
     def __str__(self) -> str:
-        told = f": {', '.join(map(str, self.changes))}" if self.changes else ""
-        return f"{self.name} at t = {self.time:.6g} s{told}"
+        changes_text = f": {', '.join(map(str, self.changes))}" if self.changes else ""
+        return f"{self.name} at t = {self.time:.6g} s{changes_text}"
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class Watch:
         self._begun: dict[str, Begun] = {}  # conditions that stop or act
         self._undefined: dict[str, tuple[float, bool]] = {}  # conditions that were nan: first time; always so far
 
-    def follow(self, begun: Begun, name: str) -> None:
+    def follow(self, condition_start: Begun, name: str) -> None:
         """Takes what a condition was where a run began, and since."""
-        self._begun[name] = begun
+        self._begun[name] = condition_start
 
     def undefined(self, name: str, first: float, always: bool) -> None:
         """Notes that a condition was not a number."""
@@ -98,22 +98,22 @@ class Watch:
     def never_counted(self) -> list[str]:
         """A message for each event that would stop or act and never did, as its expression was zero where the run
         began, or on the side that is watched all the time: neither is a change of sign."""
-        told, happened = [], {e.name for e in self.events} | {*self.idle}
+        messages, occurred = [], {e.name for e in self.events} | {*self.idle}
         for name, (first, always) in self._undefined.items():
             since = "throughout the run" if always else f"at t = {first:.6g} s"
-            told.append(f"event '{name}' is not a number {since}: it cannot occur there; check its formula")
+            messages.append(f"event '{name}' is not a number {since}: it cannot occur there; check its formula")
         for w in self.conditions:
-            begun = self._begun.get(w.name)
-            if begun is None or w.name in happened or self.last is None or not self.last[0] > begun.time:
+            start = self._begun.get(w.name)
+            if start is None or w.name in occurred or self.last is None or not self.last[0] > start.time:
                 continue
-            where = f"at t = {begun.time:.6g} s, where the run begins"
-            if begun.zero and begun.side in w.sides:
-                what = f"event '{w.name}' is zero {where}, and never changes sign"
-                told.append(f"{what}, so it was not triggered. Start from a slightly different state")
-            elif not begun.zero and begun.side:
-                what = f"event '{w.name}' is true {where}, and all the time"
-                told.append(f"{what}: it is triggered when it becomes true, which never happened")
-        return told
+            start_text = f"at t = {start.time:.6g} s, where the run begins"
+            if start.zero and start.side in w.sides:
+                problem = f"event '{w.name}' is zero {start_text}, and never changes sign"
+                messages.append(f"{problem}, so it was not triggered. Start from a slightly different state")
+            elif not start.zero and start.side:
+                problem = f"event '{w.name}' is true {start_text}, and all the time"
+                messages.append(f"{problem}: it is triggered when it becomes true, which never happened")
+        return messages
 
     def passed(self, passages: Sequence[Passage]) -> None:
         """Records visits near singular configurations."""
@@ -129,10 +129,10 @@ def _message(x: Passage) -> str:
     """A visit near a singular configuration in words."""
     if x.ratio == Passage.DIVIDED:
         return "step divided, as it needed a correction of its loops that is large against what it moves"
-    where = f" of '{x.loop}'" if x.loop else ""
-    near = f"pivots down to {x.ratio:.1e} of their usual size"
+    loop_text = f" of '{x.loop}'" if x.loop else ""
+    pivot_text = f"pivots down to {x.ratio:.1e} of their usual size"
     if x.missed:
         gap = f" by {x.residual:.1g}" if x.residual else ""
-        return f"two branches{where} miss each other{gap}, and the motion turns ({near})"
-    way = "entered and left where it was entered" if x.turned else "passed"
-    return f"singular configuration{where} {way} ({near})"
+        return f"two branches{loop_text} miss each other{gap}, and the motion turns ({pivot_text})"
+    passage_text = "entered and left where it was entered" if x.turned else "passed"
+    return f"singular configuration{loop_text} {passage_text} ({pivot_text})"

@@ -56,5 +56,5 @@ def advance_by(name: str, n_q: int, unit: Sequence[int] = ()) -> Advance:
 
 def time_of(node: float, times: Times, h: float) -> float:
     """The time of a stage."""
-    known = {0.0: times[0], 0.5: times[1], 1.0: times[2]}
-    return known[node] if node in known else times[0] + node * h
+    node_times = {0.0: times[0], 0.5: times[1], 1.0: times[2]}
+    return node_times[node] if node in node_times else times[0] + node * h

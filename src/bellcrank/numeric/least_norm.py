@@ -24,16 +24,16 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
     size[short] = np.inf  # what is divided by it vanishes
     B, r = B / size[:, None], r / size
     for _ in range(rank):
-        left = _lengths(B)
-        best = left.argmax()
-        longest = left[best]
+        lengths = _lengths(B)
+        best = lengths.argmax()
+        longest = lengths[best]
         if not longest > LOOPS.repeated:
             break
         e = B[best] / longest
-        share = r[best] / longest
-        x += share * e
+        coefficient = r[best] / longest
+        x += coefficient * e
         along = B @ e
-        r = r - share * along
+        r = r - coefficient * along
         B = B - along[:, None] * e
         B[best] = 0.0
     return np.asarray(root * x)

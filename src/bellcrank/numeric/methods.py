@@ -36,19 +36,19 @@ class Sum:
 
     def of(self, h: float, rates: Sequence[Any]) -> Any:
         """Its value, for numbers and arrays."""
-        added = [rates[i] if w == 1 else w * rates[i] for i, w in self.terms]
-        total = added[0]
-        for term in added[1:]:
+        terms = [rates[i] if w == 1 else w * rates[i] for i, w in self.terms]
+        total = terms[0]
+        for term in terms[1:]:
             total = total + term
         return (h if self.by == 1 else h / self.by) * total
 
     def text(self, rates: Sequence[str]) -> str:
         """The same in C."""
-        added = [rates[i] if abs(w) == 1 else f"{abs(w)!r}*{rates[i]}" for i, w in self.terms]
+        terms = [rates[i] if abs(w) == 1 else f"{abs(w)!r}*{rates[i]}" for i, w in self.terms]
         signs = ["-" if w < 0 else "+" for _, w in self.terms]
-        sums = "".join(f" {sign} {x}" for sign, x in zip(signs, added, strict=True)).removeprefix(" + ")
-        shown = added[0] if len(added) == 1 and self.terms[0][1] == 1 else f"({sums})"
-        return f"{'h' if self.by == 1 else f'h/{self.by}'}*{shown}"
+        sums = "".join(f" {sign} {x}" for sign, x in zip(signs, terms, strict=True)).removeprefix(" + ")
+        sum_text = terms[0] if len(terms) == 1 and self.terms[0][1] == 1 else f"({sums})"
+        return f"{'h' if self.by == 1 else f'h/{self.by}'}*{sum_text}"
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ class Method:
 
 
 def _shifted(total: Sum, powers: Sequence[Sequence[Fraction]]) -> list[Fraction]:
-    found = [Fraction(1)] + [Fraction(0)] * max(len(powers[i]) for i, _ in total.terms)
+    polynomial = [Fraction(1)] + [Fraction(0)] * max(len(powers[i]) for i, _ in total.terms)
     for i, w in total.terms:
         for k, x in enumerate(powers[i]):
-            found[k + 1] += Fraction(w) / total.by * x
-    return found
+            polynomial[k + 1] += Fraction(w) / total.by * x
+    return polynomial
 
 
 DEFAULT = "rk4"

@@ -27,22 +27,22 @@ def reaches(slides: np.ndarray, gap: float) -> np.ndarray:
 def from_elsewhere(
     assemble: Callable[[np.ndarray], State],
     q: np.ndarray,
-    may: np.ndarray,
-    reach: np.ndarray,
-    refused: Callable[[np.ndarray], object] = lambda _: False,
+    free: np.ndarray,
+    ranges: np.ndarray,
+    is_rejected: Callable[[np.ndarray], object] = lambda _: False,
 ) -> State | None:
     """The assembly nearest to the guess q, of those that `assemble` finds from starts of coordinates that may move;
     None if there is none that is not rejected."""
-    if not may.any():
+    if not free.any():
         return None
-    found: list[tuple[float, State]] = []
-    for i, away in enumerate(drawn(len(q)), 1):
+    assemblies: list[tuple[float, State]] = []
+    for i, offsets in enumerate(drawn(len(q)), 1):
         try:
-            state = assemble(q + np.where(may, i / STARTS * reach * away, 0.0))
+            state = assemble(q + np.where(free, i / STARTS * ranges * offsets, 0.0))
         except CannotClose:
             continue
-        if refused(state[0]):
+        if is_rejected(state[0]):
             continue
-        distance = float(np.linalg.norm((state[0] - q) / np.where(reach > 0, reach, 1.0)))
-        found.append((distance, state))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        distance = float(np.linalg.norm((state[0] - q) / np.where(ranges > 0, ranges, 1.0)))
+        assemblies.append((distance, state))
+    return min(assemblies, key=lambda pair: pair[0])[1] if assemblies else None

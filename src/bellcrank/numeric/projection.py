@@ -88,21 +88,21 @@ class RegularCorrection:
     def admit(self, t: float, q: np.ndarray, u: np.ndarray) -> Admitted | None:
         """The state moved onto the constraints; None where a pivot is small or the correction does not settle."""
         q, u = q.copy(), u.copy()
-        moved = 0.0
+        total_correction = 0.0
         for _ in range(LOOPS.corrections):
             step = self.by_q(t, q, u)
             q[self.q] -= step
             size = float(np.linalg.norm(step))
-            moved += size
+            total_correction += size
             if size < LOOPS.settled:
                 break
         else:
             return None
-        change, steady = self._speeds(t, q, u)
+        correction, steady = self._speeds(t, q, u)
         if not steady > LOOPS.watched:
             return None
-        u[self.u] -= change
-        return Admitted(q, u, moved, 0.0, 1.0, steady)
+        u[self.u] -= correction
+        return Admitted(q, u, total_correction, 0.0, 1.0, steady)
 
     def is_good(self, t: float, q: np.ndarray, u: np.ndarray) -> bool:
         """Are all pivots large?"""
@@ -110,8 +110,8 @@ class RegularCorrection:
 
     def _speeds(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, float]:
         """What is taken from speeds, and the smallest pivot."""
-        change, count = self.by_u(t, q, u), len(self.u)
-        return change[:count], float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
+        values, count = self.by_u(t, q, u), len(self.u)
+        return values[:count], float(np.abs(values[count:] * self.pivot_scales).min(initial=np.inf))
 
 
 class Compiled(Protocol):
@@ -149,9 +149,9 @@ class Closure:
         """g, G, v, J."""
         flat = np.array(self.function(t, q.tolist(), u.tolist()))
         m, rows = len(self.positions), len(self.names)
-        g, rest = flat[:m], flat[m:]
-        G, rest = rest[: m * self.n_q].reshape(m, self.n_q), rest[m * self.n_q :]
-        return g, G, rest[:rows], rest[rows:].reshape(rows, self.n_u)
+        g, remainder = flat[:m], flat[m:]
+        G, remainder = remainder[: m * self.n_q].reshape(m, self.n_q), remainder[m * self.n_q :]
+        return g, G, remainder[:rows], remainder[rows:].reshape(rows, self.n_u)
 
     def of_unit_size(self, t: float, y: np.ndarray) -> np.ndarray:
         """The state with Euler parameters brought to unit size: position rows without rates, the last of them."""
@@ -174,7 +174,7 @@ class Closure:
 
     def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
         """The nearest state that satisfies the constraints. In a singular configuration nothing is moved."""
-        moved, small = 0.0, LOOPS.tight if tight else LOOPS.closed
+        total_correction, tolerance = 0.0, LOOPS.tight if tight else LOOPS.closed
         w_q, w_u = self.weights or (np.ones(self.n_q), np.ones(self.n_u))
         g, G, v, J = self.evaluate(t, q, u)
         ratio = self.ratio(J)
@@ -182,14 +182,16 @@ class Closure:
         if not ratio > SINGULAR:
             return Admitted(q, u, 0.0, 0.0, ratio, steadiness(J, self.scales))
         for _ in range(LOOPS.corrections):
-            if np.abs(g).max(initial=0.0) < small:
+            if np.abs(g).max(initial=0.0) < tolerance:
                 break
             step = least_norm(G, g, w_q, self.scales.rank_g)
-            moved += float(np.linalg.norm(step))
+            total_correction += float(np.linalg.norm(step))
             q = q - step
             g, G, v, J = self.evaluate(t, q, u)
         u = u - least_norm(J, v, w_u, self.scales.rank_v)
-        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), steadiness(J, self.scales), row)
+        return Admitted(
+            q, u, total_correction, float(np.abs(g).max(initial=0.0)), self.ratio(J), steadiness(J, self.scales), row
+        )
 
     def assemble(
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
@@ -213,33 +215,33 @@ class Closure:
         starts next to the given one are tried for that."""
         if self.sides is None:
             return self._newton(t, q, u, free, None)
-        found = self._upright(t, q, u, free, self.sides)
-        if found is not None:
-            return found
+        position = self._upright(t, q, u, free, self.sides)
+        if position is not None:
+            return position
         failed: CannotClose | None = None
         try:
-            found = self._newton(t, q, u, free, None)
+            position = self._newton(t, q, u, free, None)
         except CannotClose as error:
             failed = error
         else:
-            row = self.sides.reversed_row(t, found, u)
+            row = self.sides.reversed_row(t, position, u)
             if row < 0:
-                return found
+                return position
             failed = CannotClose(self.positions[row], 0.0, reverse=True)
         for nudge in range(1, (ASSEMBLY.nudges if nudges is None else nudges) + 1):
             start = q + np.where(free, ASSEMBLY.nudge * nudge * np.sin(np.arange(len(q)) + nudge), 0.0)
-            found = self._upright(t, start, u, free, self.sides)
-            if found is not None:
-                return found
+            position = self._upright(t, start, u, free, self.sides)
+            if position is not None:
+                return position
         raise failed
 
     def _upright(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, sides: Sides) -> np.ndarray | None:
         """A position with all directions as drawn, found from q by rows that are weighed for it; or None."""
         try:
-            found = self._newton(t, q, u, free, sides)
+            position = self._newton(t, q, u, free, sides)
         except CannotClose:
             return None
-        return found if sides.reversed_row(t, found, u) < 0 else None
+        return position if sides.reversed_row(t, position, u) < 0 else None
 
     def _newton(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, sides: Sides | None) -> np.ndarray:
         """Damped Newton on the position rows, as they are or weighed by their sides."""
@@ -250,7 +252,7 @@ class Closure:
             return (g, G, size) if sides is None else (*sides.weigh(t, q, u, g, G), size)
 
         g, G, size = rows(q)
-        before = _length(g)
+        old_length = _length(g)
         # their usual rank first: near an assembly, redundant rows move it far along the motion that it leaves
         ranks = list(dict.fromkeys([self.scales.rank_g, len(g)]))
         for _ in range(ASSEMBLY.tries):
@@ -264,15 +266,15 @@ class Closure:
                 for _ in range(ASSEMBLY.cuts):
                     trial = q - scale * step
                     new = rows(trial)
-                    after = _length(new[0])
-                    if after < before or scale < ASSEMBLY.crumb:
+                    new_length = _length(new[0])
+                    if new_length < old_length or scale < ASSEMBLY.crumb:
                         break
                     scale /= 2
-                if after < before:
+                if new_length < old_length:
                     break
             else:
                 break
-            q, (g, G, size), before = trial, new, after
+            q, (g, G, size), old_length = trial, new, new_length
         if size < ASSEMBLY.assembled:
             return q
         g = self.evaluate(t, q, u)[0]

@@ -27,21 +27,21 @@ def reals(values: Any) -> np.ndarray | None:
     if any(isinstance(x, np.ndarray) and type(x) is not np.ndarray and np.ma.is_masked(x) for x in listed):
         return None
     try:
-        found = np.array(values)
+        array = np.array(values)
     except (TypeError, ValueError):
         return None
-    if found.dtype.kind == "O":  # fractions, decimals, integers of many digits
-        numbers = [real(x) for x in found.ravel()]
-        return None if None in numbers else np.array(numbers, dtype=float).reshape(found.shape)
-    return found.astype(float, order="C") if found.dtype.kind in "iuf" else None
+    if array.dtype.kind == "O":  # fractions, decimals, integers of many digits
+        numbers = [real(x) for x in array.ravel()]
+        return None if None in numbers else np.array(numbers, dtype=float).reshape(array.shape)
+    return array.astype(float, order="C") if array.dtype.kind in "iuf" else None
 
 
-def interval(given: Any) -> tuple[float, float] | None:
+def interval(values: Any) -> tuple[float, float] | None:
     """Two finite numbers, the lower first; None for anything else."""
-    found = reals(given)
-    if found is None or found.shape != (2,) or not np.isfinite(found).all() or not found[0] < found[1]:
+    limits = reals(values)
+    if limits is None or limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
         return None
-    return float(found[0]), float(found[1])
+    return float(limits[0]), float(limits[1])
 
 
 def displayed(value: Any) -> str:

@@ -23,21 +23,27 @@ class Numbers:
     g: np.ndarray
     v: np.ndarray
 
-    def solve(self, f: np.ndarray, right: np.ndarray, scales: Scales, least: float) -> tuple[np.ndarray, float]:
-        """x of M x = f + J' lambda with J x = right, and the ratio of pivots; rows with pivots below `least` are lost.
+    def solve(
+        self, f: np.ndarray, right_side: np.ndarray, scales: Scales, min_pivot: float
+    ) -> tuple[np.ndarray, float]:
+        """Return x of M x = f + J' lambda with J x = `right_side`, and the ratio of pivots.
+
+        Rows with pivots below `min_pivot` are omitted.
 
         With f = 0 it is the smallest x in the metric of M.
         """
-        T, c, ratio = null_space(self.J, right, scales.rank_v, scales.rows, scales.columns, scales.usual, least)
+        T, c, ratio = null_space(
+            self.J, right_side, scales.rank_v, scales.rows, scales.columns, scales.usual, min_pivot
+        )
         try:
             a = np.linalg.solve(T.T @ self.M @ T, T.T @ (f - self.M @ c))
         except np.linalg.LinAlgError:
             return np.full(len(c), np.nan), ratio
         return T @ a + c, ratio
 
-    def rates(self, scales: Scales, least: float = SINGULAR) -> tuple[np.ndarray, float]:
+    def rates(self, scales: Scales, min_pivot: float = SINGULAR) -> tuple[np.ndarray, float]:
         """Rates of all coordinates and speeds without a choice of independent ones, and the ratio of pivots."""
-        ud, ratio = self.solve(self.f, self.gamma, scales, least)
+        ud, ratio = self.solve(self.f, self.gamma, scales, min_pivot)
         return np.concatenate([self.qd, ud]), ratio
 
 

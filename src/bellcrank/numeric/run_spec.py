@@ -123,19 +123,19 @@ class RunSpec:
         """Times in order at which steps are to be split. An input with more kinks than steps is taken as smooth."""
         if not any([i.breaks for i in inputs]):
             return ()
-        found: set[float] = set()
+        split_times: set[float] = set()
         for i in inputs:
             inner = [b for b in i.breaks if self.t_start < b <= self.t_end + STEPS.gap * self.step]
             if len(inner) <= self.steps:
-                found.update(inner)
-        return tuple(sorted(found))
+                split_times.update(inner)
+        return tuple(sorted(split_times))
 
     def output_times(self) -> np.ndarray:
         """All from where the run begins, of an adaptive method."""
         span = (self.t_end - self.t_start) * (1 - PLANS.at_end)
         times = np.append(self.t_start + np.arange(0.0, span, self.step * self.every), self.t_end)
-        later = times[times > self.begins + STEPS.gap * self.step]
-        return np.array([self.begins, *later]) if len(later) else np.array([self.begins, self.t_end])
+        tail = times[times > self.begins + STEPS.gap * self.step]
+        return np.array([self.begins, *tail]) if len(tail) else np.array([self.begins, self.t_end])
 
     def time(self, i: int) -> float:
         """The end of step i."""
@@ -149,30 +149,30 @@ class RunSpec:
 
     def parts(self, i: int) -> Iterator[Part]:
         """Step i in the parts it is taken in, as in `run.c`."""
-        h, near, whole = self.step, STEPS.gap * self.step, self.t_start + i * self.step
+        h, gap, full_end = self.step, STEPS.gap * self.step, self.t_start + i * self.step
         t, end = self.start(i), self.time(i)
-        if abs(end - whole) <= near:
-            end = whole  # as in a run that continues from here
-        first = bisect_right(self.breaks, t + near)
-        inner = list(self.breaks[first : bisect_right(self.breaks, end + near)])
-        if not inner and end == whole and abs(t - (self.t_start + (i - 1) * h)) <= near:
+        if abs(end - full_end) <= gap:
+            end = full_end  # as in a run that continues from here
+        first = bisect_right(self.breaks, t + gap)
+        inner = list(self.breaks[first : bisect_right(self.breaks, end + gap)])
+        if not inner and end == full_end and abs(t - (self.t_start + (i - 1) * h)) <= gap:
             yield Part(h, t, self.t_start + (i - 0.5) * h, end, end, end, whole=True)
             return
         while t < end:
-            to = before = after = end
+            t_next = t_before = t_after = end
             if inner:
-                at = last = inner.pop(0)
-                while inner and inner[0] <= last + near:
+                first_break = last = inner.pop(0)
+                while inner and inner[0] <= last + gap:
                     last = inner.pop(0)
-                to = at if at < end - near else end
-                before, after = math.nextafter(min(at, to), -math.inf), max(last, to)
-            yield Part(to - t, t, 0.5 * (t + to), to, before, after, to >= end)
-            t = to
+                t_next = first_break if first_break < end - gap else end
+                t_before, t_after = math.nextafter(min(first_break, t_next), -math.inf), max(last, t_next)
+            yield Part(t_next - t, t, 0.5 * (t + t_next), t_next, t_before, t_after, t_next >= end)
+            t = t_next
 
     def begin(self, i: int) -> float:
         """The time at which inputs are read at the beginning of step i: after all jumps there."""
-        t, near = self.start(i), STEPS.gap * self.step
-        return max([t, *self.breaks[bisect_left(self.breaks, t - near) : bisect_right(self.breaks, t + near)]])
+        t, gap = self.start(i), STEPS.gap * self.step
+        return max([t, *self.breaks[bisect_left(self.breaks, t - gap) : bisect_right(self.breaks, t + gap)]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,25 +220,25 @@ class Part(NamedTuple):
 Record = TypeVar("Record", RunSpec, Checkpoint)
 
 
-def changed(record: Record, **given: Any) -> Record:
+def changed(record: Record, **fields: Any) -> Record:
     """As `dataclasses.replace`, at a fraction of its cost."""
     new = object.__new__(type(record))
-    known = new.__dict__
-    known.update(record.__dict__)
-    known.update(given)
-    known.pop("steps", None)  # found again when it is asked for
+    attributes = new.__dict__
+    attributes.update(record.__dict__)
+    attributes.update(fields)
+    attributes.pop("steps", None)  # found again when it is asked for
     return new
 
 
 def ends_of_pieces(breaks: Iterable[float], times: np.ndarray) -> tuple[float, ...]:
     """Where an adaptive method must end a step; breaks that nearly coincide are one, the later."""
     t_start, t_end = float(times[0]), float(times[-1])
-    near = CONTROL.near_breaks * max(t_end - t_start, abs(t_start), abs(t_end))
-    ends = [*(b for b in sorted(breaks) if t_start + near < b < t_end - near), t_end]
-    return (*(b for b, following in pairwise(ends) if following - b > near), t_end)
+    gap = CONTROL.near_breaks * max(t_end - t_start, abs(t_start), abs(t_end))
+    end_times = [*(b for b in sorted(breaks) if t_start + gap < b < t_end - gap), t_end]
+    return (*(b for b, following in pairwise(end_times) if following - b > gap), t_end)
 
 
-def not_closed(row: str, moved: float, residual: float) -> str:
+def not_closed(row: str, correction: float, residual: float) -> str:
     """What ends a run whose loops had to be moved too far to stay closed."""
-    left = f", and a residual of {residual:.2g} is left" if residual > 1e-9 else ""
-    return f"the loop '{row}' cannot be kept closed: a correction of {moved:.2g} was needed{left}"
+    residual_text = f", and a residual of {residual:.2g} is left" if residual > 1e-9 else ""
+    return f"the loop '{row}' cannot be kept closed: a correction of {correction:.2g} was needed{residual_text}"

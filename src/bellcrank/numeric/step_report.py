@@ -33,8 +33,8 @@ def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float,
     text = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
     if rounding:
         return f"{text}. {rounding}"
-    why = "Does it grow without bound, or does a formula of the model jump?"
-    return f"{text}. {why} Give that as an input or event; or raise atol of {name}"
+    question = "Does it grow without bound, or does a formula of the model jump?"
+    return f"{text}. {question} Give that as an input or event; or raise atol of {name}"
 
 
 def _lost_in_rounding(count: Count, rtol: float) -> str:

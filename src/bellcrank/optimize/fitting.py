@@ -127,11 +127,11 @@ def fit(
     logs = [r.log() for r in recordings]
     outputs = (*sim.interface.outputs, *sim.interface.states)
     setting = setting_of(sim.interface.model, {q.name: (str(q.unit), q.label) for q in outputs}, logs, channels)
-    begin = mapping(start, "start")
-    model, sensed = _wanted(sim, parameters, begin)
+    start_values = mapping(start, "start")
+    model, sensed = _wanted(sim, parameters, start_values)
     runs = _Runs(sim, recordings, logs, setting.channels, mapping(fixed, "fixed"), mapping(initial, "initial"),
                  mapping(inputs, "inputs"), step, method, backend)  # fmt: skip
-    unknowns = [runs.unknown(n, b, begin) for n, b in model.items()] + sensors_of(setting, sensed, begin)
+    unknowns = [runs.unknown(n, b, start_values) for n, b in model.items()] + sensors_of(setting, sensed, start_values)
     states = tuple(u.name for u in unknowns if u.name in runs.states)
     return fitted(setting, unknowns, runs, weights, max_iterations, progress, states, tuple(sensed))
 
@@ -144,20 +144,22 @@ def _check(sim: Any, max_iterations: Any, progress: Any) -> None:
         raise ModelError(f"fit: max_iterations={displayed(max_iterations)} must be a whole number of at least 1")
 
 
-def _wanted(sim: Simulation, parameters: Any, begin: Mapping[str, float]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _wanted(
+    sim: Simulation, parameters: Any, start_values: Mapping[str, float]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Bounds of what is fitted by name: of parameters and states, and of sensors."""
-    wanted = names_of(parameters, "parameters")
-    model = {n: b for n, b in wanted.items() if _quantity(sim, n) is not None}
-    sensed = {n: b for n, b in wanted.items() if n not in model and sensor_of(n) is not None}
-    if unknown := [n for n in wanted if n not in model and n not in sensed]:
-        known = [q.name for q in sim.interface.all((*PARAMETERS, *STATES))]
+    bounds = names_of(parameters, "parameters")
+    model = {n: b for n, b in bounds.items() if _quantity(sim, n) is not None}
+    sensed = {n: b for n, b in bounds.items() if n not in model and sensor_of(n) is not None}
+    if unknown := [n for n in bounds if n not in model and n not in sensed]:
+        valid_names = [q.name for q in sim.interface.all((*PARAMETERS, *STATES))]
         raise ModelError(
-            [f"fit: '{n}' is no parameter, state or sensor.{did_you_mean(n, known)} Parameters: "
+            [f"fit: '{n}' is no parameter, state or sensor.{did_you_mean(n, valid_names)} Parameters: "
              f"{', '.join(q.name for q in sim.interface.parameters)}." for n in unknown], sim.interface.model,
         )  # fmt: skip
-    if not wanted:
+    if not bounds:
         raise ModelError("fit: name at least one parameter")
-    if strange := [n for n in begin if n not in wanted]:
+    if strange := [n for n in start_values if n not in bounds]:
         raise ModelError(f"fit: start names '{strange[0]}', which is not fitted; fixed values are given by fixed=")
     return model, sensed
 
@@ -185,40 +187,40 @@ class _Runs:
         self.sim, self.recordings, self.fixed, self.initial, self.backend = sim, recordings, fixed, initial, backend
         self.states: set[str] = set()
         self.begun = False
-        usual = sim.interface.run
-        self.method = method_name(method or usual.method or "rk4", sim.interface.model)
+        run_settings = sim.interface.run
+        self.method = method_name(method or run_settings.method or "rk4", sim.interface.model)
         self.settings: list[dict[str, Any]] = []
-        for own, log in zip(recordings, logs, strict=True):
+        for recording, log in zip(recordings, logs, strict=True):
             driven = {
                 q.name: (log.time, in_unit(log[q.name], log.units.get(q.name, ""), str(q.unit), f"input '{q.name}'"))
                 for q in sim.interface.signals if q.name in log.channels
             }  # fmt: skip
-            times = _times(log, step if step is not None else usual.step, self.method in ADAPTIVE)
-            here = [c for c in channels if c in log.channels]
-            given = {**driven, **inputs, **mapping(own.inputs, "inputs")}
-            self.settings.append({**times, "inputs": given or None, "channels": here})
+            times = _times(log, step if step is not None else run_settings.step, self.method in ADAPTIVE)
+            channel_names = [c for c in channels if c in log.channels]
+            input_values = {**driven, **inputs, **mapping(recording.inputs, "inputs")}
+            self.settings.append({**times, "inputs": input_values or None, "channels": channel_names})
 
-    def unknown(self, name: str, bounds: Any, begin: Mapping[str, float]) -> Unknown:
+    def unknown(self, name: str, bounds: Any, start_values: Mapping[str, float]) -> Unknown:
         """A parameter or an initial value."""
         q = _quantity(self.sim, name)
         assert q is not None
         if q.kind in STATES:
             self.states.add(q.name)
             first = self.recordings[0]
-            usual: Any = begin.get(name, {**self.initial, **(first.initial or {})}.get(q.name))
-            if usual is None:
-                usual = q.unit.from_equation(self.sim.assemble(self.initial)[q.name])
+            initial_guess: Any = start_values.get(name, {**self.initial, **(first.initial or {})}.get(q.name))
+            if initial_guess is None:
+                initial_guess = q.unit.from_equation(self.sim.assemble(self.initial)[q.name])
         else:
-            usual = begin.get(name, self.fixed.pop(q.name, q.default))
-        number = real(self.sim.interface.in_user_unit(usual, q, "start"))
+            initial_guess = start_values.get(name, self.fixed.pop(q.name, q.default))
+        number = real(self.sim.interface.in_user_unit(initial_guess, q, "start"))
         if number is None or not math.isfinite(number):
             raise ModelError(f"fit: '{name}' has no value to begin with; give one by start=", self.sim.interface.model)
-        return unknown_of(q.name, number, bounds, str(q.unit), q.label, given_start=name in begin)
+        return unknown_of(q.name, number, bounds, str(q.unit), q.label, user_start=name in start_values)
 
     def __call__(self, i: int, points: Sequence[Values]) -> list[Histories | None]:
-        own, settings = self.recordings[i], self.settings[i]
-        parameters: dict[str, Any] = {**self.fixed, **mapping(own.parameters, "parameters")}
-        initial: dict[Any, Any] = {**self.initial, **mapping(own.initial, "initial")}
+        recording, settings = self.recordings[i], self.settings[i]
+        parameters: dict[str, Any] = {**self.fixed, **mapping(recording.parameters, "parameters")}
+        initial: dict[Any, Any] = {**self.initial, **mapping(recording.initial, "initial")}
         for name in points[0]:
             values = np.array([p[name] for p in points])
             if name in self.states:
@@ -227,8 +229,8 @@ class _Runs:
                 parameters[name] = values
         try:
             run: Any = self.sim.simulate_many
-            given = {"parameters": parameters, "initial": initial or None, "method": self.method, **settings}
-            many = run(len(points), backend=self.backend, **given)
+            options = {"parameters": parameters, "initial": initial or None, "method": self.method, **settings}
+            batch = run(len(points), backend=self.backend, **options)
         except BellcrankError:
             if not self.begun:
                 raise
@@ -236,23 +238,23 @@ class _Runs:
                 return [x for p in points for x in self(i, [p])]
             return [None]
         self.begun = True
-        found: list[Histories | None] = []
-        for k, ended in enumerate(many.ended):
-            histories = {c: many[c][k] for c in settings["channels"]}
-            whole = ended == "finished" and all(np.isfinite(x).all() for x in histories.values())
-            found.append((many.time, histories) if whole else None)
-        return found
+        results: list[Histories | None] = []
+        for k, outcome in enumerate(batch.ended):
+            histories = {c: batch[c][k] for c in settings["channels"]}
+            is_complete = outcome == "finished" and all(np.isfinite(x).all() for x in histories.values())
+            results.append((batch.time, histories) if is_complete else None)
+        return results
 
 
 def _times(log: Run, step: float | None, adaptive: bool) -> dict[str, Any]:
     """End, step and samples of a run: at the times of the log where these are even, else at every step."""
     end, count = float(log.time[-1]), len(log.time) - 1
-    apart = end / count
-    even = np.abs(np.diff(log.time) - apart).max() <= EVEN * apart
+    interval = end / count
+    even = np.abs(np.diff(log.time) - interval).max() <= EVEN * interval
     longest = end / STEPS if step is None else real(step)
     if longest is None or not longest > 0:
         raise ModelError(f"fit: step={displayed(step)} s must be positive")
     if adaptive:
-        return {"t_end": end, "step": apart if even else longest}
-    every = max(1, math.ceil(apart / longest - 1e-9)) if even else 1
-    return {"t_end": end, "step": apart / every if even else min(longest, end), "output_every": every}
+        return {"t_end": end, "step": interval if even else longest}
+    every = max(1, math.ceil(interval / longest - 1e-9)) if even else 1
+    return {"t_end": end, "step": interval / every if even else min(longest, end), "output_every": every}

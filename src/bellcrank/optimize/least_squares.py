@@ -69,12 +69,12 @@ def solve(
     ranges: Array,
     names: Sequence[str],
     weights: Array | None = None,
-    most: int = 50,
+    max_iterations: int = 50,
     progress: Callable[[float], None] | None = None,
 ) -> Solution:
     """Searches; `channel`: that of each sample, `ranges`: of the measurements of each channel, `names`: of channels,
-    `weights`: one over the noise of each channel, `most`: iterations of each round."""
-    search = _Search(unknowns, errors, channel, ranges, most, progress)
+    `weights`: one over the noise of each channel, `max_iterations`: iterations of each round."""
+    search = _Search(unknowns, errors, channel, ranges, max_iterations, progress)
     count, p = len(channel), len(unknowns)
     if count <= p:
         raise ModelError(f"fit: {count} samples cannot determine {p} unknowns")
@@ -83,26 +83,30 @@ def solve(
     x = search.first
     for _ in range(ROUNDS):
         x, J, converged = search.minimize(x, 1 / noise)
-        found = search.noise_of(x)
+        channel_noise = search.noise_of(x)
         if weights is not None or len(ranges) == 1:  # weights of one channel change nothing
             break
-        new = np.maximum(found, floor)
-        settled = bool(np.all(np.abs(new / noise - 1) < SETTLED) or np.all(new == floor))
-        noise = new
+        next_noise = np.maximum(channel_noise, floor)
+        settled = bool(np.all(np.abs(next_noise / noise - 1) < SETTLED) or np.all(next_noise == floor))
+        noise = next_noise
         if settled:
             break
     J = J * (1 / noise)[channel][:, None]
-    rest = search.at(x) * (1 / noise)[channel]
-    spread = float(rest @ rest) / (count - p)
-    covariance, problems = _covariance(unknowns, J, spread)
+    weighted_errors = search.at(x) * (1 / noise)[channel]
+    variance = float(weighted_errors @ weighted_errors) / (count - p)
+    covariance, problems = _covariance(unknowns, J, variance)
     values = x * search.size
-    found = search.noise_of(x) * math.sqrt(count / (count - p))
+    channel_noise = search.noise_of(x) * math.sqrt(count / (count - p))
     notes = [*_at_bounds(unknowns, values), *_strong(unknowns, covariance)]
-    notes += _memory(search.at(x), channel, names) if not np.all(found <= 10 * floor) else []
+    notes += _memory(search.at(x), channel, names) if not np.all(channel_noise <= 10 * floor) else []
     problems = [*problems, *_wide(unknowns, values, covariance)]
     if not converged:
-        problems.append(f"the search did not converge within {most} iterations; give better start values or bounds")
-    return Solution(values, covariance, found, count - p, search.evaluations, converged, tuple(problems), tuple(notes))
+        problems.append(
+            f"the search did not converge within {max_iterations} iterations; give better start values or bounds"
+        )
+    return Solution(
+        values, covariance, channel_noise, count - p, search.evaluations, converged, tuple(problems), tuple(notes)
+    )
 
 
 class _Search:
@@ -114,13 +118,13 @@ class _Search:
         errors: Errors,
         channel: Array,
         ranges: Array,
-        most: int,
+        max_iterations: int,
         progress: Callable[[float], None] | None,
     ) -> None:
         self.size = np.array([u.size for u in unknowns])
         self.low, self.high = (np.array([getattr(u, end) for u in unknowns]) / self.size for end in ("low", "high"))
         self.first = np.clip(np.array([u.start for u in unknowns]) / self.size, self.low, self.high)
-        self.errors, self.channel, self.most, self.progress = errors, channel, most, progress
+        self.errors, self.channel, self.most, self.progress = errors, channel, max_iterations, progress
         self.failed = FAILED * np.maximum(ranges, np.finfo(float).tiny)[channel]
         self.evaluations, self.kept = 0, dict[bytes, Array]()
         if not np.isfinite(self.computed(self.first[None, :])[0]).all():
@@ -135,8 +139,8 @@ class _Search:
     def at(self, x: Array) -> Array:
         key = x.tobytes()
         if key not in self.kept:
-            found = self.computed(x[None, :])[0]
-            self.kept = {key: np.where(np.isfinite(found).all(), found, self.failed)}
+            values = self.computed(x[None, :])[0]
+            self.kept = {key: np.where(np.isfinite(values).all(), values, self.failed)}
         return self.kept[key]
 
     def jacobian(self, x: Array) -> Array:
@@ -146,9 +150,9 @@ class _Search:
             h = APART * min(max(abs(x[i]), SMALL), 1.0)
             points[2 * i, i] = min(x[i] + h, self.high[i])
             points[2 * i + 1, i] = max(x[i] - h, self.low[i])
-        found = self.computed(points)
-        apart = np.array([points[2 * i, i] - points[2 * i + 1, i] for i in range(n)])
-        J = ((found[0::2] - found[1::2]) / apart[:, None]).T
+        errors = self.computed(points)
+        widths = np.array([points[2 * i, i] - points[2 * i + 1, i] for i in range(n)])
+        J = ((errors[0::2] - errors[1::2]) / widths[:, None]).T
         if not np.isfinite(J).all():
             raise RunError("fit: runs next to the values found fail, so that derivatives are not known; give bounds")
         return np.asarray(J)
@@ -167,12 +171,12 @@ class _Search:
                 self.progress(1 - 1 / (1 + step / 5))
             return self.jacobian(z) * w[:, None]
 
-        found = least_squares(
+        result = least_squares(
             lambda z: self.at(z) * w, np.clip(x, self.low, self.high), jac=jacobian, bounds=(self.low, self.high),
             x_scale="jac", method="trf", ftol=TOLERANCE, xtol=TOLERANCE, gtol=1e-12,
             max_nfev=self.most,
         )  # fmt: skip
-        return np.asarray(found.x), np.asarray(found.jac) / w[:, None], bool(found.status > 0)
+        return np.asarray(result.x), np.asarray(result.jac) / w[:, None], bool(result.status > 0)
 
     def noise_of(self, x: Array) -> Array:
         """Root mean square of the errors of each channel."""
@@ -180,29 +184,31 @@ class _Search:
         return np.sqrt(square / np.bincount(self.channel))
 
 
-def _covariance(unknowns: Sequence[Unknown], J: Array, spread: float) -> tuple[Array, list[str]]:
+def _covariance(unknowns: Sequence[Unknown], J: Array, variance: float) -> tuple[Array, list[str]]:
     """In the units of the unknowns; what the data do not determine has an infinite variance."""
     length, size = np.linalg.norm(J, axis=0), np.array([u.size for u in unknowns])
     n, problems = len(unknowns), []
-    idle = length <= NO_INFLUENCE * max(length.max(), np.finfo(float).tiny)
-    for u in (u for u, i in zip(unknowns, idle, strict=True) if i):
+    inactive = length <= NO_INFLUENCE * max(length.max(), np.finfo(float).tiny)
+    for u in (u for u, i in zip(unknowns, inactive, strict=True) if i):
         problems.append(f"'{u.name}' is not identifiable: it has no influence on the channels")
-    unknown = idle.copy()
+    unknown = inactive.copy()
     covariance = np.full((n, n), np.nan)
-    some = np.flatnonzero(~idle)
-    if len(some):
-        scaled = J[:, some] / length[some]
+    active = np.flatnonzero(~inactive)
+    if len(active):
+        scaled = J[:, active] / length[active]
         _, singular, Vt = np.linalg.svd(scaled, full_matrices=False)
         for v in Vt[singular < DEPENDENT]:
-            part = some[np.abs(v) > PART]
+            part = active[np.abs(v) > PART]
             unknown[part] = True
-            listed = ", ".join(f"'{unknowns[i].name}'" for i in part)
-            problems.append(f"{listed} are not identifiable one by one: their changes have the same effect on the "
+            names = ", ".join(f"'{unknowns[i].name}'" for i in part)
+            problems.append(f"{names} are not identifiable one by one: their changes have the same effect on the "
                             "channels; fix one of them, or measure more channels or runs")  # fmt: skip
-        good = singular >= DEPENDENT
-        half = (Vt[good].T / singular[good]).T
-        found = half.T @ half * spread
-        covariance[np.ix_(some, some)] = found / np.outer(length[some], length[some]) * np.outer(size[some], size[some])
+        determined = singular >= DEPENDENT
+        factor = (Vt[determined].T / singular[determined]).T
+        scaled_covariance = factor.T @ factor * variance
+        covariance[np.ix_(active, active)] = (
+            scaled_covariance / np.outer(length[active], length[active]) * np.outer(size[active], size[active])
+        )
     covariance[unknown, :] = covariance[:, unknown] = np.nan
     covariance[unknown, unknown] = np.inf
     return covariance, problems
@@ -212,34 +218,34 @@ def correlation_of(covariance: Array) -> Array:
     """Correlation coefficients; nan where the variance is not finite."""
     deviation = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = covariance / np.outer(deviation, deviation)
-    np.fill_diagonal(found, 1.0)
-    return np.asarray(found)
+        coefficients = covariance / np.outer(deviation, deviation)
+    np.fill_diagonal(coefficients, 1.0)
+    return np.asarray(coefficients)
 
 
 def _wide(unknowns: Sequence[Unknown], values: Array, covariance: Array) -> list[str]:
     """What is determined worse than its own size."""
-    found = []
+    notes = []
     for u, value, variance in zip(unknowns, values, np.diag(covariance), strict=True):
         error = math.sqrt(variance)
         if math.isfinite(error) and error > abs(value) and (u.start != 0 or error > u.size):
-            shown = f"{error:.3g} {u.unit}".rstrip()
-            found.append(
-                f"'{u.name}' is hardly determined by the data: its standard error, {shown}, exceeds its value, "
+            error_text = f"{error:.3g} {u.unit}".rstrip()
+            notes.append(
+                f"'{u.name}' is hardly determined by the data: its standard error, {error_text}, exceeds its value, "
                 f"{value:.3g}"
             )
-    return found
+    return notes
 
 
 def _at_bounds(unknowns: Sequence[Unknown], values: Array) -> list[str]:
-    found = []
+    notes = []
     for u, value in zip(unknowns, values, strict=True):
-        ends = [(end, word) for end, word in ((u.low, "lower"), (u.high, "upper")) if math.isfinite(end)]
-        for end, word in ends:
+        bounds = [(end, word) for end, word in ((u.low, "lower"), (u.high, "upper")) if math.isfinite(end)]
+        for end, word in bounds:
             if abs(value - end) <= 1e-6 * (u.high - u.low if math.isfinite(u.high - u.low) else u.size):
-                found.append(f"'{u.name}' is at its {word} bound, {end:.6g} {u.unit}".rstrip()
+                notes.append(f"'{u.name}' is at its {word} bound, {end:.6g} {u.unit}".rstrip()
                              + ": intervals that count on free values do not hold")  # fmt: skip
-    return found
+    return notes
 
 
 def _strong(unknowns: Sequence[Unknown], covariance: Array) -> list[str]:
@@ -251,17 +257,17 @@ def _strong(unknowns: Sequence[Unknown], covariance: Array) -> list[str]:
     ]  # fmt: skip
 
 
-def _memory(rest: Array, channel: Array, names: Sequence[str]) -> list[str]:
+def _memory(errors: Array, channel: Array, names: Sequence[str]) -> list[str]:
     """Successive errors that are alike are no independent noise: the model or its inputs differ from the truth."""
-    found = []
+    notes = []
     for k, name in enumerate(names):
-        e = rest[channel == k]
+        e = errors[channel == k]
         e = e - e.mean()
         r = float(e[1:] @ e[:-1] / (e @ e)) if e.any() else 0.0
         if r > MEMORY:
             factor = math.sqrt((1 + min(r, 0.999)) / (1 - min(r, 0.999)))
-            found.append(
+            notes.append(
                 f"successive errors of '{name}' are correlated ({r:.2f}): model and measurement differ by more than "
                 f"noise, and standard errors may be too small by a factor of about {factor:.2g}"
             )
-    return found
+    return notes

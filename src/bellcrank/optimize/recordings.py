@@ -65,13 +65,13 @@ class Recording:
         Run
             Channels over time.
         """
-        found = read(self.data, self.channels) if isinstance(self.data, str | Path) else self.data
-        if not isinstance(found, Run):
-            raise ModelError(f"fit: data={displayed(found)} must be a run, a path, a Recording or a list of these")
-        if len(found.time) < FEWEST:
-            raise ModelError(f"fit: {found.name} has {len(found.time)} samples; at least {FEWEST} are needed")
-        made = [Channel(n, x, found.units.get(n, ""), found.labels.get(n, n)) for n, x in found.channels.items()]
-        return Run.of(found.name, found.time - found.time[0], made, found.ended)
+        run = read(self.data, self.channels) if isinstance(self.data, str | Path) else self.data
+        if not isinstance(run, Run):
+            raise ModelError(f"fit: data={displayed(run)} must be a run, a path, a Recording or a list of these")
+        if len(run.time) < FEWEST:
+            raise ModelError(f"fit: {run.name} has {len(run.time)} samples; at least {FEWEST} are needed")
+        channels = [Channel(n, x, run.units.get(n, ""), run.labels.get(n, n)) for n, x in run.channels.items()]
+        return Run.of(run.name, run.time - run.time[0], channels, run.ended)
 
 
 def recordings_of(data: Any) -> list[Recording]:
@@ -85,52 +85,54 @@ def recordings_of(data: Any) -> list[Recording]:
 def unknown_of(
     name: str,
     start: float,
-    given: Any,
+    bounds: Any,
     unit: str = "",
     label: str = "",
     size: float | None = None,
     *,
-    given_start: bool = False,
+    user_start: bool = False,
 ) -> Unknown:
     """An unknown with bounds (low, high) or None; its size is that of its value, or of its range. A value of the model
     may lie outside the bounds, one that was given to start with not."""
     low, high = -np.inf, np.inf
-    if given is not None:
-        ends = [real(x) for x in given] if isinstance(given, list | tuple | np.ndarray) and len(given) == 2 else [None]
-        if None in ends or not ends[0] < ends[1]:  # type: ignore[operator]
+    if bounds is not None:
+        limits = (
+            [real(x) for x in bounds] if isinstance(bounds, list | tuple | np.ndarray) and len(bounds) == 2 else [None]
+        )
+        if None in limits or not limits[0] < limits[1]:  # type: ignore[operator]
             raise ModelError(
-                f"fit: the bounds of '{name}', {displayed(given)}, must be (low, high), the lower one first"
+                f"fit: the bounds of '{name}', {displayed(bounds)}, must be (low, high), the lower one first"
             )
-        low, high = float(ends[0]), float(ends[1])  # type: ignore[arg-type]
-    if given_start and not low <= start <= high:
+        low, high = float(limits[0]), float(limits[1])  # type: ignore[arg-type]
+    if user_start and not low <= start <= high:
         raise ModelError(f"fit: start of '{name}', {start:g}, lies outside its bounds, {low:g} to {high:g}")
     start = min(max(start, low), high)
     width = 0.5 * (high - low) if np.isfinite(high - low) else 0.0
     return Unknown(name, start, low, high, size or abs(start) or width or 1.0, unit, label)
 
 
-def names_of(given: Any, what: str) -> dict[str, Any]:
+def names_of(spec: Any, argument: str) -> dict[str, Any]:
     """Names with their bounds: from a name, a list of names or a mapping."""
-    if isinstance(given, str):
-        given = [given]
-    if isinstance(given, Mapping):
-        return {str(k): v for k, v in given.items()}
-    if not isinstance(given, Iterable) or isinstance(given, bytes):
+    if isinstance(spec, str):
+        spec = [spec]
+    if isinstance(spec, Mapping):
+        return {str(k): v for k, v in spec.items()}
+    if not isinstance(spec, Iterable) or isinstance(spec, bytes):
         raise ModelError(
-            f"fit: {what}={displayed(given)} must be a list of names, or a mapping from names to (low, high)"
+            f"fit: {argument}={displayed(spec)} must be a list of names, or a mapping from names to (low, high)"
         )
-    found: list[Any] = [getattr(x, "name", x) for x in given]
-    if not all(isinstance(x, str) for x in found):
-        raise ModelError(f"fit: {what}={displayed(given)} must hold names")
-    if len({*found}) < len(found):
-        raise ModelError(f"fit: {what}={displayed(given)} names one twice")
-    return dict.fromkeys(found)
+    names: list[Any] = [getattr(x, "name", x) for x in spec]
+    if not all(isinstance(x, str) for x in names):
+        raise ModelError(f"fit: {argument}={displayed(spec)} must hold names")
+    if len({*names}) < len(names):
+        raise ModelError(f"fit: {argument}={displayed(spec)} names one twice")
+    return dict.fromkeys(names)
 
 
 def sensor_of(name: str) -> tuple[str, str] | None:
     """Channel and property of an unknown such as "ay.offset"."""
-    channel, _, what = name.rpartition(".")
-    return (channel, what) if channel and what in SENSOR else None
+    channel, _, attribute = name.rpartition(".")
+    return (channel, attribute) if channel and attribute in SENSOR else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,28 +149,28 @@ class Setting:
         return list(self.units)
 
 
-def setting_of(name: str, known: Mapping[str, tuple[str, str]], logs: Sequence[Run], wanted: Any) -> Setting:
-    """Channels that are compared: those asked for, or all `known` ones (unit and label by name) that a log has."""
-    if wanted is None:
-        found = [n for n in known if any(n in log.channels for log in logs)]
-        if not found:
+def setting_of(name: str, available: Mapping[str, tuple[str, str]], logs: Sequence[Run], requested: Any) -> Setting:
+    """Channels that are compared: those asked for, or all `available` ones (unit and label by name) that a log has."""
+    if requested is None:
+        selected = [n for n in available if any(n in log.channels for log in logs)]
+        if not selected:
             raise ModelError(f"fit: no column of the recordings ({', '.join(logs[0])}) is a channel of {name}; a table "
                              "of channels renames columns (bc.measured.read)")  # fmt: skip
     else:
-        found = []
-        for n in [wanted] if isinstance(wanted, str) else list(wanted):
-            near = find_name(n, known, "channel")
-            if near is None:
-                both = [c for c in known if any(c in log.channels for log in logs)] or list(known)
+        selected = []
+        for n in [requested] if isinstance(requested, str) else list(requested):
+            match = find_name(n, available, "channel")
+            if match is None:
+                common = [c for c in available if any(c in log.channels for log in logs)] or list(available)
                 raise ModelError(
-                    f"fit: no channel '{n}' in {name}.{did_you_mean(str(n), known)} Channels: {', '.join(both)}."
+                    f"fit: no channel '{n}' in {name}.{did_you_mean(str(n), available)} Channels: {', '.join(common)}."
                 )
-            if not any(near in log.channels for log in logs):
+            if not any(match in log.channels for log in logs):
                 raise ModelError(f"fit: no recording has the channel '{n}'; columns are {', '.join(logs[0])}")
-            found.append(near)
-        if not found:
+            selected.append(match)
+        if not selected:
             raise ModelError("fit: name at least one channel")
-    units, labels = ({n: known[n][k] for n in found} for k in (0, 1))
+    units, labels = ({n: available[n][k] for n in selected} for k in (0, 1))
     return Setting(name, units, labels, logs)
 
 
@@ -180,66 +182,68 @@ class Errors:
         self.measured: list[dict[str, Array]] = []
         channel: list[Array] = []
         for log in setting.logs:
-            own = {}
+            measured = {}
             for k, (name, unit) in enumerate(setting.units.items()):
                 if name in log.channels:
-                    own[name] = in_unit(log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}")
-                    if not np.isfinite(own[name]).all():
+                    measured[name] = in_unit(
+                        log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}"
+                    )
+                    if not np.isfinite(measured[name]).all():
                         raise ModelError(f"fit: channel '{name}' of {log.name} holds values that are not finite")
-                    channel.append(np.full(len(own[name]), k))
-            self.measured.append(own)
+                    channel.append(np.full(len(measured[name]), k))
+            self.measured.append(measured)
         self.channel = np.concatenate(channel)
-        spans = [[np.ptp(own[n]) for own in self.measured if n in own] for n in setting.units]
+        spans = [[np.ptp(measured[n]) for measured in self.measured if n in measured] for n in setting.units]
         self.ranges = np.array([float(max(s)) or 1.0 for s in spans])
 
     def __call__(self, points: Sequence[Values]) -> Array:
         """Rows of errors, one for each point; nan where a run failed."""
-        parts = []
-        for i, own in enumerate(self.measured):
-            found = self.sensed(i, points)
-            for name, y in own.items():
-                parts.append(np.array([np.full(len(y), np.nan) if x is None else x[name] - y for x in found]))
-        return np.concatenate(parts, axis=1)
+        blocks = []
+        for i, measured in enumerate(self.measured):
+            simulated = self.sensed(i, points)
+            for name, y in measured.items():
+                blocks.append(np.array([np.full(len(y), np.nan) if x is None else x[name] - y for x in simulated]))
+        return np.concatenate(blocks, axis=1)
 
     def sensed(self, i: int, points: Sequence[Values]) -> list[dict[str, Array] | None]:
         """Channels of a recording as its sensors see them, at its times."""
         t = self.setting.logs[i].time
-        found: list[dict[str, Array] | None] = []
-        for point, seen in zip(points, self.simulate(i, points), strict=True):
-            if seen is None:
-                found.append(None)
+        channels: list[dict[str, Array] | None] = []
+        for point, result in zip(points, self.simulate(i, points), strict=True):
+            if result is None:
+                channels.append(None)
                 continue
-            time, histories = seen
-            found.append({n: _sensor(time, histories[n], t, n, point) for n in self.measured[i]})
-        return found
+            time, histories = result
+            channels.append({n: _sensor(time, histories[n], t, n, point) for n in self.measured[i]})
+        return channels
 
     def correlations(self, point: Values) -> tuple[Correlation, ...]:
         """Each recording with what the sensors would see of a run."""
         result = []
-        for i, (log, own) in enumerate(zip(self.setting.logs, self.measured, strict=True)):
-            (seen,) = self.sensed(i, [point])
-            if seen is None:
+        for i, (log, measured) in enumerate(zip(self.setting.logs, self.measured, strict=True)):
+            (simulated,) = self.sensed(i, [point])
+            if simulated is None:
                 raise ModelError(f"fit: the run of {log.name} fails with the values found")
             runs = []
-            for values, who in ((seen, self.setting.name), (own, log.name)):
-                made = [Channel(n, x, self.setting.units[n], self.setting.labels[n]) for n, x in values.items()]
-                runs.append(Run.of(who, log.time, made, "finished"))
+            for values, run_name in ((simulated, self.setting.name), (measured, log.name)):
+                channels = [Channel(n, x, self.setting.units[n], self.setting.labels[n]) for n, x in values.items()]
+                runs.append(Run.of(run_name, log.time, channels, "finished"))
             result.append(compare(runs[0], runs[1]))
         return tuple(result)
 
 
 def _sensor(time: Array, y: Array, t: Array, name: str, point: Values) -> Array:
-    scale, offset, delay = (point.get(f"{name}.{what}", usual) for what, usual in SENSOR.items())
+    scale, offset, delay = (point.get(f"{name}.{attribute}", default) for attribute, default in SENSOR.items())
     if f"{name}.delay" in point:
         from scipy.interpolate import CubicSpline
 
         one = np.concatenate([[True], np.diff(time) > 0])  # an event has two samples at one time
-        at = CubicSpline(time[one], y[one])(np.clip(t - delay, time[0], time[-1]))
+        sampled = CubicSpline(time[one], y[one])(np.clip(t - delay, time[0], time[-1]))
     elif len(time) == len(t) and np.allclose(time, t, rtol=0, atol=1e-9 * max(1.0, float(t[-1]))):
-        at = y
+        sampled = y
     else:
-        at = np.interp(t, time, y)
-    return np.asarray(scale * at + offset)
+        sampled = np.interp(t, time, y)
+    return np.asarray(scale * sampled + offset)
 
 
 def fitted(
@@ -247,7 +251,7 @@ def fitted(
     unknowns: Sequence[Unknown],
     simulate: Simulate,
     weights: Mapping[str, float] | None,
-    most: int,
+    max_iterations: int,
     progress: Callable[[float], None] | None,
     states: tuple[str, ...] = (),
     sensors: tuple[str, ...] = (),
@@ -261,52 +265,59 @@ def fitted(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of every run the same
-        found: Solution = solve(
-            unknowns, at, errors.channel, errors.ranges, setting.channels, _weights(setting, weights), most, progress
+        result: Solution = solve(
+            unknowns,
+            at,
+            errors.channel,
+            errors.ranges,
+            setting.channels,
+            _weights(setting, weights),
+            max_iterations,
+            progress,
         )
-        values = dict(zip(names, found.values.tolist(), strict=True))
+        values = dict(zip(names, result.values.tolist(), strict=True))
         start = {u.name: u.start for u in unknowns}
-        before, after = errors.correlations(start), errors.correlations(values)
-    for problem in found.problems:
+        initial, final = errors.correlations(start), errors.correlations(values)
+    for problem in result.problems:
         warn(f"fit of {setting.name}: {problem}")
-    noise = dict(zip(setting.channels, found.noise.tolist(), strict=True))
+    noise = dict(zip(setting.channels, result.noise.tolist(), strict=True))
     return Fit(
-        setting.name, values, start, {u.name: u.unit for u in unknowns}, found.covariance, noise, dict(setting.units),
-        before, after, found.degrees, found.evaluations, found.converged, (*found.problems, *found.notes), states,
+        setting.name, values, start, {u.name: u.unit for u in unknowns}, result.covariance, noise, dict(setting.units),
+        initial, final, result.degrees, result.evaluations, result.converged, (*result.problems, *result.notes), states,
         sensors, {u.name: u.label for u in unknowns},
     )  # fmt: skip
 
 
-def _weights(setting: Setting, given: Mapping[str, float] | None) -> Array | None:
-    if given is None:
+def _weights(setting: Setting, weights: Mapping[str, float] | None) -> Array | None:
+    if weights is None:
         return None
-    values = mapping(given, "weights")
-    found = []
+    values = mapping(weights, "weights")
+    numbers = []
     for name in setting.channels:
         number = real(values.pop(name, None))
         if number is None or not 0 < number < np.inf:
             raise ModelError(
                 f"fit: weights must have a positive number for each channel: {', '.join(setting.channels)}"
             )
-        found.append(number)
+        numbers.append(number)
     if values:
         raise ModelError(f"fit: weights name '{next(iter(values))}', which is no channel of the fit")
-    return np.array(found)
+    return np.array(numbers)
 
 
 def sensors_of(setting: Setting, names: Mapping[str, Any], start: Mapping[str, float]) -> list[Unknown]:
     """Unknowns of sensors."""
-    found = []
+    unknowns = []
     for name, bounds in names.items():
-        channel, what = sensor_of(name) or ("", "")
+        channel, attribute = sensor_of(name) or ("", "")
         logs = [log for log in setting.logs if channel in log.channels]
         if channel not in setting.units or not logs:
-            near = did_you_mean(channel, setting.channels)
-            raise ModelError(f"fit: '{name}' is a property of channel '{channel}', which is not fitted.{near}")
-        apart = float(np.diff(logs[0].time).mean())
-        size = {"scale": 1.0, "offset": float(np.ptp(logs[0][channel])) or 1.0, "delay": apart}[what]
-        unit = {"scale": "", "offset": setting.units[channel], "delay": "s"}[what]
-        label = f"{what} of the sensor of {channel}"
-        found.append(unknown_of(name, float(start.get(name, SENSOR[what])), bounds, unit, label, size,
-                                given_start=name in start))  # fmt: skip
-    return found
+            suggestion = did_you_mean(channel, setting.channels)
+            raise ModelError(f"fit: '{name}' is a property of channel '{channel}', which is not fitted.{suggestion}")
+        interval = float(np.diff(logs[0].time).mean())
+        size = {"scale": 1.0, "offset": float(np.ptp(logs[0][channel])) or 1.0, "delay": interval}[attribute]
+        unit = {"scale": "", "offset": setting.units[channel], "delay": "s"}[attribute]
+        label = f"{attribute} of the sensor of {channel}"
+        unknowns.append(unknown_of(name, float(start.get(name, SENSOR[attribute])), bounds, unit, label, size,
+                                   user_start=name in start))  # fmt: skip
+    return unknowns

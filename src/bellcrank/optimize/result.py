@@ -89,11 +89,11 @@ class Fit(Tabulated):
     internals = ("labels",)
 
     def __getitem__(self, name: str) -> float:
-        found = find_name(name, self.values, "unknown")
-        if found is None:
-            near = did_you_mean(str(name), self.values)
-            raise ModelError(f"'{name}' was not fitted.{near} Fitted: {', '.join(self.values)}.")
-        return self.values[found]
+        match = find_name(name, self.values, "unknown")
+        if match is None:
+            suggestion = did_you_mean(str(name), self.values)
+            raise ModelError(f"'{name}' was not fitted.{suggestion} Fitted: {', '.join(self.values)}.")
+        return self.values[match]
 
     def __iter__(self) -> Any:
         return iter(self.values)
@@ -148,9 +148,9 @@ class Fit(Tabulated):
         return f"{self.name}: {len(self.values)} values from {len(self.after)} recordings, {self.evaluations} runs"
 
     def _cells(self) -> Cells:
-        ends, errors = self.intervals(), self.standard_errors
+        bounds, errors = self.intervals(), self.standard_errors
         rows = [
-            (n, f"{self.start[n]:.6g}", f"{x:.6g}", f"{errors[n]:.3g}", f"{ends[n][0]:.6g} to {ends[n][1]:.6g}",
+            (n, f"{self.start[n]:.6g}", f"{x:.6g}", f"{errors[n]:.3g}", f"{bounds[n][0]:.6g} to {bounds[n][1]:.6g}",
              typeset_unit(self.units[n]))
             for n, x in self.values.items()
         ]  # fmt: skip
@@ -179,20 +179,20 @@ class Fit(Tabulated):
             Values with standard errors and intervals, covariance, correlation, errors before and after, notes. None
             where a number is not defined.
         """
-        ends, errors = self.intervals(), self.standard_errors
+        bounds, errors = self.intervals(), self.standard_errors
         return {
             "model": self.name,
             "values": {
                 n: {"value": x, "unit": self.units[n], "start": self.start[n], "standard_error": _number(errors[n]),
-                    "interval": [_number(end) for end in ends[n]]}
+                    "interval": [_number(end) for end in bounds[n]]}
                 for n, x in self.values.items()
             },
             "level": LEVEL,
             "covariance": [[_number(x) for x in row] for row in self.covariance],
             "correlation": [[_number(x) for x in row] for row in self.correlation],
             "noise": self.noise,
-            "before": [found.to_dict() for found in self.before],
-            "after": [found.to_dict() for found in self.after],
+            "before": [correlation.to_dict() for correlation in self.before],
+            "after": [correlation.to_dict() for correlation in self.after],
             "degrees_of_freedom": self.degrees_of_freedom,
             "evaluations": self.evaluations,
             "converged": self.converged,
@@ -216,19 +216,25 @@ class Fit(Tabulated):
         """
         names = list(self.values)
         rows = [(n, *(f"{x:.3f}" for x in row)) for n, row in zip(names, self.correlation, strict=True)]
-        both = table(["", *names], rows, range(1, len(names) + 1))
-        parts = [*self._html()[1:], Raw("<h3>Correlation of the values</h3>"), both]
-        sections = [Section("values", "Fitted values", parts)]
+        correlation_table = table(["", *names], rows, range(1, len(names) + 1))
+        blocks = [*self._html()[1:], Raw("<h3>Correlation of the values</h3>"), correlation_table]
+        sections = [Section("values", "Fitted values", blocks)]
         for i, (old, new) in enumerate(zip(self.before, self.after, strict=True), 1):
-            pairs = [(who, found[c]) for c in new.errors for who, found in (("before", old), ("after", new))]
+            pairs = [
+                (run_label, correlation[c])
+                for c in new.errors
+                for run_label, correlation in (("before", old), ("after", new))
+            ]
             lines = [("measured", new.measured), ("before", old.simulated), ("after", new.simulated)]
-            shown = [table(["", *HEADS], [(who, *e.cells) for who, e in pairs], range(3, len(HEADS) + 1))]
+            error_tables = [
+                table(["", *HEADS], [(run_label, *e.cells) for run_label, e in pairs], range(3, len(HEADS) + 1))
+            ]
             sections.append(Section(f"recording{i}", f"Recording {i}: {new.measured.name}",
-                                    [*shown, *charts(lines, list(new.errors))]))  # fmt: skip
-        words = (
+                                    [*error_tables, *charts(lines, list(new.errors))]))  # fmt: skip
+        summary = (
             f"{len(names)} values from {len(self.after)} recordings by least squares; intervals of {100 * LEVEL:g} %."
         )
-        text = document(title or f"{self.name}: fit", paragraph(words), sections)
+        text = document(title or f"{self.name}: fit", paragraph(summary), sections)
         return save_page(path, text)
 
 

@@ -54,129 +54,129 @@ class Parts:
     outputs_matter: bool = False  # name what rates and outputs share, even if the rates alone use it once
 
 
-def build_program(parts: Parts) -> Program:
+def build_program(model: Parts) -> Program:
     """Schedules all results of a model."""
-    parts = _without_idle(parts)
-    system = [*(x for row in parts.solve[0] for x in row), *parts.solve[1]] if parts.solve else []
-    values = [value for _, value in parts.outputs]
-    plan = Scheduler([*parts.rates, *system, *(values if parts.outputs_matter else ())])
-    if parts.solve:
-        matrix = tuple(tuple(plan.lower(x) for x in row) for row in parts.solve[0])
-        right = tuple(plan.lower(x) for x in parts.solve[1])
-        plan.statements.append(Solve(tuple(parts.unknowns), matrix, right))
-    results = tuple(plan.lower(r) for r in parts.rates)
-    split = len(plan.statements)
-    if not parts.outputs_matter:
+    model = _without_idle(model)
+    system = [*(x for row in model.solve[0] for x in row), *model.solve[1]] if model.solve else []
+    values = [value for _, value in model.outputs]
+    plan = Scheduler([*model.rates, *system, *(values if model.outputs_matter else ())])
+    if model.solve:
+        matrix = tuple(tuple(plan.lower(x) for x in row) for row in model.solve[0])
+        right_side = tuple(plan.lower(x) for x in model.solve[1])
+        plan.statements.append(Solve(tuple(model.unknowns), matrix, right_side))
+    results = tuple(plan.lower(r) for r in model.rates)
+    rates_length = len(plan.statements)
+    if not model.outputs_matter:
         plan.count_uses(values)
-    _solve_for_outputs(plan, parts, values)
+    _solve_for_outputs(plan, model, values)
     channel = tuple(plan.lower(v) for v in values)
-    statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
-    kept = [[call for call in parts.kept if call.routine.when == when] for when in ("init", "update")]
-    q_rates, loops = parts.rates[: len(parts.coordinates)], parts.loops
+    statements, extra = tuple(plan.statements[:rates_length]), tuple(plan.statements[rates_length:])
+    sampled_calls = [[call for call in model.kept if call.routine.when == when] for when in ("init", "update")]
+    q_rates, loops = model.rates[: len(model.coordinates)], model.loops
     correction = loops.correction if loops else None
-    alone: dict[str, Any] = {
+    separate_sections: dict[str, Any] = {
         "closure": _own_section(plan, loops.flat() if loops else ()),
         "sides": _own_section(plan, loops.flat_sides() if loops else ()),
         "correct_q": _own_section(plan, correction.dq if correction else ()),
         "correct_u": _own_section(plan, (*correction.du, *correction.pivots) if correction else ()),
         "system": _own_section(plan, [*q_rates, *loops.flat_system(), *loops.g, *loops.v] if loops else ()),
         "coordinate_rates": _own_section(plan, q_rates if loops else ()),
-        "start": _kept(plan, kept[0]),
-        "update": _kept(plan, kept[1]),
-        "entry": _entry(plan, parts.entered),
-        "echo": _own_section(plan, [value for _, value in parts.echo]),
+        "start": _kept(plan, sampled_calls[0]),
+        "update": _kept(plan, sampled_calls[1]),
+        "entry": _entry(plan, model.entered),
+        "echo": _own_section(plan, [value for _, value in model.echo]),
     }
-    everything = [*plan.statements, *(s for section in alone.values() for s in section.statements)]
-    ends = [*results, *channel, *(r for section in alone.values() for r in section.results)]
-    roots = (*(e for s in everything for e in statement_expressions(s)), *ends)
+    everything = [*plan.statements, *(s for section in separate_sections.values() for s in section.statements)]
+    final_values = [*results, *channel, *(r for section in separate_sections.values() for r in section.results)]
+    roots = (*(e for s in everything for e in statement_expressions(s)), *final_values)
     constants = needed(Section((), roots), plan.constants).statements
-    used = dict.fromkeys(symbols(*roots, *(e for s in constants for e in statement_expressions(s))))
-    entered = [s for call in parts.entered for s in statement_targets(call)]
-    parameters = [s for s in parts.parameters if s in used and s not in entered]
-    inputs = [*(s for s in parts.inputs if s in used), *(s for s in used if s.kind == "rate")]
-    inputs += [s for calls in kept for call in calls for s in statement_targets(call)]
+    used_symbols = dict.fromkeys(symbols(*roots, *(e for s in constants for e in statement_expressions(s))))
+    entered = [s for call in model.entered for s in statement_targets(call)]
+    parameters = [s for s in model.parameters if s in used_symbols and s not in entered]
+    inputs = [*(s for s in model.inputs if s in used_symbols), *(s for s in used_symbols if s.kind == "rate")]
+    inputs += [s for call_group in sampled_calls for call in call_group for s in statement_targets(call)]
     return Program(
-        parts.name, (*parameters, *entered), tuple(parts.coordinates), tuple(parts.speeds), tuple(inputs),
+        model.name, (*parameters, *entered), tuple(model.coordinates), tuple(model.speeds), tuple(inputs),
         tuple(plan.routines), Section(constants, ()), Section(statements, results), Section(extra, channel),
-        tuple(name for name, _ in parts.outputs), count_section(statements, results), tuple(parts.stages), loops,
-        **alone, echo_names=tuple(name for name, _ in parts.echo),
+        tuple(name for name, _ in model.outputs), count_section(statements, results), tuple(model.stages), loops,
+        **separate_sections, echo_names=tuple(name for name, _ in model.echo),
     )  # fmt: skip
 
 
-def _kept(plan: Scheduler, calls: Sequence[Call]) -> Section:
+def _kept(plan: Scheduler, call_statements: Sequence[Call]) -> Section:
     """Calls one after another, each with what the ones before it returned; the results are all returned values."""
-    own = plan.sibling([a for call in calls for a in call.arguments])
+    scheduler = plan.sibling([a for call in call_statements for a in call.arguments])
     results: list[Symbol] = []
-    for call in calls:
-        arguments = tuple(own.lower(a) for a in call.arguments)
-        if call.routine not in own.routines:
-            own.routines.append(call.routine)
-        values = [own.new_symbol() for _ in call.targets]
-        own.statements.append(Call(tuple(values), call.routine, arguments))
-        own.stands_for(dict(zip(statement_targets(call), values, strict=True)))
+    for call in call_statements:
+        arguments = tuple(scheduler.lower(a) for a in call.arguments)
+        if call.routine not in scheduler.routines:
+            scheduler.routines.append(call.routine)
+        values = [scheduler.new_symbol() for _ in call.targets]
+        scheduler.statements.append(Call(tuple(values), call.routine, arguments))
+        scheduler.stands_for(dict(zip(statement_targets(call), values, strict=True)))
         results += values
-    return Section(tuple(own.statements), tuple(results))
+    return Section(tuple(scheduler.statements), tuple(results))
 
 
-def _entry(plan: Scheduler, calls: Sequence[Call]) -> Section:
+def _entry(plan: Scheduler, call_statements: Sequence[Call]) -> Section:
     """Calls one after another, before there are constants: arguments are expressions of parameters as they stand."""
-    own = plan.sibling([])
-    known: dict[Expr, Expr] = {}
+    scheduler = plan.sibling([])
+    entered_values: dict[Expr, Expr] = {}
     statements: list[Statement] = []
-    for call in calls:
+    for call in call_statements:
         tables = [n.function for n in postorder(call.arguments) if isinstance(n, Func) and n.function is not None]
-        own.routines += [r for r in dict.fromkeys((*tables, call.routine)) if r not in own.routines]
-        values = tuple(own.new_symbol() for _ in call.targets)
-        statements.append(Call(values, call.routine, tuple(substitute(a, known) for a in call.arguments)))
-        known |= dict(zip(statement_targets(call), values, strict=True))
-    return Section(tuple(statements), tuple(known.values()))
+        scheduler.routines += [r for r in dict.fromkeys((*tables, call.routine)) if r not in scheduler.routines]
+        values = tuple(scheduler.new_symbol() for _ in call.targets)
+        statements.append(Call(values, call.routine, tuple(substitute(a, entered_values) for a in call.arguments)))
+        entered_values |= dict(zip(statement_targets(call), values, strict=True))
+    return Section(tuple(statements), tuple(entered_values.values()))
 
 
 def _own_section(plan: Scheduler, roots: Sequence[Expr]) -> Section:
     """A function over the same constants that stands for itself."""
     if not roots:
         return NOTHING
-    own = plan.sibling(roots)
-    results = tuple(own.lower(r) for r in roots)
-    return Section(tuple(own.statements), results)
+    scheduler = plan.sibling(roots)
+    results = tuple(scheduler.lower(r) for r in roots)
+    return Section(tuple(scheduler.statements), results)
 
 
-def _reduced(plan: Scheduler, parts: Parts) -> tuple[Symbol, ...]:
+def _reduced(plan: Scheduler, model: Parts) -> tuple[Symbol, ...]:
     """Symbols that a plan solves for: accelerations on the null space of the constraints, and the ratio of pivots."""
-    loops = parts.loops
+    loops = model.loops
     assert loops is not None
     M = tuple(tuple(plan.lower(x) for x in row) for row in loops.M)
     f, gamma = (tuple(plan.lower(x) for x in values) for values in (loops.f, loops.gamma))
     J = tuple(tuple(plan.lower(x) for x in row) for row in loops.J)
-    targets = tuple(plan.new_symbol() for _ in (*parts.speeds, "ratio"))
+    targets = tuple(plan.new_symbol() for _ in (*model.speeds, "ratio"))
     plan.statements.append(Reduce(targets, M, f, J, gamma, loops.scales))
     return targets
 
 
-def _solve_for_outputs(plan: Scheduler, parts: Parts, values: Sequence[Expr]) -> None:
+def _solve_for_outputs(plan: Scheduler, model: Parts, values: Sequence[Expr]) -> None:
     """Accelerations and multipliers of loops, if outputs need them, as symbols of a plan."""
-    used = {x for x in postorder(values) if isinstance(x, Symbol)}
-    lambdas = [symbol for symbol, _ in parts.multipliers]
-    if parts.loops is None or used.isdisjoint([*parts.accelerations, *lambdas]):
+    output_symbols = {x for x in postorder(values) if isinstance(x, Symbol)}
+    lambdas = [symbol for symbol, _ in model.multipliers]
+    if model.loops is None or output_symbols.isdisjoint([*model.accelerations, *lambdas]):
         return
-    plan.count_uses(parts.loops.flat_system())
-    plan.stands_for(dict(zip(parts.accelerations, _reduced(plan, parts), strict=False)))
-    if used.isdisjoint(lambdas):
+    plan.count_uses(model.loops.flat_system())
+    plan.stands_for(dict(zip(model.accelerations, _reduced(plan, model), strict=False)))
+    if output_symbols.isdisjoint(lambdas):
         return
-    matrix, right = _multiplier_system(parts.loops, parts.accelerations, [row for _, row in parts.multipliers])
-    plan.count_uses([*(x for row in matrix for x in row), *right])
+    matrix, right_side = _multiplier_system(model.loops, model.accelerations, [row for _, row in model.multipliers])
+    plan.count_uses([*(x for row in matrix for x in row), *right_side])
     targets = tuple(plan.new_symbol() for _ in lambdas)
     lowered = tuple(tuple(plan.lower(x) for x in row) for row in matrix)
-    plan.statements.append(Solve(targets, lowered, tuple(plan.lower(x) for x in right)))
+    plan.statements.append(Solve(targets, lowered, tuple(plan.lower(x) for x in right_side)))
     plan.stands_for(dict(zip(lambdas, targets, strict=True)))
 
 
 def _multiplier_system(
-    loops: Loops, accelerations: Sequence[Expr], places: Sequence[int]
+    loops: Loops, accelerations: Sequence[Expr], row_indices: Sequence[int]
 ) -> tuple[list[list[Expr]], list[Expr]]:
     """J W J' lambda = J W (M u' - f) for some rows, W squares of the scales of speeds, rounded to powers of two."""
     n = range(len(loops.f))
-    J = [loops.J[i] for i in places]
+    J = [loops.J[i] for i in row_indices]
     W = [Number(Fraction(2) ** (2 * round(math.log2(scale)))) for scale in loops.scales.columns]
     missing = [
         add(*(mul(loops.M[max(i, j)][min(i, j)], accelerations[j]) for j in n), mul(MINUS_ONE, loops.f[i])) for i in n
@@ -186,15 +186,15 @@ def _multiplier_system(
     return matrix, [add(*map(mul, row, missing)) for row in weighted]
 
 
-def _without_idle(parts: Parts) -> Parts:
+def _without_idle(model: Parts) -> Parts:
     """The parts without parameters that do not act."""
-    matrix, right = parts.solve or ((), ())
-    values = [v for _, v in parts.outputs]
-    if parts.acting and not parts.solve and not parameters_of(values) - parameters_of(parts.rates):
-        return parts
-    clean = iter(drop_idle_parameters([*parts.rates, *(x for row in matrix for x in row), *right, *values]))
-    rates = [next(clean) for _ in parts.rates]
+    matrix, right_side = model.solve or ((), ())
+    values = [v for _, v in model.outputs]
+    if model.acting and not model.solve and not parameters_of(values) - parameters_of(model.rates):
+        return model
+    clean = iter(drop_idle_parameters([*model.rates, *(x for row in matrix for x in row), *right_side, *values]))
+    rates = [next(clean) for _ in model.rates]
     matrix = [[next(clean) for _ in row] for row in matrix]
-    right = [next(clean) for _ in right]
-    outputs = [(name, next(clean)) for name, _ in parts.outputs]
-    return replace(parts, rates=rates, solve=(matrix, right) if parts.unknowns else None, outputs=outputs)
+    right_side = [next(clean) for _ in right_side]
+    outputs = [(name, next(clean)) for name, _ in model.outputs]
+    return replace(model, rates=rates, solve=(matrix, right_side) if model.unknowns else None, outputs=outputs)

@@ -38,15 +38,15 @@ class Count:
 
     def as_dict(self, per_step: Count | None = None) -> dict[str, Any]:
         """The keys of `operation_count`; work done once per step enters `classic` and `total` at a quarter."""
-        once = per_step or Count()
+        step_count = per_step or Count()
         return {
             **self._named(),
-            "total": self.total + math.ceil(once.total / 4),
-            "per_step": {**once._named(), "total": once.total},
+            "total": self.total + math.ceil(step_count.total / 4),
+            "per_step": {**step_count._named(), "total": step_count.total},
             "classic": {
-                "add": self.add + math.ceil(once.add / 4),
-                "muldiv": self.muldiv_classic + math.ceil(once.muldiv_classic / 4),
-                "calls": self.calls_classic + math.ceil(once.calls_classic / 4),
+                "add": self.add + math.ceil(step_count.add / 4),
+                "muldiv": self.muldiv_classic + math.ceil(step_count.muldiv_classic / 4),
+                "calls": self.calls_classic + math.ceil(step_count.calls_classic / 4),
             },
         }
 
@@ -62,13 +62,13 @@ def powering(n: int) -> int:
 def count(roots: Iterable[Expr]) -> Count:
     """Operations to compute all roots, constants known."""
     total = Count()
-    called: set[tuple[Any, ...]] = set()
+    call_keys: set[tuple[Any, ...]] = set()
     for node in postorder(roots, known=STILL):
-        _count_node(node, total, called)
+        _count_node(node, total, call_keys)
     return total
 
 
-def _count_node(node: Expr, total: Count, called: set[tuple[Any, ...]]) -> None:
+def _count_node(node: Expr, total: Count, call_keys: set[tuple[Any, ...]]) -> None:
     if isinstance(node, Sum):
         moving = [(core, c) for core, c in node.terms if not core.constant]
         total.add += len(moving) - (len(moving) == len(node.terms))
@@ -78,17 +78,17 @@ def _count_node(node: Expr, total: Count, called: set[tuple[Any, ...]]) -> None:
                 total.muldiv_classic += 1
     elif isinstance(node, Product):
         moving_factors = [(base, x) for base, x in node.factors if not base.constant]
-        _count_product(node, moving_factors, total, printed=False)
+        _count_product(node, moving_factors, total, as_printed=False)
     elif isinstance(node, Func):
         # all values of a user function come by one call
         key = (getattr(node.function, "external", node.function), node.args) if node.function is not None else (node,)
-        if key not in called:
-            called.add(key)
+        if key not in call_keys:
+            call_keys.add(key)
             total.function += 1
             total.calls_classic += 1
 
 
-def _count_product(node: Product, factors: Sequence[tuple[Expr, Rational]], total: Count, printed: bool) -> None:
+def _count_product(node: Product, factors: Sequence[tuple[Expr, Rational]], total: Count, as_printed: bool) -> None:
     """The product of some factors; the others, and its number, make one constant."""
     top, bottom = int(abs(node.coefficient) != 1 or len(factors) < len(node.factors)), 0
     for _, exponent in factors:
@@ -102,8 +102,10 @@ def _count_product(node: Product, factors: Sequence[tuple[Expr, Rational]], tota
     products = max(top - 1, 0) + max(bottom - 1, 0)
     total.multiply += products
     total.divide += bottom > 0
-    alone = top == 0 and bottom == 1 and (abs(factors[0][1]) != 1 if printed else not isinstance(factors[0][1], int))
-    total.muldiv_classic += products + (bottom > 0 and not alone)  # one over a root is one operation
+    is_single_root = (
+        top == 0 and bottom == 1 and (abs(factors[0][1]) != 1 if as_printed else not isinstance(factors[0][1], int))
+    )
+    total.muldiv_classic += products + (bottom > 0 and not is_single_root)  # one over a root is one operation
 
 
 def count_expression(root: Expr) -> Count:
@@ -121,7 +123,7 @@ def count_expression(root: Expr) -> Count:
             total.multiply += scaled
             total.muldiv_classic += scaled
         elif isinstance(node, Product):
-            _count_product(node, node.factors, total, printed=True)
+            _count_product(node, node.factors, total, as_printed=True)
         else:
             total.function += 1
             total.calls_classic += 1

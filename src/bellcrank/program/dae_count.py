@@ -48,8 +48,8 @@ def _by_multipliers(loops: Loops, n: int) -> tuple[Count, Count, Count]:
     """M = L D L' and S = J M^-1 J'; then a solution with forces, and one without."""
     m, rank = len(loops.v), loops.scales.rank_v
     first = [next((j for j, x in enumerate(row) if x is not ZERO), i) for i, row in enumerate(loops.M)]
-    places = [[j for j, x in enumerate(row) if x is not ZERO] for row in loops.J]
-    spans = [row[-1] + 1 - row[0] if row else 0 for row in places]
+    nonzero_columns = [[j for j, x in enumerate(row) if x is not ZERO] for row in loops.J]
+    spans = [row[-1] + 1 - row[0] if row else 0 for row in nonzero_columns]
     below = sum(i - f for i, f in enumerate(first))
     inner = sum(max(j - max(f, first[j]), 0) for i, f in enumerate(first) for j in range(f, i))
     by_mass = _sums(2 * below) + Count(0, n, 0, 0, n, 0)
@@ -57,8 +57,12 @@ def _by_multipliers(loops: Loops, n: int) -> tuple[Count, Count, Count]:
     factor = factor + _sums(sum((r + 1) * span for r, span in enumerate(spans)))
     factor = factor + Count(0, 2 * m * m, m, 2 * m, 2 * m * m + 2 * m, 0)
     for k in range(rank):
-        left = m - k - 1
-        factor = factor + _sums(left * left) + Count(0, 0, left, left + 1, left, 0)
+        remaining_rows = m - k - 1
+        factor = (
+            factor
+            + _sums(remaining_rows * remaining_rows)
+            + Count(0, 0, remaining_rows, remaining_rows + 1, remaining_rows, 0)
+        )
     pairs = rank * (rank - 1) // 2
     correct = _sums(2 * pairs + rank * n) + Count(0, m + rank, pairs + rank, 0, m + 2 * rank + pairs, 0)
     return factor, correct + by_mass + _sums(sum(spans)), correct

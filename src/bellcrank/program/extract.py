@@ -18,15 +18,15 @@ LONG, NEAR = 60, 20  # in a sum of more terms, one is compared with that many of
 # product of more factors, one is paired with that many of the next
 
 
-def disjoint(places: Iterable[Place]) -> list[Place]:
+def disjoint(pairs: Iterable[Place]) -> list[Place]:
     """Those that have no number in common with one chosen before, in order."""
-    used: set[int] = set()
-    chosen = []
-    for place in places:
-        if place[0] not in used and place[1] not in used:
-            used.update(place)
-            chosen.append(place)
-    return chosen
+    used_terms: set[int] = set()
+    selected = []
+    for pair in pairs:
+        if pair[0] not in used_terms and pair[1] not in used_terms:
+            used_terms.update(pair)
+            selected.append(pair)
+    return selected
 
 
 class Kernel:
@@ -55,11 +55,11 @@ class Kernel:
         if number < 2 and not sharing:
             return 0
         if self.doubled:
-            sizes = [len(self.places[place]) for place in self.disjoint()]
+            sizes = [len(self.places[pair]) for pair in self.disjoint()]
             number, sharing, common = len(sizes), len(sizes) - sizes.count(0), sum(sizes)
         _, m1, m2, _ = self.key
-        alone = 1 + max(len(m1) - 1, 0) + max(len(m2) - 1, 0)  # operations of the two rests and their sum
-        return common + sharing * (len(m1) + len(m2) - 1) + (number - sharing - 1) * alone
+        operations = 1 + max(len(m1) - 1, 0) + max(len(m2) - 1, 0)  # operations of the two rests and their sum
+        return common + sharing * (len(m1) + len(m2) - 1) + (number - sharing - 1) * operations
 
 
 class Pair:
@@ -118,7 +118,7 @@ class Extractor:
         self.serial += 1
         t = self.serial
         self.terms[t] = (v, sign, factors, frozenset(factors))
-        self.of_term[t] = own = {}
+        self.of_term[t] = term_candidates = {}
         self._note_kernels(t, self._partners(v, factors))
         self.members[v][t] = None
         if v in self.long:
@@ -133,13 +133,13 @@ class Extractor:
                 pairs[key] = t, t, clock
                 continue
             if pair.__class__ is not Pair:
-                before: Alone | None = pair  # type: ignore[assignment]
+                single_use: Alone | None = pair  # type: ignore[assignment]
                 pair = pairs[key] = Pair(key)
-                if before and self._joins(pair, before, ()):
-                    pair.terms[before[0]] = pair.total = 1
+                if single_use and self._joins(pair, single_use, ()):
+                    pair.terms[single_use[0]] = pair.total = 1
             pair.terms[t] = times
             pair.total += times
-            own[pair] = (clock,)
+            term_candidates[pair] = (clock,)
             if pair not in touched:
                 touched[pair] = clock, 0
         self.clock = clock
@@ -149,59 +149,59 @@ class Extractor:
         """The terms of a sum that a new one is compared with."""
         if v not in self.long:
             return self.members[v]
-        near = (t for f in factors for t in self.holding.get((v, f), ())[-NEAR:] if t in self.terms)
-        return sorted(set(near))[-NEAR:]
+        recent = (t for f in factors for t in self.holding.get((v, f), ())[-NEAR:] if t in self.terms)
+        return sorted(set(recent))[-NEAR:]
 
     def _note_kernels(self, t: int, partners: Iterable[int]) -> None:
         """Compares a new term with others of its sum."""
         terms, of_term, kernels, touched = self.terms, self.of_term, self.kernels, self.touched
         _, sign, factors, present = terms[t]
-        own, clock = of_term[t], self.clock
-        for other in partners:
-            _, sign_of_other, m1, _ = terms[other]
-            m2, place = factors, (other, t)
+        new_candidates, clock = of_term[t], self.clock
+        for partner in partners:
+            _, sign_of_other, m1, _ = terms[partner]
+            m2, pair = factors, (partner, t)
             common: Factors = ()
             if not present.isdisjoint(m1):
                 common, m1, m2 = common_factors(m1, m2)
             if m2 < m1:
-                m1, m2, place = m2, m1, (t, other)
+                m1, m2, pair = m2, m1, (t, partner)
             key = ("sum", m1, m2, sign * sign_of_other)
             clock += 1
             kernel = kernels.get(key)
             if kernel is None and not common:
-                kernels[key] = *place, clock
+                kernels[key] = *pair, clock
                 continue
             if kernel.__class__ is not Kernel:
-                before: Alone | None = kernel  # type: ignore[assignment]
+                single_use: Alone | None = kernel  # type: ignore[assignment]
                 kernel = kernels[key] = Kernel(key)
-                if before and self._joins(kernel, before, (before[:2],)):
-                    kernel.places[before[:2]] = ()
-            kernel.places[place] = common
+                if single_use and self._joins(kernel, single_use, (single_use[:2],)):
+                    kernel.places[single_use[:2]] = ()
+            kernel.places[pair] = common
             if common:
                 kernel.sharing += 1
                 kernel.common += len(common)
-            for known in (own, of_term[other]):
-                if here := known.get(kernel):
-                    kernel.doubled += len(here) == 2
-                    known[kernel] = (*here, place)
+            for term_candidates in (new_candidates, of_term[partner]):
+                if occurrences := term_candidates.get(kernel):
+                    kernel.doubled += len(occurrences) == 2
+                    term_candidates[kernel] = (*occurrences, pair)
                 else:
-                    known[kernel] = clock, place
+                    term_candidates[kernel] = clock, pair
             if kernel not in touched:
                 touched[kernel] = clock, 0
         self.clock = clock
 
-    def _joins(self, candidate: Candidate, alone: Alone, places: tuple[Place, ...]) -> bool:
+    def _joins(self, candidate: Candidate, single_use: Alone, pairs: tuple[Place, ...]) -> bool:
         """Notes in the terms of a place that it is one of a candidate; false, if one of them is no more."""
-        t1, t2, stamp = alone
-        gone = [(self.removed.get(t, 0), stamp) for t in (t1, t2) if t not in self.terms]
+        t1, t2, stamp = single_use
+        removed_terms = [(self.removed.get(t, 0), stamp) for t in (t1, t2) if t not in self.terms]
         for t in dict.fromkeys((t1, t2)):
             if t in self.terms:
-                self.of_term[t][candidate] = (stamp, *(() if gone else places))
+                self.of_term[t][candidate] = (stamp, *(() if removed_terms else pairs))
                 self.mixed.add(t)
-        earlier = [x for x in ((stamp, 0), *gone) if x[0] > self.since]
+        earlier = [x for x in ((stamp, 0), *removed_terms) if x[0] > self.since]
         if earlier:
             self.touched[candidate], self.in_order = min(earlier), False
-        return not gone
+        return not removed_terms
 
     def _remove(self, t: int) -> None:
         v = self.terms.pop(t)[0]
@@ -211,19 +211,21 @@ class Extractor:
         items: Iterable[tuple[Candidate, tuple[Any, ...]]] = self.of_term.pop(t).items()
         if t in self.mixed:
             items = sorted(items, key=lambda item: item[1][0])
-        for candidate, (stamp, *places) in items:
+        for candidate, (stamp, *pairs) in items:
             if candidate.__class__ is Pair:
                 candidate.total -= candidate.terms.pop(t)
             else:
                 assert isinstance(candidate, Kernel)
-                candidate.doubled -= len(places) > 1
-                for place in places:
-                    if common := candidate.places.pop(place):
+                candidate.doubled -= len(pairs) > 1
+                for pair in pairs:
+                    if common := candidate.places.pop(pair):
                         candidate.sharing -= 1
                         candidate.common -= len(common)
-                    other = self.of_term[place[0] if place[1] == t else place[1]]
-                    left = other[candidate] = tuple(p for p in other[candidate] if p is not place)
-                    candidate.doubled -= len(left) == 2
+                    partner_candidates = self.of_term[pair[0] if pair[1] == t else pair[1]]
+                    pairs_left = partner_candidates[candidate] = tuple(
+                        p for p in partner_candidates[candidate] if p is not pair
+                    )
+                    candidate.doubled -= len(pairs_left) == 2
             if candidate not in touched:
                 touched[candidate] = clock, stamp
 
@@ -256,31 +258,31 @@ class Extractor:
             else:
                 self._take_sum(candidate)
             self._requeue()
-        self.net.sums = {v: [self.terms[t][1:3] for t in listed] for v, listed in self.members.items()}
+        self.net.sums = {v: [self.terms[t][1:3] for t in candidates] for v, candidates in self.members.items()}
 
     def _take_product(self, pair: Pair) -> None:
         _, a, b = pair.key
-        where = list(pair.terms.items())
+        occurrences = list(pair.terms.items())
         new = self.net.new()
         self.members[new] = {}
         self._insert(new, 1, (a, b) if a <= b else (b, a))
-        for t, times in where:
+        for t, times in occurrences:
             v, sign, factors, _ = self.terms[t]
-            rest = list(factors)
+            remaining_factors = list(factors)
             for _ in range(times):
-                rest.remove(a)
-                rest.remove(b)
+                remaining_factors.remove(a)
+                remaining_factors.remove(b)
             self._remove(t)
-            self._insert(v, sign, tuple(sorted([*rest, *([new] * times)])))
+            self._insert(v, sign, tuple(sorted([*remaining_factors, *([new] * times)])))
 
     def _take_sum(self, kernel: Kernel) -> None:
         _, m1, m2, relative = kernel.key
-        places = [(t1, t2, kernel.places[t1, t2]) for t1, t2 in kernel.disjoint()]
+        occurrences = [(t1, t2, kernel.places[t1, t2]) for t1, t2 in kernel.disjoint()]
         new = self.net.new()
         self.members[new] = {}
         self._insert(new, 1, m1)
         self._insert(new, relative, m2)
-        for t1, t2, common in places:
+        for t1, t2, common in occurrences:
             v, sign = self.terms[t1][:2]
             self._remove(t1)
             self._remove(t2)
@@ -313,16 +315,16 @@ def factor_pairs(factors: Factors) -> list[tuple[int, int, int]]:
     if len(factors) < 2:
         return []
     if len(set(factors)) == len(factors):
-        reach = NEAR if len(factors) > LONG else len(factors)
-        return [(a, b, 1) for i, a in enumerate(factors) for b in factors[i + 1 : i + 1 + reach]]
-    counted = Counter(factors)
-    listed = sorted(counted)
+        window = NEAR if len(factors) > LONG else len(factors)
+        return [(a, b, 1) for i, a in enumerate(factors) for b in factors[i + 1 : i + 1 + window]]
+    multiplicity = Counter(factors)
+    distinct = sorted(multiplicity)
     result = []
-    for i, a in enumerate(listed):
-        if counted[a] > 1:
-            result.append((a, a, counted[a] // 2))
-        for b in listed[i + 1 :]:
-            result.append((a, b, min(counted[a], counted[b])))
+    for i, a in enumerate(distinct):
+        if multiplicity[a] > 1:
+            result.append((a, a, multiplicity[a] // 2))
+        for b in distinct[i + 1 :]:
+            result.append((a, b, min(multiplicity[a], multiplicity[b])))
     return result
 
 

@@ -32,8 +32,8 @@ def drop_idle_parameters(roots: Sequence[Expr]) -> list[Expr]:
 def idle_parameters(roots: Sequence[Expr]) -> list[Symbol]:
     """Parameters below the roots that none of them depends on."""
     slope = _slopes(roots)
-    found = [n for n in slope if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0]
-    return sorted(found, key=lambda s: s.sort)
+    idle = [n for n in slope if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0]
+    return sorted(idle, key=lambda s: s.sort)
 
 
 def parameters_of(roots: Iterable[Expr]) -> set[Symbol]:
@@ -68,18 +68,18 @@ def _pass_back(node: Expr, s: int, slope: dict[Expr, int]) -> None:
         slope[node.definition] += s
     elif isinstance(node, Product):
         powers = [b.fingerprint if x == 1 else power_residue(b.fingerprint, x) for b, x in node.factors]
-        after = [1]  # products of the powers behind each factor
+        suffix_products = [1]  # products of the powers behind each factor
         for value in reversed(powers[1:]):
-            after.append(after[-1] * value % PRIME)
-        before = s * residue(node.coefficient) % PRIME
+            suffix_products.append(suffix_products[-1] * value % PRIME)
+        prefix_product = s * residue(node.coefficient) % PRIME
         for i, (base, exponent) in enumerate(node.factors):
-            share = before * after[-1 - i] % PRIME
-            before = before * powers[i] % PRIME
+            partial = prefix_product * suffix_products[-1 - i] % PRIME
+            prefix_product = prefix_product * powers[i] % PRIME
             if exponent != 1 and base.fingerprint == 0:
-                share = 0  # a square of what is always zero does not act
+                partial = 0  # a square of what is always zero does not act
             elif exponent != 1:
-                share = share * residue(exponent) * powers[i] % PRIME * pow(base.fingerprint, -1, PRIME) % PRIME
-            slope[base] += share
+                partial = partial * residue(exponent) * powers[i] % PRIME * pow(base.fingerprint, -1, PRIME) % PRIME
+            slope[base] += partial
     elif isinstance(node, Func):
         for i, a in enumerate(node.args):
             slope[a] += s * _partial(node, i) % PRIME

@@ -76,27 +76,34 @@ def operations(f: Implicit) -> Count:
     """One Newton iteration with its factorisation, and the two linear solutions after it; not the starting values."""
     n, sides = len(f.residual), 1 + len(f.inputs) + f.pairs
     rows = count([*f.residual, *(x for row in f.slopes for x in row)])
-    rest = count([x for group in (*f.by_input, *f.bias) for x in group])
+    linear_terms = count([x for group in (*f.by_input, *f.bias) for x in group])
     factor = sum(k + k * k for k in range(n))
     solve = sides * n * n
     products = factor + solve
     linear = Count(
         add=sum(k * k for k in range(n)) + sides * n * (n - 1), multiply=products, divide=n, muldiv_classic=products + n
     )
-    turns = sum(u.kind == "turn" for u in f.updates)
-    change = Count(turns * 17 + len(f.updates) - turns, turns * 30, turns, turns * 4, turns * 33, turns * 2)
-    return rows + rest + linear + change
+    rotation_count = sum(u.kind == "turn" for u in f.updates)
+    update_count = Count(
+        rotation_count * 17 + len(f.updates) - rotation_count,
+        rotation_count * 30,
+        rotation_count,
+        rotation_count * 4,
+        rotation_count * 33,
+        rotation_count * 2,
+    )
+    return rows + linear_terms + linear + update_count
 
 
 class ImplicitFormulas:
     """A function given by equations, which are found when a program uses them."""
 
-    def __init__(self, make: Callable[[], Implicit]) -> None:
-        self._make = make
+    def __init__(self, builder: Callable[[], Implicit]) -> None:
+        self._make = builder
 
     @cached_property
     def function(self) -> Implicit:
         return self._make()
 
-    def operations(self, wanted: Sequence[int]) -> Count:
+    def operations(self, value_indices: Sequence[int]) -> Count:
         return operations(self.function)

@@ -11,5 +11,5 @@ def inertia_functions(program: Program) -> dict[str, Section]:
     if program.loops is None:
         return {}
     first, system = len(program.coordinates), program.system
-    places = [first + i * (i + 3) // 2 for i in range(len(program.speeds))]  # of the diagonal in the lower triangle
-    return {"inertias": needed(Section((), tuple(system.results[i] for i in places)), system.statements)}
+    diagonal = [first + i * (i + 3) // 2 for i in range(len(program.speeds))]  # of the diagonal in the lower triangle
+    return {"inertias": needed(Section((), tuple(system.results[i] for i in diagonal)), system.statements)}

@@ -17,13 +17,13 @@ from bellcrank.program.statements import Assign, Call, Reduce, Section
 
 def constants(program: Program, parameters: Sequence[float]) -> dict[Expr, float]:
     """Values of parameters and of the constants made from them."""
-    known: dict[Expr, float] = dict(zip(program.parameters, map(float, parameters), strict=True))
-    return _run(program.constants, known, {})
+    values: dict[Expr, float] = dict(zip(program.parameters, map(float, parameters), strict=True))
+    return _run(program.constants, values, {})
 
 
 def derivatives(
     program: Program,
-    known: Mapping[Expr, float],
+    constant_values: Mapping[Expr, float],
     t: float,
     q: Sequence[float],
     u: Sequence[float],
@@ -31,7 +31,7 @@ def derivatives(
     user: Mapping[str, Callable[..., Any]] | None = None,
 ) -> tuple[list[float], dict[Expr, float]]:
     """Rates of all states, and every value met on the way."""
-    values: dict[Expr, float] = dict(known)
+    values: dict[Expr, float] = dict(constant_values)
     values[Symbol("t", "time")] = t
     values.update(zip(program.coordinates, map(float, q), strict=True))
     values.update(zip(program.speeds, map(float, u), strict=True))
@@ -63,9 +63,11 @@ def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callabl
                     values[target] = float(value)
         elif isinstance(s, Reduce):
             numbers = [[evaluate_on(row, values, user) for row in rows] for rows in (s.mass, s.rows)]
-            right = evaluate_on(s.force, values, user), evaluate_on(s.right, values, user)
+            right_sides = evaluate_on(s.force, values, user), evaluate_on(s.right, values, user)
             k = s.scales
-            rates = constrained_rates(numbers[0], right[0], numbers[1], right[1], k.rank_v, k.rows, k.columns, k.usual)
+            rates = constrained_rates(
+                numbers[0], right_sides[0], numbers[1], right_sides[1], k.rank_v, k.rows, k.columns, k.usual
+            )
             values.update(zip(s.targets, rates, strict=True))
         else:
             matrix = np.array([evaluate_on(row, values, user) for row in s.matrix])

@@ -45,23 +45,23 @@ class Lookup:
         spans = zip(self.lows, self.highs, self.steps, strict=True)
         return tuple(round((high - low) / step) for low, high, step in spans)
 
-    def cut(self, wanted: Sequence[int]) -> tuple[list[int], list[Expr]]:
+    def cut(self, value_indices: Sequence[int]) -> tuple[list[int], list[Expr]]:
         """The numbers of a cell that some of the values need, and these values."""
-        values = [self.values[i] for i in wanted]
-        used = {s for v in values for s in symbols(v)}
-        return [i for i, s in enumerate(self.numbers) if s in used], values
+        values = [self.values[i] for i in value_indices]
+        used_symbols = {s for v in values for s in symbols(v)}
+        return [i for i, s in enumerate(self.numbers) if s in used_symbols], values
 
-    def operations(self, wanted: Sequence[int]) -> Count:
+    def operations(self, value_indices: Sequence[int]) -> Count:
         """Operations of one look-up: the place in the cell, and the values wanted."""
         n = len(self.lows)
-        return count([self.values[i] for i in wanted]) + Count(add=2 * n, multiply=2 * n, muldiv_classic=2 * n)
+        return count([self.values[i] for i in value_indices]) + Count(add=2 * n, multiply=2 * n, muldiv_classic=2 * n)
 
 
 class LookupFormulas:
     """A look-up whose formulas are made when a program uses them."""
 
-    def __init__(self, make: Callable[[], Lookup]) -> None:
-        self._make = make
+    def __init__(self, builder: Callable[[], Lookup]) -> None:
+        self._make = builder
 
     @cached_property
     def function(self) -> Lookup:
@@ -69,11 +69,11 @@ class LookupFormulas:
 
     def number(self, value: int) -> Number | None:
         """A value that is the same wherever it is looked up."""
-        found = self.function.values[value]
-        return found if isinstance(found, Number) else None
+        expression = self.function.values[value]
+        return expression if isinstance(expression, Number) else None
 
-    def operations(self, wanted: Sequence[int]) -> Count:
-        return self.function.operations(wanted)
+    def operations(self, value_indices: Sequence[int]) -> Count:
+        return self.function.operations(value_indices)
 
 
 def wanted_values(program: Program, routine: Routine) -> list[int]:
@@ -84,11 +84,11 @@ def wanted_values(program: Program, routine: Routine) -> list[int]:
 def routine_operations(program: Program) -> dict[str, dict[str, int]]:
     """Operations of one call of every routine that is written for a program, by its name: a look-up, or one Newton
     iteration of a linkage; `values` are computed. The call itself counts as one function of the program."""
-    found = {}
+    summaries = {}
     for routine in program.routines:
         if routine.formulas is not None:
-            wanted = wanted_values(program, routine)
-            named = routine.formulas.operations(wanted).as_dict()
+            value_indices = wanted_values(program, routine)
+            operation_counts = routine.formulas.operations(value_indices).as_dict()
             kinds = ("add", "multiply", "divide", "function", "total")
-            found[routine.name] = {**{k: named[k] for k in kinds}, "values": len(wanted)}
-    return found
+            summaries[routine.name] = {**{k: operation_counts[k] for k in kinds}, "values": len(value_indices)}
+    return summaries

@@ -53,12 +53,12 @@ class Network:
         return self._next
 
     def copy(self) -> Network:
-        other = Network()
-        other.sums = {k: list(v) for k, v in self.sums.items()}
-        other.atoms, other.results, other._next = dict(self.atoms), list(self.results), self._next
-        other._by_expr, other._constants = dict(self._by_expr), dict(self._constants)
-        other._powers, other.constant = dict(self._powers), set(self.constant)
-        return other
+        duplicate = Network()
+        duplicate.sums = {k: list(v) for k, v in self.sums.items()}
+        duplicate.atoms, duplicate.results, duplicate._next = dict(self.atoms), list(self.results), self._next
+        duplicate._by_expr, duplicate._constants = dict(self._by_expr), dict(self._constants)
+        duplicate._powers, duplicate.constant = dict(self._powers), set(self.constant)
+        return duplicate
 
     # ---- atoms
 
@@ -81,15 +81,15 @@ class Network:
         c, _ = split(e)
         sign = -1 if c < 0 else 1
         e = e if sign > 0 else -e
-        known = self._constants.get(e.fingerprint)
-        if known is None:
+        constant = self._constants.get(e.fingerprint)
+        if constant is None:
             opposite = self._constants.get((-e).fingerprint)
             if opposite is not None:
                 return -sign, (opposite,)
-            known = self._constants[e.fingerprint] = self.new()
-            self.atoms[known] = Atom("constant", e)
-            self.constant.add(known)
-        return sign, (known,)
+            constant = self._constants[e.fingerprint] = self.new()
+            self.atoms[constant] = Atom("constant", e)
+            self.constant.add(constant)
+        return sign, (constant,)
 
     def power(self, base: int, exponent: Rational) -> int:
         key = (base, exponent)
@@ -123,9 +123,9 @@ class Network:
             return a[0] * b[0], b[1]
         factors = a[1] + b[1]
         sign = a[0] * b[0]
-        still = [f for f in factors if f in self.constant]
-        if len(still) > 1:
-            merged = mul(*(self.atoms[f].value for f in still))  # type: ignore[arg-type]
+        constants = [f for f in factors if f in self.constant]
+        if len(constants) > 1:
+            merged = mul(*(self.atoms[f].value for f in constants))  # type: ignore[arg-type]
             s, k = self.constant_factor(merged)
             sign *= s
             factors = tuple(f for f in factors if f not in self.constant) + k
@@ -143,7 +143,7 @@ def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: in
     """
     net = Network()
     order = list(postorder(roots, known=STILL))
-    uses = _uses(order, roots)
+    occurrences = _uses(order, roots)
     terms = _Terms(net)
     for node in order:
         if isinstance(node, Held):
@@ -159,11 +159,13 @@ def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: in
             if any(not terms[b] for b, _ in node.factors):
                 terms[node] = []  # a factor that cancelled
             else:
-                terms[node] = _spread(net, node, terms, uses, spread, inline_linear) or [_product(net, node, terms)]
+                terms[node] = _spread(net, node, terms, occurrences, spread, inline_linear) or [
+                    _product(net, node, terms)
+                ]
         else:
             assert isinstance(node, Sum)
             gathered = _sum(net, node, terms)
-            shared = uses.get(node, 0) > 1
+            shared = occurrences.get(node, 0) > 1
             if shared and inline_linear and _is_linear(net, gathered):
                 shared, net.written_out = False, True
             terms[node] = [(1, (_sum_variable(net, gathered),))] if shared and len(gathered) > 1 else gathered
@@ -173,22 +175,31 @@ def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: in
 
 
 def _spread(
-    net: Network, node: Product, terms: dict[Expr, list[Term]], uses: dict[Expr, int], spread: int, inline_linear: bool
+    net: Network,
+    node: Product,
+    terms: dict[Expr, list[Term]],
+    occurrences: dict[Expr, int],
+    spread: int,
+    inline_linear: bool,
 ) -> list[Term] | None:
     """A product with one sum that is used here only, multiplied out."""
-    inside = [b for b, x in node.factors if x == 1 and not b.constant and len(terms[b]) > 1]
-    others = [b for b, _ in node.factors if b not in inside]
-    if len(inside) != 1:
+    inner_sums = [b for b, x in node.factors if x == 1 and not b.constant and len(terms[b]) > 1]
+    other_factors = [b for b, _ in node.factors if b not in inner_sums]
+    if len(inner_sums) != 1:
         return None
-    linear = inline_linear and all(b.constant for b in others) and _is_linear(net, terms[inside[0]])
+    linear = inline_linear and all(b.constant for b in other_factors) and _is_linear(net, terms[inner_sums[0]])
     if not linear:
-        if uses.get(bare(inside[0]), 0) > 1 or uses.get(node, 0) > 1:
+        if occurrences.get(bare(inner_sums[0]), 0) > 1 or occurrences.get(node, 0) > 1:
             return None
-        if spread < 2 and not all(b.constant for b in others):
+        if spread < 2 and not all(b.constant for b in other_factors):
             return None
-    rest = Product(node.coefficient, tuple((b, x) for b, x in node.factors if b is not inside[0])) if others else None
-    scale = _product(net, rest, terms) if rest is not None else net.number_factor(node.coefficient)
-    return [net.times(scale, t) for t in terms[inside[0]]]
+    outer_product = (
+        Product(node.coefficient, tuple((b, x) for b, x in node.factors if b is not inner_sums[0]))
+        if other_factors
+        else None
+    )
+    scale = _product(net, outer_product, terms) if outer_product is not None else net.number_factor(node.coefficient)
+    return [net.times(scale, t) for t in terms[inner_sums[0]]]
 
 
 def _is_linear(net: Network, terms: list[Term]) -> bool:
@@ -251,23 +262,23 @@ def _factor(net: Network, node: Expr, terms: list[Term]) -> Term:
 
 def _product(net: Network, node: Product, terms: dict[Expr, list[Term]]) -> Term:
     result = net.number_factor(node.coefficient)
-    still: list[Expr] = []
+    constant_factors: list[Expr] = []
     for base, exponent in node.factors:
         if base.constant:
-            still.append(power(base, Number(exponent)))
+            constant_factors.append(power(base, Number(exponent)))
             continue
-        own = _factor(net, base, terms[base])
+        factor = _factor(net, base, terms[base])
         if isinstance(exponent, int) and 0 < exponent <= HIGHEST_SPLIT:
             for _ in range(exponent):
-                result = net.times(result, own)
+                result = net.times(result, factor)
         else:
-            if len(own[1]) == 1 and own[0] == 1:
-                v = own[1][0]
+            if len(factor[1]) == 1 and factor[0] == 1:
+                v = factor[1][0]
             else:
                 v = _variable(net, base, terms[base])
             result = net.times(result, (1, (net.power(v, exponent),)))
-    if still:
-        result = net.times(result, net.constant_factor(mul(*still)))
+    if constant_factors:
+        result = net.times(result, net.constant_factor(mul(*constant_factors)))
     return result
 
 
@@ -278,87 +289,87 @@ def _sum(net: Network, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
     for core, c in node.terms:
         scale = net.number_factor(c)
         for term in terms[core]:
-            found = net.times(scale, term)
-            moving = tuple([f for f in found[1] if f not in net.constant])
+            scaled_term = net.times(scale, term)
+            moving = tuple([f for f in scaled_term[1] if f not in net.constant])
             if moving not in first:
-                first[moving] = found
+                first[moving] = scaled_term
             else:
-                before = merged[moving] if moving in merged else net.constant_of(first[moving])
-                merged[moving] = before + net.constant_of(found)
+                previous = merged[moving] if moving in merged else net.constant_of(first[moving])
+                merged[moving] = previous + net.constant_of(scaled_term)
     result: list[Term] = []
-    for moving, found in first.items():
+    for moving, scaled_term in first.items():
         if moving in merged:
             k = merged[moving]
             if k.fingerprint == 0:
                 continue
-            sign, still = net.constant_factor(k)
-            found = sign, tuple(sorted(moving + still))
-        elif len(moving) < len(found[1]) and net.constant_of(found).fingerprint == 0:
+            sign, constant_part = net.constant_factor(k)
+            scaled_term = sign, tuple(sorted(moving + constant_part))
+        elif len(moving) < len(scaled_term[1]) and net.constant_of(scaled_term).fingerprint == 0:
             continue
-        result.append(found)
+        result.append(scaled_term)
     return result
 
 
 def rebuild(net: Network) -> list[Expr]:
     """Expressions of the results, sums held."""
-    done: dict[int, Expr] = {}
+    expressions: dict[int, Expr] = {}
     for v in net.order():
         if v in net.atoms:
-            done[v] = _atom_expression(net.atoms[v], done)
+            expressions[v] = _atom_expression(net.atoms[v], expressions)
         else:
-            done[v] = hold(_sum_expression(net, net.sums[v], done))
-    return [done[r] for r in net.results]
+            expressions[v] = hold(_sum_expression(net, net.sums[v], expressions))
+    return [expressions[r] for r in net.results]
 
 
-def _atom_expression(atom: Atom, done: dict[int, Expr]) -> Expr:
+def _atom_expression(atom: Atom, expressions: dict[int, Expr]) -> Expr:
     if atom.kind == "power":
-        return Product(1, ((done[atom.args[0]], atom.exponent),))
+        return Product(1, ((expressions[atom.args[0]], atom.exponent),))
     if atom.kind == "function":
         assert isinstance(atom.value, Func)
-        return Func(atom.value.name, tuple(done[a] for a in atom.args), atom.value.function)
+        return Func(atom.value.name, tuple(expressions[a] for a in atom.args), atom.value.function)
     assert atom.value is not None
     return atom.value
 
 
-def _powers(net: Network, factors: Factors, done: dict[int, Expr]) -> dict[Expr, Rational]:
+def _powers(net: Network, factors: Factors, expressions: dict[int, Expr]) -> dict[Expr, Rational]:
     """The factors of a term by base. Roots that meet stay roots, unless what is under them is never negative."""
     powers: dict[Expr, Rational] = {}
     roots: dict[Expr, list[int]] = {}
     exponent: Rational
     for f in factors:
-        base, exponent = done[f], 1
+        base, exponent = expressions[f], 1
         if f in net.atoms and net.atoms[f].kind == "power":
-            base, exponent = done[net.atoms[f].args[0]], net.atoms[f].exponent
+            base, exponent = expressions[net.atoms[f].args[0]], net.atoms[f].exponent
             if exponent.__class__ is Fraction and not base.sign:
                 roots.setdefault(base, []).append(f)
         powers[base] = normal(powers.get(base, 0) + exponent)
-    for base, met in roots.items():
+    for base, root_atoms in roots.items():
         if powers[base].__class__ is int and powers[base]:
-            powers[base] -= sum(net.atoms[f].exponent for f in met)
-            for f in met:
-                root = hold(done[f])
+            powers[base] -= sum(net.atoms[f].exponent for f in root_atoms)
+            for f in root_atoms:
+                root = hold(expressions[f])
                 powers[root] = powers.get(root, 0) + 1
     return powers
 
 
-def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> Expr:
-    pieces: list[tuple[Expr, Rational]] = []
+def _sum_expression(net: Network, terms: list[Term], expressions: dict[int, Expr]) -> Expr:
+    terms_built: list[tuple[Expr, Rational]] = []
     for sign, factors in terms:
-        if len(factors) == 1 and (only := done[factors[0]]).__class__ is not Number:
-            pieces.append((only, sign))
+        if len(factors) == 1 and (expression := expressions[factors[0]]).__class__ is not Number:
+            terms_built.append((expression, sign))
             continue
-        pairs = [(b, x) for b, x in _powers(net, factors, done).items() if x != 0]
+        pairs = [(b, x) for b, x in _powers(net, factors, expressions).items() if x != 0]
         numbers = [b for b, x in pairs if isinstance(b, Number) and x == 1]
         coefficient: Rational = numbers[0].value if numbers else 1
         pairs = sorted(((b, x) for b, x in pairs if not (numbers and b is numbers[0])), key=lambda item: item[0].sort)
         if not pairs:
-            pieces.append((ONE, sign * coefficient))
+            terms_built.append((ONE, sign * coefficient))
         elif len(pairs) == 1 and pairs[0][1] == 1:
-            pieces.append((pairs[0][0], sign * coefficient))
+            terms_built.append((pairs[0][0], sign * coefficient))
         else:
-            pieces.append((Product(1, tuple(pairs)), sign * coefficient))
-    if len(pieces) == 1:
-        core, c = pieces[0]
+            terms_built.append((Product(1, tuple(pairs)), sign * coefficient))
+    if len(terms_built) == 1:
+        core, c = terms_built[0]
         if c == 1:
             return core
         if core is ONE:
@@ -366,4 +377,4 @@ def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> E
         if isinstance(core, Product):  # a constant may bring a number of its own
             return Product(normal(c * core.coefficient), core.factors)
         return Product(c, ((core, 1),))
-    return Sum(tuple(sorted(pieces, key=lambda item: item[0].sort)))
+    return Sum(tuple(sorted(terms_built, key=lambda item: item[0].sort)))

@@ -23,8 +23,8 @@ def first_extraction(roots: Sequence[Expr], thorough: bool = False) -> Network:
     return min((_searched(n, TRIAL) for n in (first, net)), key=network_cost) if thorough else first
 
 
-def _searched(net: Network, moves: int) -> Network:
-    return anneal(net, min(moves, PER_OPERATION * network_cost(net)), HEAT)
+def _searched(net: Network, move_count: int) -> Network:
+    return anneal(net, min(move_count, PER_OPERATION * network_cost(net)), HEAT)
 
 
 def optimise(roots: Sequence[Expr], first: Network | None = None, thorough: bool = False) -> list[Expr]:
@@ -37,25 +37,25 @@ def optimised(
 ) -> tuple[list[Expr], int]:
     """The same for results whose operations are known, with the operations that are left."""
     best = first or first_extraction(roots)
-    least = network_cost(best)
-    variants = ((False, 2), (True, 1)) if least < LARGE else ()
+    lowest_cost = network_cost(best)
+    variants = ((False, 2), (True, 1)) if lowest_cost < LARGE else ()
     for linear, spread in variants:
         net = build_network(roots, linear, spread)
         if linear and not net.written_out:
             continue
-        found = extract(net)
-        cost = network_cost(found)
-        if cost < least:
-            best, least = found, cost
+        extracted = extract(net)
+        cost = network_cost(extracted)
+        if cost < lowest_cost:
+            best, lowest_cost = extracted, cost
     if thorough:
         best = _searched(best, MOVES)
-        least = network_cost(best)
+        lowest_cost = network_cost(best)
     result = rebuild(best)
     for _ in range(ROUNDS):  # what was taken out may open the way for more
-        again = extract(build_network(result))
-        cost = network_cost(again)
-        if cost >= least:
+        candidate = extract(build_network(result))
+        cost = network_cost(candidate)
+        if cost >= lowest_cost:
             break
-        result, least = rebuild(again), cost
+        result, lowest_cost = rebuild(candidate), cost
     total = count(result).total
     return (result, total) if total < operations else (list(roots), operations)

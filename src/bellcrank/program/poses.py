@@ -22,23 +22,25 @@ from bellcrank.program.statements import NOTHING, Section
 def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], marks: Sequence[Expr] = ()) -> Program:
     """The program with poses, as many numbers as POSE for each name, and with marks, which parameters determine."""
     assert len(poses) == len(POSE) * len(names)
-    used = [s for s in symbols(*poses, *marks) if isinstance(s, Symbol)]
-    given, known = program.given_parameters, {*program.parameters, *program.inputs}
-    more = [s for s in used if s.kind == "parameter" and s not in known]
+    pose_symbols = [s for s in symbols(*poses, *marks) if isinstance(s, Symbol)]
+    given_parameters, known_symbols = program.given_parameters, {*program.parameters, *program.inputs}
+    extra_parameters = [s for s in pose_symbols if s.kind == "parameter" and s not in known_symbols]
     # an input that moves nothing but what has no mass and no force is not recorded: it stands at zero
-    lost: dict[Expr, Expr] = {s: ZERO for s in used if s.kind in ("variable", "rate", "kept") and s not in known}
+    lost: dict[Expr, Expr] = {
+        s: ZERO for s in pose_symbols if s.kind in ("variable", "rate", "kept") and s not in known_symbols
+    }
     routines = list(program.routines)
     sections = []
     for results in (poses, marks):
         with small_threshold(EVERYTHING):
             roots = [substitute(e, lost) for e in results] if lost else list(results)
             plan = Inside(roots)
-            found = tuple(plan.lower(e) for e in roots)
+            results_lowered = tuple(plan.lower(e) for e in roots)
         routines += [r for r in plan.routines if r not in routines]
-        sections.append(Section(tuple(plan.statements), found))
+        sections.append(Section(tuple(plan.statements), results_lowered))
     return replace(
         program,
-        parameters=(*given, *more, *program.parameters[len(given) :]),
+        parameters=(*given_parameters, *extra_parameters, *program.parameters[len(given_parameters) :]),
         routines=tuple(routines),
         poses=sections[0],
         posed=tuple(names),
@@ -48,15 +50,17 @@ def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], ma
 
 def poses_alone(program: Program) -> Program:
     """The same without equations of motion: nothing but poses is worth compiling, and nothing else moves."""
-    still = Section((), (ZERO,) * (len(program.coordinates) + len(program.speeds)))
-    own: dict[str, Any] = {
+    zero_rates = Section((), (ZERO,) * (len(program.coordinates) + len(program.speeds)))
+    replacements: dict[str, Any] = {
         "constants": NOTHING,
-        "derivatives": still,
+        "derivatives": zero_rates,
         "outputs": NOTHING,
         "output_names": (),
         "loops": None,
     }
-    gone = [k for k in KINDS if k not in (*own, "poses", "marks", "entry", "start", "update")]
-    own |= dict.fromkeys(gone, NOTHING) | dict.fromkeys(("echo_names", "slope_places", "sloped"), ())
-    bare = replace(program, **own)
-    return replace(bare, routines=tuple(r for r, calls in bare.calls.items() if calls))
+    dropped_sections = [k for k in KINDS if k not in (*replacements, "poses", "marks", "entry", "start", "update")]
+    replacements |= dict.fromkeys(dropped_sections, NOTHING) | dict.fromkeys(
+        ("echo_names", "slope_places", "sloped"), ()
+    )
+    bare = replace(program, **replacements)
+    return replace(bare, routines=tuple(r for r, call_list in bare.calls.items() if call_list))

@@ -109,13 +109,13 @@ class Program:
         """What the results of each function are."""
         q, u = self.coordinates, self.speeds
         q_rates, rates = ([f"{s.name}'" for s in group] for group in (q, (*q, *u)))
-        kept, first = [s.name for s in self.inputs if s.kind == "kept"], len(self.start.results)
-        listed: dict[str, Iterable[str]] = {
+        sampled_names, first = [s.name for s in self.inputs if s.kind == "kept"], len(self.start.results)
+        labels: dict[str, Iterable[str]] = {
             "constants": [s.name for s in self.constant_symbols],
             "derivatives": rates,
             "outputs": self.output_names,
-            "start": kept[:first],
-            "update": kept[first:],
+            "start": sampled_names[:first],
+            "update": sampled_names[first:],
             "entry": [s.name for s in self.parameters[len(self.given_parameters) :]],
             "echo": self.echo_names,
             "slopes": [f"{rates[i]} by {(*q, *u)[j].name}" for i, j in self.slope_places],
@@ -123,16 +123,16 @@ class Program:
             "marks": [f"number {i} of the picture" for i in range(1, len(self.marks.results) + 1)],
         }
         if self.loops is not None:
-            listed["closure"] = self.loops.closure_labels(q, u)
-            listed["sides"] = self.loops.side_labels(q)
-            listed["system"] = [*q_rates, *self.loops.system_labels(u)]
-            listed["coordinate_rates"] = q_rates
+            labels["closure"] = self.loops.closure_labels(q, u)
+            labels["sides"] = self.loops.side_labels(q)
+            labels["system"] = [*q_rates, *self.loops.system_labels(u)]
+            labels["coordinate_rates"] = q_rates
             if self.loops.correction is not None:
-                places = self.loops.correction
-                listed["correct_q"] = [f"to be taken from {q[i].name}" for i in places.q]
-                words = ("to be taken from", "pivot of")
-                listed["correct_u"] = [f"{what} {u[i].name}" for what in words for i in places.u]
-        return {name: tuple(x) for name, x in listed.items()}
+                correction = self.loops.correction
+                labels["correct_q"] = [f"to be taken from {q[i].name}" for i in correction.q]
+                prefixes = ("to be taken from", "pivot of")
+                labels["correct_u"] = [f"{prefix} {u[i].name}" for prefix in prefixes for i in correction.u]
+        return {name: tuple(x) for name, x in labels.items()}
 
     @property
     def given_inputs(self) -> tuple[Symbol, ...]:
@@ -142,18 +142,18 @@ class Program:
     @cached_property
     def calls(self) -> Mapping[Routine, list[tuple[Function, Call]]]:
         """The calls of every routine, each with the function in which it stands."""
-        found: dict[Routine, list[tuple[Function, Call]]] = {r: [] for r in self.routines}
+        calls_by_routine: dict[Routine, list[tuple[Function, Call]]] = {r: [] for r in self.routines}
         for f in self.functions.values():
             for s in f.section.statements:
                 if isinstance(s, Call):
-                    found.setdefault(s.routine, []).append((f, s))
-        return found
+                    calls_by_routine.setdefault(s.routine, []).append((f, s))
+        return calls_by_routine
 
     @cached_property
     def rate_states(self) -> tuple[int, ...]:
         """Places of the states that their rates depend on."""
-        met = set(leaves(section_expressions(self.derivatives)))
-        return tuple(i for i, s in enumerate((*self.coordinates, *self.speeds)) if s in met)
+        rate_symbols = set(leaves(section_expressions(self.derivatives)))
+        return tuple(i for i, s in enumerate((*self.coordinates, *self.speeds)) if s in rate_symbols)
 
     @cached_property
     def asked(self) -> tuple[tuple[Table, tuple[Expr, ...]], ...]:
@@ -162,10 +162,10 @@ class Program:
         routines = sections if self.externals else ()
         unknown = _after_routines(s for section in routines for s in section.statements)
         nodes = postorder(e for section in sections for e in section_expressions(section))
-        calls = dict.fromkeys(
+        table_calls = dict.fromkeys(
             (n.function, n.args) for n in nodes if isinstance(n, Func) and isinstance(n.function, Table)
         )
-        return tuple(x for x in calls if unknown.isdisjoint(symbols(*x[1])))
+        return tuple(x for x in table_calls if unknown.isdisjoint(symbols(*x[1])))
 
     def walk(self) -> None:
         """Finds what follows from the statements alone, to be kept with them."""
@@ -215,18 +215,18 @@ class Program:
 
 def _after_routines(statements: Iterable[Statement]) -> set[Expr]:
     """What depends on routines that are no tables."""
-    found: set[Expr] = set()
+    dependent: set[Expr] = set()
     for s in statements:
-        called = isinstance(s, Call) and not isinstance(s.routine, Table)
-        if called or (found and not found.isdisjoint(leaves(statement_expressions(s)))):
-            found.update(statement_targets(s))
-    return found
+        is_user_call = isinstance(s, Call) and not isinstance(s.routine, Table)
+        if is_user_call or (dependent and not dependent.isdisjoint(leaves(statement_expressions(s)))):
+            dependent.update(statement_targets(s))
+    return dependent
 
 
 def _correction_count(correct_q: Section, correct_u: Section, pivots: int) -> Count:
     """Operations of a correction: the sections, a subtraction for each value, and a look at each pivot."""
-    moved = len(correct_q.results) + len(correct_u.results) - pivots
-    total = Count(add=moved, multiply=pivots, muldiv_classic=pivots, function=2 * pivots)
+    corrected_count = len(correct_q.results) + len(correct_u.results) - pivots
+    total = Count(add=corrected_count, multiply=pivots, muldiv_classic=pivots, function=2 * pivots)
     for section in (correct_q, correct_u):
         total = total + count_section(section.statements, section.results)
     return total

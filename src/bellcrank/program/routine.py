@@ -17,7 +17,7 @@ class Formulas(Protocol):
     @property
     def function(self) -> Any: ...  # a `Lookup` or an `Implicit`
 
-    def operations(self, wanted: Sequence[int]) -> Count:
+    def operations(self, value_indices: Sequence[int]) -> Count:
         """Operations of one call."""
 
 

@@ -34,10 +34,10 @@ class Scheduler:
 
     def sibling(self, roots: Iterable[Expr]) -> Scheduler:
         """A plan for another function over the same constants."""
-        other = Scheduler(roots)
-        other.constants, other.routines = self.constants, self.routines
-        other._constant, other._constant_by_value = self._constant, self._constant_by_value
-        return other
+        scheduler = Scheduler(roots)
+        scheduler.constants, scheduler.routines = self.constants, self.routines
+        scheduler._constant, scheduler._constant_by_value = self._constant, self._constant_by_value
+        return scheduler
 
     def count_uses(self, roots: Iterable[Expr]) -> None:
         """How often each node is used below the roots and as one; held nodes stand for their definitions."""
@@ -66,20 +66,20 @@ class Scheduler:
 
     def _plain_constant(self, root: Expr) -> Expr:
         """A constant expression over parameters and earlier constants."""
-        done = ChainMap({}, self._constant)
+        constants = ChainMap({}, self._constant)
         for node in postorder((root,), known=self._constant):
             if isinstance(node, Held):
-                inner = done[node.definition]
+                inner = constants[node.definition]
                 if not isinstance(inner, ATOMS) and node is not root and node.definition is not root:
                     inner = self._store(node, inner)
-                done[node] = inner
+                constants[node] = inner
             else:
                 if isinstance(node, Func) and node.function is not None:
                     self._uses_routine(node)
-                done[node] = _rebuilt(node, done)
-                if self._too_deep(node, done[node]) and node is not root:
-                    done[node] = self._store(node, done[node])
-        return done[root]
+                constants[node] = _rebuilt(node, constants)
+                if self._too_deep(node, constants[node]) and node is not root:
+                    constants[node] = self._store(node, constants[node])
+        return constants[root]
 
     def _too_deep(self, node: Expr, value: Expr) -> bool:
         """Has a value so many parts inside each other that it needs a statement of its own?"""
@@ -88,13 +88,13 @@ class Scheduler:
         return not deep and not isinstance(value, ATOMS)
 
     def _store(self, node: Expr, value: Expr) -> Expr:
-        known = self._constant_by_value.get(node.fingerprint)
-        if known is None:
-            known = Symbol(f"c{len(self.constants) + 1}", "stored")
-            self.constants.append(Assign(known, value))
-            self._constant_by_value[node.fingerprint] = known
-        self._constant[node] = known
-        return known
+        stored = self._constant_by_value.get(node.fingerprint)
+        if stored is None:
+            stored = Symbol(f"c{len(self.constants) + 1}", "stored")
+            self.constants.append(Assign(stored, value))
+            self._constant_by_value[node.fingerprint] = stored
+        self._constant[node] = stored
+        return stored
 
     # ---- variables
 
@@ -163,20 +163,20 @@ class Scheduler:
             self.statements.append(Call((), external, args))
             self._calls[key].append(Symbol(str(len(self.statements) - 1)))
         slots = self._calls[key]
-        place = int(slots[-1].name)  # type: ignore[union-attr]
+        statement_index = int(slots[-1].name)  # type: ignore[union-attr]
         if slots[index] is None:
             slots[index] = self.new_symbol()
-        self.statements[place] = Call(tuple(slots[:-1]), external, args)
+        self.statements[statement_index] = Call(tuple(slots[:-1]), external, args)
         result = slots[index]
         assert result is not None
         return result
 
     def _sum(self, node: Sum) -> Expr:
         terms: list[tuple[Expr, Rational]] = []
-        still: list[Expr] = []
+        constant_terms: list[Expr] = []
         for core, c in node.terms:
             if core.constant:
-                still.append(mul(Number(c), core))
+                constant_terms.append(mul(Number(c), core))
                 continue
             if isinstance(core, Product) and self._uses[core] < 2:
                 value = self._product(c, core)
@@ -185,18 +185,18 @@ class Scheduler:
                 if c != 1:
                     value = _scaled(c, value)
             terms.append((value, 1))
-        if still:
-            terms.append((self.constant(add(*still)), 1))
+        if constant_terms:
+            terms.append((self.constant(add(*constant_terms)), 1))
         return _plain_sum(terms)
 
     def _product(self, coefficient: Rational, node: Product) -> Expr:
         """Factors with all constants gathered into one."""
         number: Rational = node.coefficient * coefficient
-        still: list[Expr] = []
+        constant_factors: list[Expr] = []
         factors: list[tuple[Expr, Rational]] = []
         for base, exponent in node.factors:
             if base.constant:
-                still.append(power(base, Number(exponent)))
+                constant_factors.append(power(base, Number(exponent)))
             else:
                 value = self._new[base]
                 if _signed(value) and exponent in (1, -1):
@@ -204,11 +204,11 @@ class Scheduler:
                     value, inner = value.factors[0]
                     exponent = exponent * inner
                 factors.append((value, exponent))
-        whole = mul(Number(number), *still)
-        if isinstance(whole, Number):
-            return _plain_product(whole.value, factors)
+        constant = mul(Number(number), *constant_factors)
+        if isinstance(constant, Number):
+            return _plain_product(constant.value, factors)
         sign: Rational = 1
-        stored = self.constant(whole)
+        stored = self.constant(constant)
         if isinstance(stored, Product) and len(stored.factors) == 1:
             sign, stored = stored.coefficient, stored.factors[0][0]
         return _plain_product(sign, [(stored, 1), *factors])
@@ -218,9 +218,9 @@ class Inside(Scheduler):
     """Puts what is constant among the other statements: the constants of a program stay as they are."""
 
     def _store(self, node: Expr, value: Expr) -> Expr:
-        self._constant[node] = found = self._constant_by_value[node.fingerprint] = self.new_symbol()
-        self.statements.append(Assign(found, value))
-        return found
+        self._constant[node] = symbol = self._constant_by_value[node.fingerprint] = self.new_symbol()
+        self.statements.append(Assign(symbol, value))
+        return symbol
 
 
 def _signed(value: Expr) -> TypeGuard[Product]:
@@ -252,11 +252,11 @@ def _plain_sum(terms: Sequence[tuple[Expr, Rational]]) -> Expr:
     return terms[0][0] if len(terms) == 1 else Sum(tuple(terms))
 
 
-def _rebuilt(node: Expr, done: Mapping[Expr, Expr]) -> Expr:
+def _rebuilt(node: Expr, rebuilt: Mapping[Expr, Expr]) -> Expr:
     if isinstance(node, Sum):
-        return _plain_sum([(_scaled(c, done[core]) if c != 1 else done[core], 1) for core, c in node.terms])
+        return _plain_sum([(_scaled(c, rebuilt[core]) if c != 1 else rebuilt[core], 1) for core, c in node.terms])
     if isinstance(node, Product):
-        return _plain_product(node.coefficient, [(done[b], x) for b, x in node.factors])
+        return _plain_product(node.coefficient, [(rebuilt[b], x) for b, x in node.factors])
     if isinstance(node, Func):
-        return Func(node.name, tuple(done[a] for a in node.args), node.function)
+        return Func(node.name, tuple(rebuilt[a] for a in node.args), node.function)
     return node

@@ -128,16 +128,16 @@ class Search:
     def _insert(self, v: int, term: Term) -> None:
         """Adds a term to a sum: to the one with an equal variable part, if there is one."""
         shape = self._shape(term)
-        known = self.alike.get((v, shape.moving))
-        if known is not None:
-            before = self.terms[known][1]
-            k = self.net.constant_of((before.sign, before.factors)) + self.net.constant_of(term)
-            self._remove(known)
+        existing = self.alike.get((v, shape.moving))
+        if existing is not None:
+            old_shape = self.terms[existing][1]
+            k = self.net.constant_of((old_shape.sign, old_shape.factors)) + self.net.constant_of(term)
+            self._remove(existing)
             if k.fingerprint == 0:
                 return
-            sign, still = self.net.constant_factor(k)
-            self._evaluate(still)
-            shape = self._shape((sign, tuple(sorted(shape.moving + still))))
+            sign, constant_part = self.net.constant_factor(k)
+            self._evaluate(constant_part)
+            shape = self._shape((sign, tuple(sorted(shape.moving + constant_part))))
         self.serial += 1
         self._put(self.serial, v, shape)
 
@@ -159,7 +159,7 @@ class Search:
 
     def _put(self, t: int, v: int, shape: Shape) -> None:
         self.journal.append((True, t, v, shape))
-        touched, uses = self.touched, self.uses
+        touched, term_uses = self.touched, self.uses
         members = self.members.get(v)
         if not members:
             members = self.members[v] = {}
@@ -168,15 +168,15 @@ class Search:
         self.cost += shape.cost
         self.alike[v, shape.moving] = t
         for f in shape.factors:
-            if f in uses:
-                uses[f][t] = None
+            if f in term_uses:
+                term_uses[f][t] = None
             else:
-                uses[f] = {t: None}
+                term_uses[f] = {t: None}
         self.terms[t] = v, shape
         compared = shape.compared
-        for other, its in members.items() if len(members) <= MOST else list(members.items())[-MOST:]:
-            kernel, common, turned = compared.get(its) or self._compare(shape, its)
-            kernel.places[(other, t) if turned else (t, other)] = common
+        for partner, member in members.items() if len(members) <= MOST else list(members.items())[-MOST:]:
+            kernel, common, is_swapped = compared.get(member) or self._compare(shape, member)
+            kernel.places[(partner, t) if is_swapped else (t, partner)] = common
             touched[kernel] = None
         members[t] = shape
         for pair, times in shape.pairs:
@@ -194,11 +194,11 @@ class Search:
             self.uses[f].pop(t, None)
             loose[f] = None
         compared = shape.compared
-        for other, its in members.items():
-            found = compared.get(its)
-            if found is not None:
-                kernel, _, turned = found
-                kernel.places.pop((other, t) if turned else (t, other), None)
+        for partner, member in members.items():
+            comparison = compared.get(member)
+            if comparison is not None:
+                kernel, _, is_swapped = comparison
+                kernel.places.pop((partner, t) if is_swapped else (t, partner), None)
                 touched[kernel] = None
         for pair, _ in shape.pairs:
             del pair.terms[t]
@@ -213,18 +213,18 @@ class Search:
     def _compare(self, a: Shape, b: Shape) -> tuple[Kernel, Factors, bool]:
         """Two terms as a common part times k1 (m1 + r m2): r by value, so that multiples are one candidate."""
         common, m1, m2 = common_factors(a.moving, b.moving)
-        turned = m2 < m1
-        first, second = (b, a) if turned else (a, b)
-        if turned:
+        is_swapped = m2 < m1
+        first, second = (b, a) if is_swapped else (a, b)
+        if is_swapped:
             m1, m2 = m2, m1
         r = first.sign * second.sign * self._quotient(second.scale, first.scale) % PRIME
         kernel = self.kernels.get((m1, m2, r))
         if kernel is None:
             value = (self._value(m1) + r * self._value(m2)) % PRIME
             kernel = self.kernels[m1, m2, r] = Kernel(m1, m2, value)
-        a.compared[b] = found = kernel, common, turned
-        b.compared[a] = kernel, common, not turned
-        return found
+        a.compared[b] = comparison = kernel, common, is_swapped
+        b.compared[a] = kernel, common, not is_swapped
+        return comparison
 
     def _evaluate(self, constants: Iterable[int]) -> None:
         for c in constants:
@@ -247,14 +247,14 @@ class Search:
         if b == 0:
             return 1, ((a,) if a else ())
         if (a, b) not in self.ratios:
-            known = self._known(self._quotient(a, b) % PRIME)
-            if known is None or not self.net.constant.issuperset(known[1]):
-                known = None
+            ratio = self._known(self._quotient(a, b) % PRIME)
+            if ratio is None or not self.net.constant.issuperset(ratio[1]):
+                ratio = None
                 top, bottom = (release(self.net.atoms[x].value or ONE) if x else ONE for x in (a, b))
                 if _denominators(quotient := div(top, bottom)) <= self.divisors:
-                    known = self.net.constant_factor(quotient)
-                    self._evaluate(known[1])
-            self.ratios[a, b] = known
+                    ratio = self.net.constant_factor(quotient)
+                    self._evaluate(ratio[1])
+            self.ratios[a, b] = ratio
         return self.ratios[a, b]
 
     def _value(self, factors: Factors) -> int:
@@ -278,30 +278,30 @@ class Search:
     def gain(self, candidate: Candidate) -> int:
         """Operations saved by taking a candidate out."""
         if isinstance(candidate, Pair):
-            where = candidate.terms
-            if not where:
+            occurrences = candidate.terms
+            if not occurrences:
                 return 0
-            known = self._known(candidate.value)
-            if known is None:
-                return sum(where.values()) - 1
-            short = not known[1]  # nothing takes the place of what is taken out
-            return sum(n * (1 + short) for t, n in where.items() if short or self.terms[t][0] != known[1][0])
+            existing = self._known(candidate.value)
+            if existing is None:
+                return sum(occurrences.values()) - 1
+            short = not existing[1]  # nothing takes the place of what is taken out
+            return sum(n * (1 + short) for t, n in occurrences.items() if short or self.terms[t][0] != existing[1][0])
         return self._plan(candidate).saved if candidate.places else 0
 
     def _plan(self, kernel: Kernel) -> Plan:
         """The cheapest multiple of a sum to take out."""
-        places, best, terms = kernel.places, Plan(0), self.terms
-        listed = kernel.disjoint()
-        alone = len(places) == 1 and not places[listed[0]]
-        for scale in dict.fromkeys((0, *[terms[t1][1].scale for t1, _ in listed])):
+        common_factors_of, best, terms = kernel.places, Plan(0), self.terms
+        pairs = kernel.disjoint()
+        is_single = len(common_factors_of) == 1 and not common_factors_of[pairs[0]]
+        for scale in dict.fromkeys((0, *[terms[t1][1].scale for t1, _ in pairs])):
             value = kernel.value * self.value[scale] % PRIME if scale else kernel.value
             home = self._known(value)
             new = home is None and value != 0
-            if new and alone:
+            if new and is_single:
                 continue
             plan = Plan(0, value, home)
             if new:
-                t1, t2 = next((p for p in listed if terms[p[0]][1].scale == scale), listed[0])
+                t1, t2 = next((p for p in pairs if terms[p[0]][1].scale == scale), pairs[0])
                 first, second = terms[t1][1], terms[t2][1]
                 ratio = self._ratio(second.scale, 0 if first.scale == scale else first.scale)
                 if ratio is None:
@@ -309,57 +309,59 @@ class Search:
                 sign = first.sign * second.sign * ratio[0]
                 plan.terms = [(1, _with(kernel.m1, (scale,) if scale else ())), (sign, _with(kernel.m2, ratio[1]))]
                 plan.saved = 1 - sum(max(len(factors), 1) for _, factors in plan.terms)
-            own = home[1][0] if home and home[1] else 0
-            for place in listed:
-                t1, t2 = place
+            home_variable = home[1][0] if home and home[1] else 0
+            for pair in pairs:
+                t1, t2 = pair
                 v, first = terms[t1]
                 ratio = self._ratio(first.scale, scale)
-                if ratio is None or (own and v == own):
+                if ratio is None or (home_variable and v == home_variable):
                     continue
-                after = max(len(places[place]) + len(ratio[1]) + (new or own > 0), 1) if value else 0
-                plan.saved += first.cost + terms[t2][1].cost - after
+                new_cost = (
+                    max(len(common_factors_of[pair]) + len(ratio[1]) + (new or home_variable > 0), 1) if value else 0
+                )
+                plan.saved += first.cost + terms[t2][1].cost - new_cost
                 plan.places.append((t1, t2, ratio))
             if plan.saved > best.saved:
                 best = plan
         return best
 
-    def _home(self, value: int, terms: list[Term], known: Term | None) -> tuple[Term | None, set[int]]:
+    def _home(self, value: int, terms: list[Term], existing: Term | None) -> tuple[Term | None, set[int]]:
         """A value as a term, None for zero, and the variables that this term is computed from: what is at hand, else
         a new variable."""
         below: set[int] = set()
-        if known is None and value:
+        if existing is None and value:
             v = self.named.get(value)
             if v is None:
                 v = self.named[value] = self.net.new()
                 self.value[v] = value
-            known = 1, (v,)
+            existing = 1, (v,)
             if v not in self.members:
                 for term in terms:
                     self._insert(v, term)
-                return known, below
-        if known:
-            stack = list(known[1])
+                return existing, below
+        if existing:
+            stack = list(existing[1])
             while stack:
                 v = stack.pop()
                 if v not in below:
                     below.add(v)
                     stack += self._parts(v)
-        return known, below
+        return existing, below
 
     def _take_product(self, pair: Pair) -> None:
-        a, b, where = pair.a, pair.b, list(pair.terms.items())
+        a, b, occurrences = pair.a, pair.b, list(pair.terms.items())
         home, below = self._home(pair.value, [(1, (a, b))], self._known(pair.value))
         assert home
-        for t, times in where:
+        for t, times in occurrences:
             if t not in self.terms or self.terms[t][0] in below:
                 continue
             v, shape = self.terms[t]
-            rest = list(shape.factors)
+            remaining_factors = list(shape.factors)
             for _ in range(times):
-                rest.remove(a)
-                rest.remove(b)
+                remaining_factors.remove(a)
+                remaining_factors.remove(b)
             self._remove(t)
-            term: Term = shape.sign, tuple(rest)
+            term: Term = shape.sign, tuple(remaining_factors)
             for _ in range(times):
                 term = self._times(term, home)
             self._insert(v, term)
@@ -414,8 +416,8 @@ class Search:
         while self.loose:
             v, _ = self.loose.popitem()
             if v in self.members and v not in self.fixed:
-                listed = self.members[v]
-                if not self.uses.get(v) or (len(listed) == 1 and len(next(iter(listed.values())).factors) < 2):
+                members = self.members[v]
+                if not self.uses.get(v) or (len(members) == 1 and len(next(iter(members.values())).factors) < 2):
                     self.write_out(v)
 
     # ---- moves
@@ -425,12 +427,12 @@ class Search:
         definition = [(shape.sign, shape.factors) for shape in self.members[v].values()]
         for t in list(self.uses.get(v, ())):
             above, shape = self.terms[t]
-            rest = tuple([f for f in shape.factors if f != v])
-            written = [(shape.sign, rest)]
-            for _ in range(len(shape.factors) - len(rest)):
-                written = [self._times(x, d) for x in written for d in definition]
+            other_factors = tuple([f for f in shape.factors if f != v])
+            expanded = [(shape.sign, other_factors)]
+            for _ in range(len(shape.factors) - len(other_factors)):
+                expanded = [self._times(x, d) for x in expanded for d in definition]
             self._remove(t)
-            for term in written:
+            for term in expanded:
                 self._insert(above, term)
         if v not in self.fixed:
             for t in list(self.members[v]):
@@ -441,19 +443,19 @@ class Search:
         self.journal = []
         v = chance.choice(list(self.members))
         for _ in range(chance.randint(2, NEAR) if chance.random() < WIDER else 1):
-            near = [*(self.terms[t][0] for t in self.uses.get(v, ())), *self._parts(v)]
+            neighbours = [*(self.terms[t][0] for t in self.uses.get(v, ())), *self._parts(v)]
             if v in self.members and len(self.members[v]) * len(self.uses.get(v, ())) <= WIDE:
                 self.write_out(v)
-            near = [x for x in near if x in self.members]
-            if not near:
+            neighbours = [x for x in neighbours if x in self.members]
+            if not neighbours:
                 break
-            v = chance.choice(near)
+            v = chance.choice(neighbours)
         self._exhaust()
 
     def undo(self) -> None:
         """The network before the last move."""
-        for put, t, v, shape in reversed(self.journal[:]):
-            if put:
+        for was_added, t, v, shape in reversed(self.journal[:]):
+            if was_added:
                 self._remove(t)
             else:
                 self._put(t, v, shape)
@@ -464,13 +466,15 @@ class Search:
         live = {shape: None for _, shape in self.terms.values()}
         self.shapes = {(shape.sign, shape.factors): shape for shape in live}
         for shape in live:
-            shape.compared = {x: known for x, known in shape.compared.items() if x in live and known[0].places}
+            shape.compared = {
+                x: comparison for x, comparison in shape.compared.items() if x in live and comparison[0].places
+            }
         self.kernels = {key: kernel for key, kernel in self.kernels.items() if kernel.places}
         self.pairs = {key: pair for key, pair in self.pairs.items() if pair.terms}
 
     def network(self) -> Network:
         """A copy of what is reached."""
-        self.net.sums = {v: [(s.sign, s.factors) for s in listed.values()] for v, listed in self.members.items()}
+        self.net.sums = {v: [(s.sign, s.factors) for s in members.values()] for v, members in self.members.items()}
         return self.net.copy()
 
 
@@ -504,21 +508,21 @@ def _values(net: Network) -> dict[int, int]:
     return value
 
 
-def anneal(net: Network, moves: int, heat: float, seed: int = 0) -> Network:
+def anneal(net: Network, move_count: int, heat: float, seed: int = 0) -> Network:
     """The cheapest network met in so many moves; `heat`: operations more that are accepted with probability 1/e at
     first, less and less towards the end."""
     chance = random.Random(seed)
     search = Search(net.copy(), chance)
-    best, least, now = search.network(), search.operations, search.energy
-    for i in range(moves):
+    best, lowest_cost, energy = search.network(), search.operations, search.energy
+    for i in range(move_count):
         search.move(chance)
-        more = search.energy - now
-        if more > 0 and chance.random() >= math.exp(-more / (heat * (1 - i / moves) + 1e-9)):
+        increase = search.energy - energy
+        if increase > 0 and chance.random() >= math.exp(-increase / (heat * (1 - i / move_count) + 1e-9)):
             search.undo()
             continue
-        now = search.energy
-        if search.operations < least:
-            best, least = search.network(), search.operations
+        energy = search.energy
+        if search.operations < lowest_cost:
+            best, lowest_cost = search.network(), search.operations
         if len(search.shapes) > KEPT:
             search.forget()
     return best

@@ -58,8 +58,8 @@ def with_slopes(program: Program) -> Program:
 def with_slopes_in(program: Program, *languages: str) -> Program:
     """The program with slopes of its rates, if all that they call can be had in one of some languages."""
     sloped = with_slopes(program)
-    more = sloped.routines[len(program.routines) :]
-    return sloped if all(any(r.known_in(x) for x in languages) for r in more) else program
+    extra_routines = sloped.routines[len(program.routines) :]
+    return sloped if all(any(r.known_in(x) for x in languages) for r in extra_routines) else program
 
 
 def slopes_of_all(program: Program) -> SlopeTable:
@@ -68,24 +68,24 @@ def slopes_of_all(program: Program) -> SlopeTable:
     states, rates, outputs = [*program.coordinates, *program.speeds], program.derivatives, program.outputs
     if program.count.total * len(states) > LONGEST:
         return SlopeTable(NOTHING, (), (), (), ())
-    both = (*rates.statements, *outputs.statements), (*rates.results, *outputs.results)
-    return slope_table(*both, [*states, *program.given_inputs], len(rates.results))
+    statements_and_results = (*rates.statements, *outputs.statements), (*rates.results, *outputs.results)
+    return slope_table(*statements_and_results, [*states, *program.given_inputs], len(rates.results))
 
 
 def slope_table(
-    statements: Iterable[Statement], results: Sequence[Expr], by: Sequence[Symbol], first: int | None = None
+    statements: Iterable[Statement], results: Sequence[Expr], variables: Sequence[Symbol], first: int | None = None
 ) -> SlopeTable:
     """Slopes of what statements lead to, as far as they are known. The `first` results (all) say which columns are;
     others that have fewer are not known."""
     with small_threshold(EVERYTHING):
-        written, solved = _written(statements, results)
-        rows = [i for i, e in enumerate(written) if solved.isdisjoint(postorder((e,)))]
-        unknown = _through_unknown([written[i] for i in rows if first is None or i < first])
+        expanded, solved = _written(statements, results)
+        rows = [i for i, e in enumerate(expanded) if solved.isdisjoint(postorder((e,)))]
+        unknown = _through_unknown([expanded[i] for i in rows if first is None or i < first])
         if first is not None:
-            rows = [i for i in rows if i < first or _through_unknown([written[i]]) <= unknown]
-        columns = [j for j, s in enumerate(by) if s not in unknown]
-        found = total_slopes([written[i] for i in rows], [by[j] for j in columns], mode="forward")
-        entries = {(rows[i], columns[j]): row[j] for i, row in enumerate(found) for j in sorted(row)}
+            rows = [i for i in rows if i < first or _through_unknown([expanded[i]]) <= unknown]
+        columns = [j for j, s in enumerate(variables) if s not in unknown]
+        derivatives = total_slopes([expanded[i] for i in rows], [variables[j] for j in columns], mode="forward")
+        entries = {(rows[i], columns[j]): row[j] for i, row in enumerate(derivatives) for j in sorted(row)}
         plan = Inside(entries.values())
         lowered = tuple(plan.lower(e) for e in entries.values())
     section = Section(tuple(plan.statements), lowered)
@@ -94,23 +94,23 @@ def slope_table(
 
 def _written(statements: Iterable[Statement], results: Sequence[Expr]) -> tuple[list[Expr], set[Expr]]:
     """Results over parameters, constants, states and inputs, and what is found by solving systems in numbers."""
-    known: dict[Expr, Expr] = {}
+    definitions: dict[Expr, Expr] = {}
     solved: set[Expr] = set()
     shared = Intermediates()
 
     def written(e: Expr) -> Expr:
-        return transform((e,), known.get, into_held=False)[0]
+        return transform((e,), definitions.get, into_held=False)[0]
 
     for s in statements:
         if isinstance(s, Assign):
-            known[s.target] = shared.hold(written(s.value))
+            definitions[s.target] = shared.hold(written(s.value))
         elif isinstance(s, Call):
             arguments, routine = tuple(map(written, s.arguments)), s.routine
             for i, target in enumerate(s.targets):
                 if target is not None and routine.returns:
-                    known[target] = Func(routine.name, arguments, ExternalValue(routine, i))
+                    definitions[target] = Func(routine.name, arguments, ExternalValue(routine, i))
                 elif target is not None:
-                    known[target] = Func(routine.name, arguments, routine)
+                    definitions[target] = Func(routine.name, arguments, routine)
         else:
             solved.update(statement_targets(s))
     return [written(e) for e in results], solved
@@ -118,11 +118,11 @@ def _written(statements: Iterable[Statement], results: Sequence[Expr]) -> tuple[
 
 def _through_unknown(rates: list[Expr]) -> set[Expr]:
     """Symbols that act through routines whose slopes are not known."""
-    found: set[Expr] = set()
+    unknown_symbols: set[Expr] = set()
     for node in postorder(rates):
         if isinstance(node, Func) and node.function is not None and not _has_slopes(node):
-            found.update(n for n in postorder(node.args) if isinstance(n, Symbol))
-    return found
+            unknown_symbols.update(n for n in postorder(node.args) if isinstance(n, Symbol))
+    return unknown_symbols
 
 
 def _has_slopes(node: Func) -> bool:

@@ -91,13 +91,13 @@ def statement_targets(s: Statement) -> tuple[Symbol, ...]:
 
 def needed(section: Section, first: Iterable[Statement] = ()) -> Section:
     """The section with those statements, of `first` and its own, that its results need, directly or by others."""
-    wanted = set(leaves(section.results))
-    kept: list[Statement] = []
+    required = set(leaves(section.results))
+    kept_statements: list[Statement] = []
     for s in reversed([*first, *section.statements]):
-        if any(t in wanted for t in statement_targets(s)):
-            kept.append(s)
-            wanted.update(leaves(statement_expressions(s)))
-    return Section(tuple(kept[::-1]), section.results)
+        if any(t in required for t in statement_targets(s)):
+            kept_statements.append(s)
+            required.update(leaves(statement_expressions(s)))
+    return Section(tuple(kept_statements[::-1]), section.results)
 
 
 def count_section(statements: Iterable[Statement], results: Iterable[Expr]) -> Count:

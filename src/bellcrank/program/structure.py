@@ -20,20 +20,20 @@ def dependence(program: Program) -> list[set[int]]:
     return reach(section.statements, section.results, (*program.coordinates, *program.speeds))
 
 
-def reach(statements: Iterable[Statement], results: Sequence[Expr], by: Sequence[Symbol]) -> list[set[int]]:
-    """For every result those of `by`, by their places, that it may depend on."""
-    known = {s: 1 << j for j, s in enumerate(by)}
+def reach(statements: Iterable[Statement], results: Sequence[Expr], sources: Sequence[Symbol]) -> list[set[int]]:
+    """For every result those of `sources`, by their places, that it may depend on."""
+    masks = {s: 1 << j for j, s in enumerate(sources)}
 
     def of(expressions: Sequence[Expr]) -> int:
-        found = 0
+        mask = 0
         for symbol in symbols(*expressions):
-            found |= known.get(symbol, 0)
-        return found
+            mask |= masks.get(symbol, 0)
+        return mask
 
     for s in statements:
-        found = of((s.value,) if isinstance(s, Assign) else statement_expressions(s))
-        known.update(dict.fromkeys(statement_targets(s), found))
-    return [{j for j in range(len(by)) if row >> j & 1} for row in (of((e,)) for e in results)]
+        mask = of((s.value,) if isinstance(s, Assign) else statement_expressions(s))
+        masks.update(dict.fromkeys(statement_targets(s), mask))
+    return [{j for j in range(len(sources)) if row >> j & 1} for row in (of((e,)) for e in results)]
 
 
 # an evaluation of rates by a method, in additions: what a division, a function, a call and a state in it cost, roughly
@@ -52,26 +52,26 @@ class Elimination:
 
 def elimination(rows: Sequence[set[int]], n_q: int) -> Elimination:
     """The order of elimination of the first n_q states, the least work first, and what it fills."""
-    left = [set(row) for row in rows]
+    row_sets = [set(row) for row in rows]
     columns = [{i for i, row in enumerate(rows) if j in row} for j in range(len(rows))]
-    waiting = set(range(n_q))
+    pending = set(range(n_q))
     steps: list[tuple[int, set[int], set[int]]] = []
-    while waiting:
-        k = min(waiting, key=lambda k: (len(left[k] - {k}) * len(columns[k] - {k}), k))
-        waiting.remove(k)
-        across, down = left[k] - {k}, columns[k] - {k}
-        steps.append((k, down, across))
-        for i in down:
-            left[i] |= across
-            left[i].discard(k)
-        for j in across:
-            columns[j] |= down
+    while pending:
+        k = min(pending, key=lambda k: (len(row_sets[k] - {k}) * len(columns[k] - {k}), k))
+        pending.remove(k)
+        columns_right, rows_below = row_sets[k] - {k}, columns[k] - {k}
+        steps.append((k, rows_below, columns_right))
+        for i in rows_below:
+            row_sets[i] |= columns_right
+            row_sets[i].discard(k)
+        for j in columns_right:
+            columns[j] |= rows_below
             columns[j].discard(k)
     order = (*(k for k, _, _ in steps), *range(n_q, len(rows)))
-    place = {state: at for at, state in enumerate(order)}
+    position_of_state = {state: position for position, state in enumerate(order)}
 
     def placed(states: set[int]) -> tuple[int, ...]:
-        return tuple(sorted(place[x] for x in states))
+        return tuple(sorted(position_of_state[x] for x in states))
 
     return Elimination(order, tuple(placed(d) for _, d, _ in steps), tuple(placed(a) for _, _, a in steps))
 
@@ -94,5 +94,5 @@ def costs(program: Program) -> Costs:
     factor = sum(len(d) * (1 + len(a)) for d, a in pairs) + n_u**3 / 3
     solve = sum(len(d) + len(a) for d, a in pairs) + n_u**2
     n, slopes = program.count, count_section(program.slopes.statements, program.slopes.results)
-    once = n.add + n.multiply + DIVISION * n.divide + FUNCTION * n.function + CALL + STATE * (n_q + n_u)
-    return Costs(*(round(x / once, 3) for x in (slopes.total, 10 * factor, 10 * solve)))
+    rate_cost = n.add + n.multiply + DIVISION * n.divide + FUNCTION * n.function + CALL + STATE * (n_q + n_u)
+    return Costs(*(round(x / rate_cost, 3) for x in (slopes.total, 10 * factor, 10 * solve)))

@@ -34,47 +34,47 @@ class EventsGiven:
     formulas: list[EventFormula]
 
 
-def listed_events(events: Any, stop: Any, interface: Interface) -> list[GivenEvent]:
+def listed_events(events: Any, stop_events: Any, interface: Interface) -> list[GivenEvent]:
     """The events of a model, then those given: by name, each a condition that comes up from below or becomes true; or a
     list of `event`."""
-    model, own = interface.model, list(interface.run.events)
-    stops = stops_of(stop, model)
+    model, model_events = interface.model, list(interface.run.events)
+    stop_names = stops_of(stop_events, model)
     if isinstance(events, Sized) and not isinstance(events, str) and not len(events):
         events = None
-    if events is None and not stops:
-        return own
-    found: list[Any]
+    if events is None and not stop_names:
+        return model_events
+    records: list[Any]
     if events is None or isinstance(events, Mapping):
-        found = [
+        records = [
             GivenEvent(x.expression, x.direction, x.action, x.stop, str(name))
             if isinstance(x, GivenEvent)
             else GivenEvent(str(x), 1, name=str(name))
             for name, x in mapping(events, "events").items()
         ]
     else:
-        found = list(events) if isinstance(events, Iterable) and not isinstance(events, str | bytes) else [None]
-    if not all(isinstance(x, GivenEvent) for x in found):
-        what = "must be a dictionary {name: condition}, or a list of bc.event(...)"
-        raise ModelError(f"events={events!r} {what}", model)
-    found = [*own, *found]
-    names = [x.name for x in found]
+        records = list(events) if isinstance(events, Iterable) and not isinstance(events, str | bytes) else [None]
+    if not all(isinstance(x, GivenEvent) for x in records):
+        expected = "must be a dictionary {name: condition}, or a list of bc.event(...)"
+        raise ModelError(f"events={events!r} {expected}", model)
+    records = [*model_events, *records]
+    names = [x.name for x in records]
     for name in names:
         if names.count(name) > 1:
             raise ModelError(f"events: two have the name {name!r}; give another by name=", model)
-    for name in sorted(stops):
+    for name in sorted(stop_names):
         if name not in names:
-            near = did_you_mean(name, names)
+            suggestion = did_you_mean(name, names)
             raise ModelError(
-                f"stop={name!r}: no event has that name.{near} Events: {', '.join(names) or 'none'}.", model
+                f"stop={name!r}: no event has that name.{suggestion} Events: {', '.join(names) or 'none'}.", model
             )
-    return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stops, x.name) for x in found]
+    return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stop_names, x.name) for x in records]
 
 
-def stops_of(stop: Any, model: str) -> tuple[str, ...]:
+def stops_of(names: Any, model: str) -> tuple[str, ...]:
     """Names of the events that end a run: one, or several; None and what is empty mean none."""
-    if stop is not None and not isinstance(stop, str | Iterable):
-        raise ModelError(f"stop={stop!r} must be the name of an event, or a list of names", model)
-    return (stop,) if isinstance(stop, str) else () if stop is None else tuple(str(s) for s in stop)
+    if names is not None and not isinstance(names, str | Iterable):
+        raise ModelError(f"stop={names!r} must be the name of an event, or a list of names", model)
+    return (names,) if isinstance(names, str) else () if names is None else tuple(str(s) for s in names)
 
 
 def columns_of(interface: Interface) -> dict[str, tuple[int, float]]:
@@ -101,20 +101,20 @@ class EventFormula:
 
 
 def event_formulas(
-    interface: Interface, given: Sequence[GivenEvent], values: Mapping[str, float]
+    interface: Interface, records: Sequence[GivenEvent], values: Mapping[str, float]
 ) -> list[EventFormula]:
     """Events as data; `values`: parameters that they may name, in user units."""
-    columns, found = columns_of(interface), []
-    known = (*parameters_of(interface), *interface.channels)
-    units = {"t": Unit(TIME, 1.0, "s")} | {x.name: x.unit for x in known}
-    for x in given:
+    columns, formulas = columns_of(interface), []
+    quantities = (*parameters_of(interface), *interface.channels)
+    units = {"t": Unit(TIME, 1.0, "s")} | {x.name: x.unit for x in quantities}
+    for x in records:
         comparison = comparison_of(x.expression)
         sides = (x.direction,) if x.direction else (1,) if comparison else (1, -1)
         strict = () if not comparison else (1,) if comparison in ("<", ">") else (-1,)
         condition = condition_steps(x.expression, columns, values, f"event '{x.name}'")
         settings = _read_action(interface, x, columns, values, units)
-        found.append(EventFormula(x.name, condition, sides, strict, x.stop, settings))
-    return found
+        formulas.append(EventFormula(x.name, condition, sides, strict, x.stop, settings))
+    return formulas
 
 
 def parameters_of(interface: Interface) -> tuple[Quantity, ...]:
@@ -128,18 +128,18 @@ def no_events() -> EventsGiven:
 
 
 def read_events(
-    interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float | str] | None
+    interface: Interface, events: Any, stop_events: Any, parameters: Mapping[str, float | str] | None
 ) -> EventsGiven:
     """What a run is watched for; parameters as a user gave them, in place of the defaults."""
-    given = listed_events(events, stop, interface)
-    if not given:
+    records = listed_events(events, stop_events, interface)
+    if not records:
         return no_events()
-    known = parameters_of(interface)
-    values = {x.name: float(x.default) for x in known if x.default is not None}
+    quantities = parameters_of(interface)
+    values = {x.name: float(x.default) for x in quantities if x.default is not None}
     given_values = interface.keyed(mapping(parameters, "parameters"), DECLARED, "parameters")
     values.update({k: number(v, f"parameter '{k}'") for k, v in given_values.items()})
-    result = EventsGiven([], values, set(), event_formulas(interface, given, values))
-    for x, formula in zip(given, result.formulas, strict=True):
+    result = EventsGiven([], values, set(), event_formulas(interface, records, values))
+    for x, formula in zip(records, result.formulas, strict=True):
         result.watched.append(Watched(x.name, formula.sides, x.stop, bool(formula.settings)))
         result.used.update(parameters_used(interface, x))
     return result
@@ -148,8 +148,8 @@ def read_events(
 def parameters_used(interface: Interface, x: GivenEvent) -> set[str]:
     """Keys of the parameters in all formulas of an event, and of those that it sets."""
     names = [name for text in (x.expression, *x.action.values()) for name in _names_in(text)]
-    found = (interface.get(name, DECLARED) for name in (*names, *x.action))
-    return {x.key for x in found if x is not None}
+    quantities = (interface.get(name, DECLARED) for name in (*names, *x.action))
+    return {x.key for x in quantities if x is not None}
 
 
 def _names_in(text: str) -> list[str]:
@@ -166,36 +166,37 @@ def _read_action(
     values: Mapping[str, float],
     units: Mapping[str, Unit],
 ) -> tuple[tuple[Quantity, tuple[FormulaStep, ...]], ...]:
-    found: dict[str, tuple[Quantity, tuple[FormulaStep, ...]]] = {}
+    settings: dict[str, tuple[Quantity, tuple[FormulaStep, ...]]] = {}
     for name, text in x.action.items():
-        where = f"event '{x.name}', action '{name}'"
-        target = _target(interface, name, where)
-        if target.key in found:
-            raise ModelError(f"{where}: it is set twice", interface.model)
+        location = f"event '{x.name}', action '{name}'"
+        target = _target(interface, name, location)
+        if target.key in settings:
+            raise ModelError(f"{location}: it is set twice", interface.model)
         syntax = parse(text)
         if syntax.op in COMPARISONS:
             raise ModelError(
-                f"{where}: '{text}' is a comparison, not a value; use where({text}, 1, 0)", interface.model
+                f"{location}: '{text}' is a comparison, not a value; use where({text}, 1, 0)", interface.model
             )
         if target.unit.text != "?":
-            check_units(syntax, units, target.unit, where)
-        found[target.key] = target, value_steps(syntax, columns, values, where)
-    return tuple(found.values())
+            check_units(syntax, units, target.unit, location)
+        settings[target.key] = target, value_steps(syntax, columns, values, location)
+    return tuple(settings.values())
 
 
-def _target(interface: Interface, name: str, where: str) -> Quantity:
+def _target(interface: Interface, name: str, location: str) -> Quantity:
     """A state or parameter by its name."""
-    found = interface.get(name, SETTABLE)
-    if found is not None:
-        return found
-    other = interface.get(name, OTHERS)
-    if other is None:
-        known = [x.name for x in interface.all(SETTABLE)]
+    target = interface.get(name, SETTABLE)
+    if target is not None:
+        return target
+    quantity = interface.get(name, OTHERS)
+    if quantity is None:
+        settable_names = [x.name for x in interface.all(SETTABLE)]
         raise ModelError(
-            f"{where}: the model has no such state or parameter.{did_you_mean(name, known)}", interface.model
+            f"{location}: the model has no such state or parameter.{did_you_mean(name, settable_names)}",
+            interface.model,
         )
-    if other.kind == "removed":
-        why = f"it follows from other speeds by a constraint: set {', '.join(u.name for u in interface.speeds)}"
+    if quantity.kind == "removed":
+        reason = f"it follows from other speeds by a constraint: set {', '.join(u.name for u in interface.speeds)}"
     else:
-        why = f"it is one of the {PLURAL[other.kind]}; states and parameters can be set"
-    raise ModelError(f"{where}: {why}", interface.model)
+        reason = f"it is one of the {PLURAL[quantity.kind]}; states and parameters can be set"
+    raise ModelError(f"{location}: {reason}", interface.model)

@@ -31,12 +31,12 @@ SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to
 
 
 def adaptive_run(
-    e: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, watching: Any = None
+    e: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
 ) -> CompiledRun | SciPyRun:
-    """A run that has not begun. `watching`: events that the kernel looks for."""
+    """Return a run that has not begun. `monitor`: the event monitor of the kernel."""
     if spec.method in OWN:
-        return CompiledRun(e, spec, state, tolerances, watching)
-    return SciPyRun(e, spec, state, tolerances, watching)
+        return CompiledRun(e, spec, state, tolerances, monitor)
+    return SciPyRun(e, spec, state, tolerances, monitor)
 
 
 class AdaptiveRun:
@@ -63,10 +63,10 @@ class AdaptiveRun:
     def _explain(self) -> None:
         """Says what held the steps back, and what is not finite."""
         names = [x.name for x in self.evaluation.context.loaded.interface.states]
-        told = why_it_ended(
+        message = why_it_ended(
             self.status, self.count, names, float(self.times[-1]), self.spec.method, self._tolerances.rtol
         )
-        self.problem = told or self.problem
+        self.problem = message or self.problem
         if self.status == NOT_FINITE and len(self.count.bad):
             self.bad = self.count.bad
 
@@ -77,7 +77,7 @@ class SciPyRun(AdaptiveRun, Driven):
     no_way = f"SciPy's methods do not pass through singular configurations of loops: use {one_of((*METHODS, *OWN))}"
 
     def __init__(
-        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, watching: Any = None
+        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
     ) -> None:
         from scipy import integrate
 
@@ -94,17 +94,17 @@ class SciPyRun(AdaptiveRun, Driven):
         self._dense: Any = None
         self.acted: np.ndarray | None = None  # rows about an event that has ended the last step
         self._looks: Any = None  # the run of the kernel that looks for events
-        if watching is not None:
-            here = RunSpec(self.time, spec.step, DEFAULT, t_start=self.time)
-            self._looks = evaluation.model.start(evaluation.spec(here, state, events=watching))
+        if monitor is not None:
+            event_spec = RunSpec(self.time, spec.step, DEFAULT, t_start=self.time)
+            self._looks = evaluation.model.start(evaluation.spec(event_spec, state, events=monitor))
             self._looks.look_between(self.times)
-            watching.look_elsewhere(self._row)
+            monitor.look_elsewhere(self._row)
 
     @property
     def told(self) -> dict[str, Any]:
-        found = super().told
-        del found["rejected"]  # SciPy does not report it
-        return found
+        settings = super().told
+        del settings["rejected"]  # SciPy does not report it
+        return settings
 
     def restore(self, saved: Checkpoint) -> None:
         super().restore(saved)
@@ -135,25 +135,24 @@ class SciPyRun(AdaptiveRun, Driven):
                 self.state = self._y = self._looks.state.copy()
                 return
             if self.time < t and self.acted is None:
-                before = [held.copy() for held in self._held]
+                memory_before = [array.copy() for array in self._held]
                 if not self._step():
                     self.status = self.status or NOT_FINITE
                     return
                 if self._looks is not None:
-                    self._look(before)
+                    self._look(memory_before)
                 continue
             self.reached += 1
             rows.append(self._row(t, live=2))
             self.state = rows[-1][1 : 1 + self.evaluation.n_s]
 
-    def _look(self, before: Sequence[np.ndarray]) -> None:
-        """Looks for events in the last step, with what routines kept and remembered `before`; so it stays if one ends
-        the step."""
-        after = [held.copy() for held in self._held]
-        self._set_held(before)
+    def _look(self, memory_before: Sequence[np.ndarray]) -> None:
+        """Look for events in the last step with `memory_before`, which user functions keep if an event ends it."""
+        memory_after = [array.copy() for array in self._held]
+        self._set_held(memory_before)
         self.acted = self._looks.look(self.time, self.kept, self.memory, self.reached)
         if self.acted is None:
-            self._set_held(after)
+            self._set_held(memory_after)
 
     @property
     def _held(self) -> list[np.ndarray]:
@@ -161,8 +160,8 @@ class SciPyRun(AdaptiveRun, Driven):
         return [x for x in (self.kept, self.memory, *(m.array for m in self.evaluation.context.memories)) if len(x)]
 
     def _set_held(self, values: Sequence[np.ndarray]) -> None:
-        for held, value in zip(self._held, values, strict=True):
-            held[:] = value
+        for array, value in zip(self._held, values, strict=True):
+            array[:] = value
 
     def _first(self) -> np.ndarray:
         """Takes the start of the run; its row."""
@@ -190,7 +189,7 @@ class SciPyRun(AdaptiveRun, Driven):
         keeper = self.evaluation.keeper
         if self._solver is None or self._solver.status == "finished":
             self._begin()
-        before, start = self.time, self._y
+        start_time, start_state = self.time, self._y
         while True:
             self.problem = self._solver.step() or ""
             if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
@@ -199,11 +198,11 @@ class SciPyRun(AdaptiveRun, Driven):
             self._dense = self._solver.dense_output()
             if self.evaluation.unit:
                 self._y = unit_sized(np.array(self._y), self.evaluation.unit)
-            if keeper is None or not self._again(keeper, before, start):
+            if keeper is None or not self._again(keeper, start_time, start_state):
                 break
         if keeper is not None:
-            self._keep_closed(keeper, self.time - before)
-        self.count.add(self.time - before)
+            self._keep_closed(keeper, self.time - start_time)
+        self.count.add(self.time - start_time)
         if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
             self.evaluation.hold(self.time, self._y)
         if self.evaluation.remembers:
@@ -215,25 +214,27 @@ class SciPyRun(AdaptiveRun, Driven):
         self.evaluation.settled(self.time, self._y)
         self.count.rates += 1
 
-    def _again(self, keeper: Keeper, before: float, start: np.ndarray) -> bool:
+    def _again(self, keeper: Keeper, start_time: float, start_state: np.ndarray) -> bool:
         """Is a step to be taken again with care, as it comes near a singular configuration?"""
-        again = not keeper.near and keeper.watch([self._dense(0.5 * (before + self.time)), self._y], self.time)
-        if again:
-            self.time, self._y = before, start
+        needs_retry = not keeper.near and keeper.watch(
+            [self._dense(0.5 * (start_time + self.time)), self._y], self.time
+        )
+        if needs_retry:
+            self.time, self._y = start_time, start_state
             self._begin()
-        return again
+        return needs_retry
 
     def _keep_closed(self, keeper: Keeper, h: float) -> None:
         """Brings the end of a step onto the constraints. With methods of several steps only rows are corrected."""
-        near = keeper.near
+        near_singular = keeper.near
         self._y, state, _ = keeper.admit(self.time, self._y, h)
         if not state.residual < LOOPS.open:
             raise ValueError(f"the loop '{state.row}' came open in a step of {h:g} s")
         rates = self.evaluation.rates(self.time, self._y)
         keeper.accept(self.time, state)
-        if self._methods[near] is not self._methods[keeper.near]:
+        if self._methods[near_singular] is not self._methods[keeper.near]:
             self._solver = None  # the method changes
-        elif self._methods[near].__name__ not in ONE_STEP:
+        elif self._methods[near_singular].__name__ not in ONE_STEP:
             self._solver.y, self._solver.f = self._y, rates
 
     def _begin(self) -> None:
@@ -244,32 +245,32 @@ class SciPyRun(AdaptiveRun, Driven):
         def rates(t: float, y: np.ndarray) -> np.ndarray:
             self.count.rates += 1
             try:
-                found = self.evaluation.rates(min(max(t, first), last), y)
+                derivatives = self.evaluation.rates(min(max(t, first), last), y)
             except NO_VALUE:
                 if not self._shrinks:
                     raise
                 return np.full_like(y, math.nan)
-            if not self._shrinks and not np.all(np.isfinite(found)):
+            if not self._shrinks and not np.all(np.isfinite(derivatives)):
                 raise ValueError(f"the rates are not finite at t = {t:g} s")
-            return found
+            return derivatives
 
-        near = self.evaluation.keeper is not None and self.evaluation.keeper.near
-        self._solver = self._methods[near](rates, first, self._y, end, **self._options)
+        near_singular = self.evaluation.keeper is not None and self.evaluation.keeper.near
+        self._solver = self._methods[near_singular](rates, first, self._y, end, **self._options)
 
 
 class CompiledRun(AdaptiveRun):
     """A run with a method of the kernel, which looks for events."""
 
     def __init__(
-        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, watching: Any = None
+        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, monitor: Any = None
     ) -> None:
         self.evaluation = evaluation
         self._set_times(evaluation, spec, tolerances)
         method = next(iter(EMBEDDED)) if spec.method == AUTO else spec.method
         assert tolerances.atol is not None and tolerances.caps is not None and tolerances.groups is not None
-        between = RunSpec(spec.t_end, spec.step * spec.every, method, t_start=self.time)
+        segment_spec = RunSpec(spec.t_end, spec.step * spec.every, method, t_start=self.time)
         self._between = replace(
-            evaluation.spec(between, state, events=watching), breaks=self._ends, times=self.times,
+            evaluation.spec(segment_spec, state, events=monitor), breaks=self._ends, times=self.times,
             tolerances=tolerances, most=self.count.most, look=2 if spec.method == AUTO else 1,
         )  # fmt: skip
         self._passed: list[Passage] = []  # before the method changed
@@ -289,29 +290,29 @@ class CompiledRun(AdaptiveRun):
 
     @property
     def told(self) -> dict[str, Any]:
-        found = super().told
+        settings = super().told
         if self.count.fastest:
-            found |= {"fastest_mode": self.count.fastest, "held_steps": self.count.slowed}
+            settings |= {"fastest_mode": self.count.fastest, "held_steps": self.count.slowed}
         if self.went_over is not None:
-            found["went_over"] = self.went_over
+            settings["went_over"] = self.went_over
         if self.count.backs:
-            found |= {"went_back": self.count.went_back, "times_back": self.count.backs}
-        return found
+            settings |= {"went_back": self.count.went_back, "times_back": self.count.backs}
+        return settings
 
     def _started(self, spec: RunSpec) -> Any:
-        calls: Any = self.evaluation.context.stiff if spec.method in STIFF else self.evaluation.model
-        return calls.start(spec)
+        model: Any = self.evaluation.context.stiff if spec.method in STIFF else self.evaluation.model
+        return model.start(spec)
 
     def _goes_over(self) -> None:
         """Continues in the program with stiff methods if a fast mode holds the steps; that goes back and forth by
         itself."""
         if self.spec.method != AUTO or self.went_over is not None or not self.count.held:
             return
-        self.went_over, before = self.time, self._run
-        self._passed += before.passages
-        onward = {"first": self.reached, "within": before.time, "state": before.state}
-        self._run = self._started(replace(self._between, method=next(iter(STIFF)), **onward))
-        self._run.take_over(before)
+        self.went_over, explicit_run = self.time, self._run
+        self._passed += explicit_run.passages
+        continuation = {"first": self.reached, "within": explicit_run.time, "state": explicit_run.state}
+        self._run = self._started(replace(self._between, method=next(iter(STIFF)), **continuation))
+        self._run.take_over(explicit_run)
         self._run.advance(self.reached)
         self._follow()
 

@@ -11,7 +11,9 @@ import numpy as np
 from bellcrank.expr.function_table import MathFunction
 
 
-def for_arrays(known: MathFunction) -> Callable[..., Any]:
+def for_arrays(math_function: MathFunction) -> Callable[..., Any]:
     """A function of the model language for arrays, value by value."""
-    form = getattr(np, known.numpy or known.name, None) or np.vectorize(known.value, otypes=[float])
-    return form if known.arity is not None else lambda *parts: reduce(form, parts)
+    form = getattr(np, math_function.numpy or math_function.name, None) or np.vectorize(
+        math_function.value, otypes=[float]
+    )
+    return form if math_function.arity is not None else lambda *parts: reduce(form, parts)

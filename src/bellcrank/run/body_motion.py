@@ -37,11 +37,11 @@ from bellcrank.units import ANGLE, LENGTH
 
 
 def posed_program(
-    analysis: Analysis, program: Program, parts: Sequence[Part] = (), marks: Sequence[Expr] = ()
+    analysis: Analysis, program: Program, attached_parts: Sequence[Part] = (), marks: Sequence[Expr] = ()
 ) -> Program:
     """The program with the functions `poses`, of all bodies and parts, and `marks`."""
-    names = [*(b.name for b in analysis.mechanism.bodies), *(p.name for p in parts)]
-    return with_poses(program, names, pose_expressions(analysis.kinematics, parts), marks)
+    names = [*(b.name for b in analysis.mechanism.bodies), *(p.name for p in attached_parts)]
+    return with_poses(program, names, pose_expressions(analysis.kinematics, attached_parts), marks)
 
 
 @dataclass(frozen=True)
@@ -64,42 +64,44 @@ class Posed:
         w = [0.0] * len(self.program.inputs)
         return np.array(self.calls.values("marks", 0.0, *zero, self.parameters(p), [], w))
 
-    def at_rows(self, pieces: Sequence[Piece]) -> np.ndarray:
+    def at_rows(self, segments: Sequence[Piece]) -> np.ndarray:
         """The poses of all rows: (rows, bodies, 12)."""
-        found = []
-        for rows, p, c in pieces:
-            every = self.parameters(p)
-            found += [self.calls.values("poses", *at_row(self.program, row, every, c)) for row in rows]
-        return np.array(found, float).reshape(-1, len(self.program.posed), len(POSE))
+        poses = []
+        for rows, p, c in segments:
+            values = self.parameters(p)
+            poses += [self.calls.values("poses", *at_row(self.program, row, values, c)) for row in rows]
+        return np.array(poses, float).reshape(-1, len(self.program.posed), len(POSE))
 
 
 def posed(
     loaded: Loaded,
-    parts: Sequence[Part] = (),
+    attached_parts: Sequence[Part] = (),
     marks: Sequence[Expr] = (),
     parameters: Mapping[str, float | str] | None = None,
 ) -> Posed:
     """A model with poses. `parameters` (user units) override defaults of those that the equations do not hold."""
-    program = posed_program(loaded.analysis, loaded.program, parts, marks)
-    known = dict(zip(loaded.program.routines, loaded.functions, strict=True))
-    calls = poses_alone(program)
-    functions = [known.get(r, r.python) for r in calls.routines]
+    program = posed_program(loaded.analysis, loaded.program, attached_parts, marks)
+    function_of_routine = dict(zip(loaded.program.routines, loaded.functions, strict=True))
+    pose_program = poses_alone(program)
+    functions = [function_of_routine.get(r, r.python) for r in pose_program.routines]
     model: Model
-    if loaded.model.compiler is not None and calls.externals:  # a linkage takes long in Python
-        model = c_model(calls, functions, [r.name for r in calls.externals if r.formulas is None], speed="quick")
+    if loaded.model.compiler is not None and pose_program.externals:  # a linkage takes long in Python
+        model = c_model(
+            pose_program, functions, [r.name for r in pose_program.externals if r.formulas is None], speed="quick"
+        )
     else:
-        model = PythonModel(calls, functions)
+        model = PythonModel(pose_program, functions)
     first = len(loaded.program.given_parameters)
     count = len(program.parameters) - len(loaded.program.parameters)
     names = [s.name for s in program.parameters[first : first + count]]
     return Posed(loaded, program, model.calls(), _idle_values(loaded, names, parameters or {}))
 
 
-def _idle_values(loaded: Loaded, names: Sequence[str], given: Mapping[str, Any]) -> list[float]:
+def _idle_values(loaded: Loaded, names: Sequence[str], parameters: Mapping[str, Any]) -> list[float]:
     """Values in equation units of parameters that pictures alone need; one without a value is zero, which is
     reported."""
     values, missing = [], []
-    by_key = loaded.interface.keyed(given, ("idle",), "parameters")
+    by_key = loaded.interface.keyed(parameters, ("idle",), "parameters")
     for name in names:
         x = loaded.interface.find(name, ("idle",), "parameter")
         value = by_key.get(x.key, x.default)
@@ -124,14 +126,14 @@ def _check_bodies(loaded: Loaded) -> None:
         raise RunError(f"there is no picture of {loaded.name}: its equations were derived by hand, without bodies")
 
 
-def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None = None) -> Motion:
+def motion_of(loaded: Loaded, segments: Sequence[Piece], parameters: Mapping[str, float | str] | None = None) -> Motion:
     """The motion of recorded rows. `parameters` as they were given, user units."""
     _check_bodies(loaded)
     draft = draft_of(loaded.analysis)
     model = posed(loaded, draft.parts, draft.expressions(), parameters)
-    poses = model.at_rows(pieces)
-    time = np.concatenate([rows[:, 0] for rows, _, _ in pieces])
-    return Motion(time, poses, scene_of(draft, model.marks(pieces[0].p), poses))
+    poses = model.at_rows(segments)
+    time = np.concatenate([rows[:, 0] for rows, _, _ in segments])
+    return Motion(time, poses, scene_of(draft, model.marks(segments[0].p), poses))
 
 
 def at_start(
@@ -141,12 +143,12 @@ def at_start(
     guess: Mapping[Any, float | str] | None = None,
 ) -> Motion:
     """The one pose of a start: values by state and of parameters in user units; what loops determine is solved for."""
-    given = given_start(loaded, initial, guess)
+    start_values = given_start(loaded, initial, guess)
     p, signals = loaded.parameter_values(parameters), loaded.inputs(None)
-    q, u = complete_state(loaded, given, closure(loaded, p, signals), p, signals)
-    kept = [0.0] * (len(loaded.program.inputs) - len(signals))
+    q, u = complete_state(loaded, start_values, closure(loaded, p, signals), p, signals)
+    sampled_values = [0.0] * (len(loaded.program.inputs) - len(signals))
     outputs = [0.0] * len(loaded.program.output_names)
-    row = np.array([0.0, *q, *u, *outputs, *(i.function(0.0) for i in signals), *kept])
+    row = np.array([0.0, *q, *u, *outputs, *(i.function(0.0) for i in signals), *sampled_values])
     return motion_of(loaded, [Piece(row[None], p, [0.0] * len(loaded.program.constant_symbols))], parameters)
 
 
@@ -166,8 +168,8 @@ class Viewer:
         self._camera = LiveCamera(self.scene, start)
 
     def _poses(self, row: np.ndarray) -> np.ndarray:
-        found: np.ndarray = self._model.at_rows([Piece(row[None], self._p, self._c)])[0]
-        return found
+        poses: np.ndarray = self._model.at_rows([Piece(row[None], self._p, self._c)])[0]
+        return poses
 
     def image(self, row: np.ndarray, width: int = 640, height: int = 400) -> np.ndarray:
         """The image (height, width, 3) of a row, 8 bits for each color."""

@@ -49,9 +49,9 @@ class InitialConditions(NamedTuple):
         """How long, how fine and by which method: of a run that continues as the one before, unless given."""
         if self.saved is None:
             return run_spec(loaded.interface, t_end, step, method, every, self.t_start)
-        r, given = self.saved, (step, method, every)
-        usual = r.spec.step, r.spec.method, r.spec.every
-        step, method, every = (x if x is not None else y for x, y in zip(given, usual, strict=True))
+        r, requested = self.saved, (step, method, every)
+        defaults = r.spec.step, r.spec.method, r.spec.every
+        step, method, every = (x if x is not None else y for x, y in zip(requested, defaults, strict=True))
         spec = run_spec(loaded.interface, t_end, step, method, every, float(r.row[0]))
         if spec.step != r.spec.step or spec.method not in METHODS or r.spec.method not in METHODS:
             return spec
@@ -62,11 +62,11 @@ class InitialConditions(NamedTuple):
         r = self.saved
         if r is None:
             return None
-        same = r.source == loaded.model.source and r.dae == dae and self.same_inputs and r.p == tuple(p)
+        is_unchanged = r.source == loaded.model.source and r.dae == dae and self.same_inputs and r.p == tuple(p)
         if r.source != loaded.model.source and (loaded.remembers or loaded.interface.kept):
-            why = f"and {_held(loaded)} cannot be handed over"
-            raise ModelError(f"start=: the run is one of another model or backend, {why}", loaded.name)
-        return r if same else replace(r, inside=None)
+            reason = f"and {_held(loaded)} cannot be handed over"
+            raise ModelError(f"start=: the run is one of another model or backend, {reason}", loaded.name)
+        return r if is_unchanged else replace(r, inside=None)
 
 
 def initial_conditions(
@@ -84,21 +84,21 @@ def initial_conditions(
     if not isinstance(start, Run):
         raise ModelError(f"start={start!r} must be a run that this one continues from", loaded.name)
     if t_start is not None or initial is not None:
-        both = "t_start=" if initial is None else "initial="
-        raise ModelError(f"{both} and start=: a continued run begins with time and state of the other", loaded.name)
+        argument = "t_start=" if initial is None else "initial="
+        raise ModelError(f"{argument} and start=: a continued run begins with time and state of the other", loaded.name)
     if not len(start) or not (start.reached is not None or start.ok or start.status is RunStatus.UNKNOWN):
         raise ModelError(f"start=: there is nothing to continue from, as that run {start.ended}", loaded.name)
     states = [x.name for x in loaded.interface.states]
     missing = [name for name in states if name not in start.channels]
     if missing:
-        told = f"it has no {', '.join(missing[:4])}{' ...' if len(missing) > 4 else ''}"
-        raise ModelError(f"start=: the run of '{start.name}' is none of this model: {told}", loaded.name)
+        reason = f"it has no {', '.join(missing[:4])}{' ...' if len(missing) > 4 else ''}"
+        raise ModelError(f"start=: the run of '{start.name}' is none of this model: {reason}", loaded.name)
     if start.reached is not None:
         r: Checkpoint = start.reached()
-        given = {**r.parameters, **mapping(parameters, "parameters")}
+        merged_parameters = {**r.parameters, **mapping(parameters, "parameters")}
         tolerances = r.tolerances if r.source == loaded.model.source else replace(r.tolerances, caps=None)
         return InitialConditions(
-            None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs, tolerances
+            None, None, merged_parameters, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs, tolerances
         )
     if loaded.remembers or loaded.interface.kept:
         raise ModelError(f"start=: {_held(loaded)} is not in a file: continue from the run itself", loaded.name)
@@ -108,9 +108,9 @@ def initial_conditions(
 
 def _held(loaded: Loaded) -> str:
     """What user functions hold, in words."""
-    parts = [f"what {', '.join(loaded.remembers)} remembers"] if loaded.remembers else []
-    kept = ", ".join(x.name for x in loaded.interface.kept)
-    return " and ".join([*parts, f"the value of {kept}"] if kept else parts)
+    descriptions = [f"what {', '.join(loaded.remembers)} remembers"] if loaded.remembers else []
+    sampled_names = ", ".join(x.name for x in loaded.interface.kept)
+    return " and ".join([*descriptions, f"the value of {sampled_names}"] if sampled_names else descriptions)
 
 
 def place_on(spec: RunSpec, t: float) -> RunSpec:
@@ -127,8 +127,8 @@ def first_state(
     r = initial.saved
     if r is not None and (closure is None or r.p == tuple(p)):
         return r.state.copy()
-    given = initial.initial if r is None else (r.state[: loaded.n_q], r.state[loaded.n_q :])
-    return np.concatenate(start_state(loaded, given, closure, p, signals, t))
+    start_values = initial.initial if r is None else (r.state[: loaded.n_q], r.state[loaded.n_q :])
+    return np.concatenate(start_state(loaded, start_values, closure, p, signals, t))
 
 
 def take_over(r: Checkpoint | None, e: Evaluation, y: np.ndarray) -> np.ndarray | None:

@@ -28,22 +28,25 @@ def closure_of(
     p: Sequence[float],
     signals: Sequence[Input],
     compiled: Calls | None = None,
-    known: Sequence[float] | None = None,
+    constants: Sequence[float] | None = None,
     spare: list[Any] | None = None,
 ) -> Closure | None:
-    """The constraints of closed loops as a function of time and state; None without loops. `compiled`: the program that
-    closes them at a start, if it can, with its constants if they are `known`; `spare`: what it left for the next."""
+    """Return the constraints of closed loops as a function of time and state; None without loops.
+
+    `compiled`: the program that assembles initial states, if it can; `constants`: those of the program, if known;
+    `spare`: jobs that it left for the next assembly.
+    """
     program = model.program
     loops = program.loops
     if loops is None:
         return None
 
-    found: list[list[float]] = []
+    cached_constants: list[list[float]] = []
 
     def c() -> list[float]:  # most starts do not ask for them
-        if not found:
-            found.append(model.constants(p))
-        return found[0]
+        if not cached_constants:
+            cached_constants.append(model.constants(p))
+        return cached_constants[0]
 
     def function(t: float, q: list[float], u: list[float]) -> list[float]:
         return model.values("closure", t, q, u, p, c(), [i.function(t) for i in signals])
@@ -52,10 +55,12 @@ def closure_of(
         return model.values("sides", t, q, u, p, c(), [i.function(t) for i in signals])
 
     n_q, n_u = len(program.coordinates), len(program.speeds)
-    drawn = Sides(sides, loops.sided) if loops.sides else None
-    assembler = None if compiled is None else compiled.assembler(p, known or c(), signals, spare)
+    direction_signs = Sides(sides, loops.sided) if loops.sides else None
+    assembler = None if compiled is None else compiled.assembler(p, constants or c(), signals, spare)
     scales, acting = loops.scales, loops.acting
-    return Closure(loops.names, loops.positions, n_q, n_u, function, scales, None, None, drawn, assembler, acting)
+    return Closure(
+        loops.names, loops.positions, n_q, n_u, function, scales, None, None, direction_signs, assembler, acting
+    )
 
 
 class Closing:
@@ -64,8 +69,8 @@ class Closing:
     The keeper of a run that Python drives is made when it is asked for: compiled ones keep loops closed by themselves.
     """
 
-    def __init__(self, weights: Weights, staged: bool, make: Callable[[], Keeper]) -> None:
-        self.weights, self.staged, self._make = weights, staged, make
+    def __init__(self, weights: Weights, staged: bool, make_projector: Callable[[], Keeper]) -> None:
+        self.weights, self.staged, self._make = weights, staged, make_projector
 
     @cached_property
     def keeper(self) -> Keeper:
@@ -73,16 +78,16 @@ class Closing:
 
     def afresh(self, t: float, y: np.ndarray) -> Closing:
         """The same for a run that begins at a state of this one."""
-        begun = self.keeper.afresh(t, y)
-        return Closing(self.weights, self.staged, lambda: begun)
+        projector = self.keeper.afresh(t, y)
+        return Closing(self.weights, self.staged, lambda: projector)
 
 
-def rates_near_singular(model: Calls, at: At) -> list[float] | None:
+def rates_near_singular(model: Calls, program_arguments: At) -> list[float] | None:
     """Rates of all states without a choice of speeds, where that of the equations fails or nearly so; else None."""
     loops = model.program.loops
     if loops is None:
         return None
-    n = loops.sizes(len(model.program.coordinates)).split(model.values("system", *at))
+    n = loops.sizes(len(model.program.coordinates)).split(model.values("system", *program_arguments))
     rates, ratio = n.rates(loops.scales)
     return rates.tolist() if min(ratio, steadiness(n.J, loops.scales)) < LOOPS.near else None
 
@@ -93,25 +98,28 @@ def keeper_of(
     y: np.ndarray,
     p: Sequence[float],
     signals: Sequence[Input],
-    kept: np.ndarray | None = None,
+    sampled_values: np.ndarray | None = None,
     staged: bool = False,
     t: float = 0.0,
     weights: Weights | None = None,
 ) -> Keeper:
-    """What keeps loops closed in a run that starts at y, at the time t; `kept`: values of user functions that follow
-    the inputs; `staged`: are loops closed at every stage of a step? `weights`: the metric, if the run continues."""
-    held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
+    """Return the projector that keeps loops closed in a run from the state y at the time t.
+
+    `sampled_values`: values of user functions, which follow the inputs; `staged`: close loops at every stage of a
+    step; `weights`: the metric, if the run continues another one.
+    """
+    sampled_inputs = np.zeros(len(model.program.inputs) - len(signals)) if sampled_values is None else sampled_values
     n_q = closure.n_q
 
-    found: list[list[float]] = []
+    cached_constants: list[list[float]] = []
 
     def c() -> list[float]:  # most starts do not ask for them
-        if not found:
-            found.append(model.constants(p))
-        return found[0]
+        if not cached_constants:
+            cached_constants.append(model.constants(p))
+        return cached_constants[0]
 
     def values(section: str, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c(), inputs_at(t, signals, held)))
+        return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c(), inputs_at(t, signals, sampled_inputs)))
 
     loops = model.program.loops
     assert loops is not None
@@ -125,11 +133,11 @@ def keeper_of(
 
     correction = None
     if loops.correction is not None:
-        moved, scales = loops.correction, np.array(loops.correction.pivot_scales)
+        loop_projection, scales = loops.correction, np.array(loops.correction.pivot_scales)
         by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
-        correction = RegularCorrection(list(moved.q), list(moved.u), by_q, by_u, scales)
+        correction = RegularCorrection(list(loop_projection.q), list(loop_projection.u), by_q, by_u, scales)
     if weights is None:
-        weights = weights_at(closure, model, t, y, p, inputs_at(t, signals, held))
+        weights = weights_at(closure, model, t, y, p, inputs_at(t, signals, sampled_inputs))
     return Keeper(replace(closure, weights=weights, correction=correction), system, shift, staged)
 
 
@@ -153,8 +161,8 @@ def begun(compiled: Compiled, t: float, y: np.ndarray) -> tuple[np.ndarray, np.n
 
 def _told(start: np.ndarray | None) -> np.ndarray:
     if start is None:
-        ways = "give a speed to choose among its directions, or another start (initial=, guess=)"
-        raise RunError(f"the start is singular and at rest: {ways}")
+        advice = "give a speed to choose among its directions, or another start (initial=, guess=)"
+        raise RunError(f"the start is singular and at rest: {advice}")
     return start
 
 
@@ -165,22 +173,22 @@ def weights_at(
     return inertia_weights(model, y, p, w, t) if closure.compiled is None else closure.compiled.weights(t, y)
 
 
-def inputs_at(t: float, signals: Sequence[Input], held: np.ndarray) -> list[float]:
+def inputs_at(t: float, signals: Sequence[Input], sampled_inputs: np.ndarray) -> list[float]:
     """All inputs of a program at a time, with the values of user functions that hold."""
-    return [*(i.function(t) for i in signals), *held.tolist()]
+    return [*(i.function(t) for i in signals), *sampled_inputs.tolist()]
 
 
 def tell_of_branch(y: np.ndarray, start: np.ndarray, interface: Interface) -> None:
     """Reports what is assumed where a start was brought onto a branch."""
     if start.tobytes() == y.tobytes():
         return
-    moved = np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch).tolist()
-    if moved:
+    changed_indices = np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch).tolist()
+    if changed_indices:
         states = [*interface.coordinates, *interface.speeds]
-        told = [(states[i], y[i], start[i]) for i in moved]
+        changed_states = [(states[i], y[i], start[i]) for i in changed_indices]
         values = (
             f"{s.name} = {s.unit.from_equation(new):.6g} instead of {s.unit.from_equation(old):.6g}"
-            for s, old, new in told
+            for s, old, new in changed_states
         )
         warn(
             "the start is singular, and its speeds lie off its branches; those of the nearest one are used: "
@@ -195,8 +203,8 @@ def inertia_weights(
     program = model.program
     assert program.loops is not None
     n_q = len(program.coordinates)
-    known = known_symbols(program, t, y[:n_q], y[n_q:], p, w)
-    inertia = np.array(evaluate([row[-1] for row in program.loops.M], known))
+    values_by_symbol = known_symbols(program, t, y[:n_q], y[n_q:], p, w)
+    inertia = np.array(evaluate([row[-1] for row in program.loops.M], values_by_symbol))
     largest = float(inertia.max(initial=0.0)) or 1.0
     w_u = 1.0 / np.maximum(inertia, ASSEMBLY.light * largest)
     c = model.constants(p)
@@ -204,7 +212,7 @@ def inertia_weights(
     def moved(u: np.ndarray) -> np.ndarray:
         return np.array(model.values("coordinate_rates", t, y[:n_q].tolist(), u.tolist(), p, c, w))
 
-    still = moved(np.zeros(len(w_u)))
-    S = np.array([moved(unit) - still for unit in np.eye(len(w_u))]).T
+    rates_at_rest = moved(np.zeros(len(w_u)))
+    S = np.array([moved(unit) - rates_at_rest for unit in np.eye(len(w_u))]).T
     w_q = np.square(S) @ w_u
     return np.where(w_q > 0, w_q, float(w_u.min())), w_u

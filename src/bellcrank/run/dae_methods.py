@@ -69,15 +69,15 @@ class Dae:
 
     def __post_init__(self) -> None:
         problems = []
-        for name, known in (("method", KNOWN), ("base", BASES), ("metric", METRICS)):
-            given = getattr(self, name)
-            if given not in known:
-                near = did_you_mean(str(given), known)
-                problems.append(f"dae: {name}={given!r} is not known.{near} It is one of {', '.join(known)}.")
+        for name, choices in (("method", KNOWN), ("base", BASES), ("metric", METRICS)):
+            value = getattr(self, name)
+            if value not in choices:
+                suggestion = did_you_mean(str(value), choices)
+                problems.append(f"dae: {name}={value!r} is not known.{suggestion} It is one of {', '.join(choices)}.")
         for name in ("alpha", "beta", "gamma"):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < np.inf:
-                problems.append(f"dae: {name}={given!r} must be a number of at least 0 (1/s)")
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
+                problems.append(f"dae: {name}={value!r} must be a number of at least 0 (1/s)")
         if not problems and self.base != "index-1" and self.method not in WITH_BASE:
             problems.append(f"dae: base={self.base!r} belongs to {', '.join(WITH_BASE)}, not to {self.method!r}")
         if problems:
@@ -106,9 +106,9 @@ class Dae:
 USUAL = Dae()
 
 
-def as_dae(given: str | Dae) -> Dae:
+def as_dae(dae: str | Dae) -> Dae:
     """A method by its name, or as it is."""
-    return given if isinstance(given, Dae) else Dae(cast(DaeMethod, str(given).lower()))
+    return dae if isinstance(dae, Dae) else Dae(cast(DaeMethod, str(dae).lower()))
 
 
 class Redundant:
@@ -121,13 +121,13 @@ class Redundant:
         self.sizes = loops.sizes(len(program.coordinates))
         self.n_q, self.n_u, self.n_g, self.n_v = map(len, (program.coordinates, program.speeds, loops.g, loops.v))
 
-    def numbers(self, at: At) -> Numbers:
-        return self.sizes.split(self.values("system", *at))
+    def numbers(self, program_arguments: At) -> Numbers:
+        return self.sizes.split(self.values("system", *program_arguments))
 
-    def rows(self, at: At) -> tuple[np.ndarray, np.ndarray]:
+    def rows(self, program_arguments: At) -> tuple[np.ndarray, np.ndarray]:
         """v and J."""
         first = self.n_g * (1 + self.n_q)
-        flat = np.array(self.values("closure", *at))
+        flat = np.array(self.values("closure", *program_arguments))
         return flat[first : first + self.n_v], flat[first + self.n_v :].reshape(self.n_v, self.n_u)
 
 

@@ -42,8 +42,8 @@ def check_dae(dae: Dae, spec: RunSpec, loaded: Loaded) -> None:
         raise ModelError(not_in_python(f"dae={dae.method!r}"), loaded.name)
     if spec.method in ADAPTIVE:
         problems.append(f"dae={dae.method!r} needs a fixed step: method {one_of()}, not {spec.method}")
-    elif spec.method not in (allowed := methods_for(dae)):
-        problems.append(f"dae={dae.method!r} is available for {', '.join(allowed)}, not for {spec.method}")
+    elif spec.method not in (methods := methods_for(dae)):
+        problems.append(f"dae={dae.method!r} is available for {', '.join(methods)}, not for {spec.method}")
     if problems:
         raise ModelError(problems, loaded.name)
 
@@ -54,8 +54,8 @@ def dae_problems(dae: Dae, program: Program) -> list[str]:
     if dae.staged and loops is None:
         return [f"dae={MINIMAL!r}: this model has minimal coordinates as it is"]
     if dae.staged and loops is not None and loops.correction is None:
-        why = "a constraint of positions binds coordinates that do not follow one speed each"
-        return [f"dae={MINIMAL!r} is not available: {why}"]
+        reason = "a constraint of positions binds coordinates that do not follow one speed each"
+        return [f"dae={MINIMAL!r} is not available: {reason}"]
     problems = []
     if loops is None and not dae.usual:
         problems.append(
@@ -67,30 +67,30 @@ def dae_problems(dae: Dae, program: Program) -> list[str]:
     return problems
 
 
-def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[str, float]:
+def multipliers_at(redundant: Redundant, program_arguments: At, names: Sequence[str]) -> dict[str, float]:
     """lambda by row at a state: what the accelerations leave of M u' - f; rows of one name are numbered."""
-    n = redundant.numbers(at)
-    rest = n.M @ n.rates(redundant.scales)[0][redundant.n_q :] - n.f
-    found = np.linalg.lstsq(n.J.T, rest, rcond=1e-10)[0]
-    return dict(zip(numbered(names), found.tolist(), strict=True))
+    n = redundant.numbers(program_arguments)
+    residual = n.M @ n.rates(redundant.scales)[0][redundant.n_q :] - n.f
+    multipliers = np.linalg.lstsq(n.J.T, residual, rcond=1e-10)[0]
+    return dict(zip(numbered(names), multipliers.tolist(), strict=True))
 
 
 def dae_run(
-    spec: RunSpec, e: Evaluation, y: np.ndarray, dae: Dae, saved: Checkpoint | None = None, watching: Any = None
+    spec: RunSpec, e: Evaluation, y: np.ndarray, dae: Dae, saved: Checkpoint | None = None, monitor: Any = None
 ) -> tuple[DaeEvaluation, Any]:
     """A run by a method that has not begun, from the state y; `saved`: what it takes over from another.
-    `watching`: its events, which the kernel looks for."""
+    `monitor`: the event monitor of the kernel."""
     if dae.base == "free fall":
         M = Redundant(e.context.python).numbers(e.at(spec.begins, y)).M
         if np.linalg.matrix_rank(M) < len(M):
-            why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
-            raise ModelError(why, e.context.loaded.name)
-    calls: Any = e.context.dae
-    run = calls.start(e.spec(spec, y, dae=dae, events=watching))
+            reason = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
+            raise ModelError(reason, e.context.loaded.name)
+    model: Any = e.context.dae
+    run = model.start(e.spec(spec, y, dae=dae, events=monitor))
     if saved is not None:
         run.restore(saved)
-    here = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, dae=dae)
-    return here, run
+    dae_evaluation = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, dae=dae)
+    return dae_evaluation, run
 
 
 class Piece(NamedTuple):
@@ -101,7 +101,7 @@ class Piece(NamedTuple):
     c: Sequence[float]
 
 
-def residuals_of(loaded: Loaded, pieces: Sequence[Piece]) -> Callable[[], Residuals] | None:
+def residuals_of(loaded: Loaded, segments: Sequence[Piece]) -> Callable[[], Residuals] | None:
     """Residuals of the constraints in recorded rows, to be computed when they are asked for."""
     loops = loaded.program.loops
     if loops is None:
@@ -110,7 +110,7 @@ def residuals_of(loaded: Loaded, pieces: Sequence[Piece]) -> Callable[[], Residu
 
     def compute() -> Residuals:
         model = loaded.model.calls()
-        rows = [(row, x.p, x.c) for x in pieces for row in x.rows]
+        rows = [(row, x.p, x.c) for x in segments for row in x.rows]
         g, v = np.empty((len(rows), n_g)), np.empty((len(rows), n_v))
         for i, (row, p, c) in enumerate(rows):
             flat = model.values("closure", *at_row(loaded.program, row, p, c))

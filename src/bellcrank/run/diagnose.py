@@ -38,112 +38,114 @@ class Moment:
     def evaluated(self) -> tuple[list[float], Mapping[Expr, float]] | None:
         """Rates and all intermediate values; None where there are none."""
         try:
-            known = interpret.constants(self.program, [self.parameters[p.name] for p in self.program.parameters])
-            return interpret.derivatives(self.program, known, self.t, self.q, self.u, self.inputs, self.user)
+            constants = interpret.constants(self.program, [self.parameters[p.name] for p in self.program.parameters])
+            return interpret.derivatives(self.program, constants, self.t, self.q, self.u, self.inputs, self.user)
         except _NO_VALUE:
             return None
 
 
-def without_length(at: Moment, analysis: Analysis) -> str:
+def without_length(point: Moment, analysis: Analysis) -> str:
     """The strut whose points meet, so that it has no direction; "" if there is none."""
-    states = zip((*at.program.coordinates, *at.program.speeds), (*at.q, *at.u), strict=True)
-    inputs = zip((s.name for s in at.program.inputs), at.inputs, strict=False)
-    names = {**at.parameters, **{s.name: v for s, v in states}, **dict(inputs), "t": at.t}
+    states = zip((*point.program.coordinates, *point.program.speeds), (*point.q, *point.u), strict=True)
+    inputs = zip((s.name for s in point.program.inputs), point.inputs, strict=False)
+    names = {**point.parameters, **{s.name: v for s, v in states}, **dict(inputs), "t": point.t}
     for load in analysis.loads:
         if not load.along_points or load.point is None or load.other is None:
             continue
-        between = analysis.kinematics.position(load.point) - analysis.kinematics.position(load.other)
+        separation = analysis.kinematics.position(load.point) - analysis.kinematics.position(load.other)
         try:
-            length = evaluate((magnitude(between),), names, at.user)[0]
+            length = evaluate((magnitude(separation),), names, point.user)[0]
         except _NO_VALUE:
             continue
         if length == 0:
-            what = f"{load.kind} '{load.name}' has zero length at t = {at.t:.6g} s, so it has no direction"
-            return f"{what}: start its ends apart, or use add_force along two or three axes in its place"
+            problem = f"{load.kind} '{load.name}' has zero length at t = {point.t:.6g} s, so it has no direction"
+            return f"{problem}: start its ends apart, or use add_force along two or three axes in its place"
     return ""
 
 
-def broken_term(at: Moment, loads: Sequence[Load]) -> str:
+def broken_term(point: Moment, loads: Sequence[Load]) -> str:
     """The formula, user function or load that is not finite at a time, for the last good state; "" if none is."""
-    found = at.evaluated()
-    if found is None:
+    evaluation = point.evaluated()
+    if evaluation is None:
         return ""
-    values, t = found[1], at.t
+    values, t = evaluation[1], point.t
     definition: dict[Expr, Expr] = {}
-    for s in at.program.derivatives.statements:
+    for s in point.program.derivatives.statements:
         if isinstance(s, Call):
-            bad = [values[x] for x in s.targets if x is not None and not math.isfinite(values[x])]
-            if bad:
-                return f"the user function '{s.routine.name}' returned {bad[0]} at t = {t:.6g} s"
+            nonfinite = [values[x] for x in s.targets if x is not None and not math.isfinite(values[x])]
+            if nonfinite:
+                return f"the user function '{s.routine.name}' returned {nonfinite[0]} at t = {t:.6g} s"
         if not isinstance(s, Assign):
             continue
         definition[s.target] = s.value
         if not math.isfinite(values[s.target]):
-            shown, value = text(s.value), s.value
-            while len(longer := text(expanded := substitute(value, definition))) <= _LONGEST and longer != shown:
-                shown, value = longer, expanded
-            return f"likely term: {shown}, which was {values[s.target]} at t = {t:.6g} s"
+            label, value = text(s.value), s.value
+            while len(longer := text(expanded := substitute(value, definition))) <= _LONGEST and longer != label:
+                label, value = longer, expanded
+            return f"likely term: {label}, which was {values[s.target]} at t = {t:.6g} s"
     for load in loads:
-        size = _magnitude(load, at, values)
+        size = _magnitude(load, point, values)
         if size is not None and not math.isfinite(size):
             return f"likely term: the {load.kind} '{load.name}', whose magnitude was {size} at t = {t:.6g} s"
     return ""
 
 
-def likely_term(at: Moment, loads: Sequence[Load]) -> str:
+def likely_term(point: Moment, loads: Sequence[Load]) -> str:
     """The force or rate that is largest at the last good state; "" if nothing stands out."""
-    evaluated = at.evaluated()
-    if evaluated is None:
+    evaluation = point.evaluated()
+    if evaluation is None:
         return ""
     worst, message = 0.0, ""
     for load in loads:
-        value = _magnitude(load, at, evaluated[1])
+        value = _magnitude(load, point, evaluation[1])
         if value is not None and abs(value) > worst:
             worst = abs(value)
             message = f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before"
     if message:
         return message
-    speeds = [*zip((*at.program.coordinates, *at.program.speeds), evaluated[0], strict=True)]
+    speeds = [*zip((*point.program.coordinates, *point.program.speeds), evaluation[0], strict=True)]
     state, rate = max(speeds, key=lambda pair: abs(pair[1]))
     return f"the rate of {state.name} was {rate:.3g} one step before"
 
 
-def changes_of_loads(at: Moment, loads: Sequence[Load], mode: np.ndarray) -> str:
+def changes_of_loads(point: Moment, loads: Sequence[Load], mode: np.ndarray) -> str:
     """The force or moment that changes most when the state moves along a mode; "" if none does."""
-    y, n_q = np.array([*at.q, *at.u]), len(at.q)
-    most: dict[str, float] = {}
+    y, n_q = np.array([*point.q, *point.u]), len(point.q)
+    largest_changes: dict[str, float] = {}
     for part in (mode.real, mode.imag):
         if not np.abs(part).max() > 0:
             continue
-        push = 1e-5 * part / np.abs(part).max()
-        moved = [replace(at, q=x[:n_q].tolist(), u=x[n_q:].tolist()) for x in (y + push, y - push)]
-        known = [(m, found[1]) for m in moved if (found := m.evaluated()) is not None]
+        perturbation = 1e-5 * part / np.abs(part).max()
+        perturbed = [
+            replace(point, q=x[:n_q].tolist(), u=x[n_q:].tolist()) for x in (y + perturbation, y - perturbation)
+        ]
+        evaluations = [(m, evaluation[1]) for m in perturbed if (evaluation := m.evaluated()) is not None]
         for load in loads:
-            up, down = (_magnitude(load, *k) for k in known) if len(known) == 2 else (None, None)
-            if up is not None and down is not None:
-                most[load.name] = max(most.get(load.name, 0.0), abs(up - down))
-    if not most or not max(most.values()) > 0:
+            forward, backward = (_magnitude(load, *k) for k in evaluations) if len(evaluations) == 2 else (None, None)
+            if forward is not None and backward is not None:
+                largest_changes[load.name] = max(largest_changes.get(load.name, 0.0), abs(forward - backward))
+    if not largest_changes or not max(largest_changes.values()) > 0:
         return ""
-    name = max(most, key=lambda n: most[n])
+    name = max(largest_changes, key=lambda n: largest_changes[n])
     kind = next(load.kind for load in loads if load.name == name)
     return f"likely the {kind} '{name}'"
 
 
-def _magnitude(load: Load, at: Moment, values: Mapping[Expr, float]) -> float | None:
+def _magnitude(load: Load, point: Moment, values: Mapping[Expr, float]) -> float | None:
     """Of a load at a moment with all intermediate values; None where it has none."""
-    names = {**at.parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": at.t}
+    names = {**point.parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": point.t}
     try:
-        return float(evaluate((_plain(load.magnitude, names, at.user),), names, at.user)[0])
+        return float(evaluate((_plain(load.magnitude, names, point.user),), names, point.user)[0])
     except _NO_VALUE:
         return None
 
 
 def _plain(magnitude: Expr, names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> Expr:
     """A formula in which the values of user functions that return several are numbers."""
-    known: dict[Expr, Expr] = {}
+    replacements: dict[Expr, Expr] = {}
     for node in postorder((magnitude,)):
         index = getattr(node.function, "index", None) if isinstance(node, Func) else None
         if isinstance(node, Func) and isinstance(index, int) and node.name in user:
-            arguments = evaluate([substitute(a, known) for a in node.args], names, user)
-            known[node] = expression(float(user[node.name](*arguments)[index]))
-    return substitute(magnitude, known) if known else magnitude
+            arguments = evaluate([substitute(a, replacements) for a in node.args], names, user)
+            replacements[node] = expression(float(user[node.name](*arguments)[index]))
+    return substitute(magnitude, replacements) if replacements else magnitude

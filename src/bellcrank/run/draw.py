@@ -37,12 +37,12 @@ def draw(
     channels, against = chosen(runs, channels, against)
     units = runs[0].units
     groups = {units.get(names[0], ""): names for names in panels((c, units.get(c, "")) for c in channels)}
-    told = list(names or (run.name for run in runs))
+    run_names = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
-        page = plot_page(runs, groups, against, title or runs[0].name, told)
+        page = plot_page(runs, groups, against, title or runs[0].name, run_names)
         guarded("write", Path(path), lambda: write_text(path, page))
         return None
-    figure = _figure(runs, groups, against, title, told)
+    figure = _figure(runs, groups, against, title, run_names)
     if path is not None:
         if Path(path).suffix.lower() not in PICTURES:
             raise RunError(f"cannot draw to {path}: known file extensions are .png, .svg, .pdf and .html")
@@ -51,32 +51,36 @@ def draw(
 
 def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is reported."""
-    most = max(1, MOST // len(runs))
-    names = list(channels) or default_channels(runs[0], most)
+    max_curves = max(1, MOST // len(runs))
+    names = list(channels) or default_channels(runs[0], max_curves)
     if not names:
         raise RunError(f"there is nothing to draw: {runs[0].name} has no channel but time")
     result = []
     for name in [*names, *([against] if against else [])]:
-        found = None
+        match = None
         for run in runs:
-            found = find_name(name, ["t", *run], "channel")
-            if found is None:
+            match = find_name(name, ["t", *run], "channel")
+            if match is None:
                 listed = ", ".join(run)
                 raise NoChannel(f"no channel '{name}' in {run.name}.{did_you_mean(name, run)} Channels: {listed}.")
-        result.append(found or name)
+        result.append(match or name)
     return (result[:-1], result[-1]) if against else (result, None)
 
 
 def _figure(
-    runs: Sequence[History], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
+    runs: Sequence[History],
+    groups: dict[str, list[str]],
+    against: str | None,
+    title: str | None,
+    run_names: Sequence[str],
 ) -> Any:
     figure = new_figure(8, 1.2 + 2.1 * len(groups))
     figure.get_layout_engine().set(**PADS)
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (unit, names) in zip(axes, groups.items(), strict=True):
-        for run, who in zip(runs, told, strict=True):
+        for run, run_name in zip(runs, run_names, strict=True):
             for name in names:
-                label = fill(plain(", ".join([axis_label(run, name), who][: 1 + (len(runs) > 1)])), WRAP)
+                label = fill(plain(", ".join([axis_label(run, name), run_name][: 1 + (len(runs) > 1)])), WRAP)
                 axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
         single = fill(plain(axis_label(runs[0], names[0])), WRAP) if len(names) == 1 else ""
         unit = plain(typeset_unit(unit))

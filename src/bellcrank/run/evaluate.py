@@ -48,37 +48,43 @@ def rates(
     bound = loaded.bound(parameters, inputs)
     x = state_array(loaded.interface, q, u)
     f = rhs_of(loaded, parameters, inputs) if bound is None else bound.rates
-    found, n_q = f(number(t, "t"), x), loaded.n_q
-    if not (math.isfinite(sum(found.tolist())) or np.isfinite(found).all()):  # the first is quick, but may overflow
+    xdot, n_q = f(number(t, "t"), x), loaded.n_q
+    if not (math.isfinite(sum(xdot.tolist())) or np.isfinite(xdot).all()):  # the first is quick, but may overflow
         context = loaded.context()
-        here, names = state_at(context, t, q, u, parameters, inputs), (s.name for s in loaded.program.parameters)
-        at = Moment(loaded.program, *here[:3], dict(zip(names, here[3], strict=True)), here[5], context.named_functions)
-        why = without_length(at, loaded.analysis) or broken_term(at, loaded.analysis.loads)
-        raise RunError(f"'{loaded.name}' has no finite time derivatives at this state{f': {why}' if why else ''}")
-    return found[:n_q], found[n_q:]
+        arguments, names = state_at(context, t, q, u, parameters, inputs), (s.name for s in loaded.program.parameters)
+        point = Moment(
+            loaded.program,
+            *arguments[:3],
+            dict(zip(names, arguments[3], strict=True)),
+            arguments[5],
+            context.named_functions,
+        )
+        reason = without_length(point, loaded.analysis) or broken_term(point, loaded.analysis.loads)
+        raise RunError(f"'{loaded.name}' has no finite time derivatives at this state{f': {reason}' if reason else ''}")
+    return xdot[:n_q], xdot[n_q:]
 
 
-def outputs(loaded: Loaded, *at: Any) -> dict[str, float]:
+def outputs(loaded: Loaded, *point: Any) -> dict[str, float]:
     """Output channels in user units."""
     context = loaded.context()
-    values = context.model.outputs(*state_at(context, *at))
+    values = context.model.outputs(*state_at(context, *point))
     return {x.name: float(x.unit.from_equation(v)) for x, v in zip(loaded.interface.outputs, values, strict=True)}
 
 
-def echo(loaded: Loaded, *at: Any) -> dict[str, float]:
+def echo(loaded: Loaded, *point: Any) -> dict[str, float]:
     """What user functions give to the echo of a run that starts there, in equation units."""
     context = loaded.context()
-    values = context.model.values("echo", *state_at(context, *at))
+    values = context.model.values("echo", *state_at(context, *point))
     return dict(zip(loaded.program.echo_names, values, strict=True))
 
 
-def multipliers(loaded: Loaded, *at: Any) -> dict[str, float]:
+def multipliers(loaded: Loaded, *point: Any) -> dict[str, float]:
     """lambda of M u' = f + J' lambda by constraint row, in equation units; with redundant rows the smallest."""
     loops = loaded.program.loops
     if loops is None:
         return {}
     context = loaded.context()
-    return multipliers_at(Redundant(context.python), state_at(context, *at), loops.names)
+    return multipliers_at(Redundant(context.python), state_at(context, *point), loops.names)
 
 
 def closure(loaded: Loaded, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
@@ -90,9 +96,9 @@ def assemble(
     loaded: Loaded, initial: Mapping[Any, float | str] | None = None, guess: Mapping[Any, float | str] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The full state in equation units from the values given (user units), what constraints determine solved for."""
-    given = given_start(loaded, initial, guess)
+    start_values = given_start(loaded, initial, guess)
     if loaded.program.loops is None:
         p = loaded.parameter_values() if loaded.interface.entered else None
-        return complete_state(loaded, given, p=p)
+        return complete_state(loaded, start_values, p=p)
     p, signals = loaded.parameter_values(), loaded.inputs(None)
-    return complete_state(loaded, given, closure(loaded, p, signals), p, signals)
+    return complete_state(loaded, start_values, closure(loaded, p, signals), p, signals)

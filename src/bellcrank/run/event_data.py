@@ -30,7 +30,7 @@ def event_tables(formulas: Sequence[EventFormula], names: Sequence[str]) -> tupl
     """What is watched, what is set, and the steps of all formulas, as in `kernel/events.h`; `names` of the parameters
     that have values."""
     numbers = {name: i for i, name in enumerate(names)}
-    watched: list[Any] = []
+    conditions: list[Any] = []
     settings: list[Any] = []
     steps: list[Any] = []
 
@@ -41,99 +41,103 @@ def event_tables(formulas: Sequence[EventFormula], names: Sequence[str]) -> tupl
 
     for i, e in enumerate(formulas):
         strict = e.strict[0] if e.strict else 0
-        watched.append((*put(e.condition), 1 in e.sides, -1 in e.sides, strict, e.stop, bool(e.settings), e.of_time))
+        conditions.append((*put(e.condition), 1 in e.sides, -1 in e.sides, strict, e.stop, bool(e.settings), e.of_time))
         for x, formula in e.settings:
             state, value, factor = (x.column - 1, -1, x.unit.factor) if x.column >= 0 else (-1, numbers[x.name], 1.0)
             settings.append((i, state, value, *put(formula), factor))
-    return watched, settings, steps
+    return conditions, settings, steps
 
 
 def event_data(
     loaded: Loaded,
-    given: EventsGiven,
+    event_specs: EventsGiven,
     spec: RunSpec,
     use_values: Callable[[Any, list[float]], None],
-    hold: Callable[[int], None] | None,
+    swap_user_memory: Callable[[int], None] | None,
     close: Callable[[int, np.ndarray], np.ndarray] | None,
     continued: bool,
-    until: float,
+    end_time: float,
 ) -> EventData:
     """Events of a run as the kernel reads them."""
-    follows = following(loaded.interface, loaded.analysis.independent_speeds)
-    names = value_names(given.formulas)
-    values = [given.values[name] for name in names]
+    moves_first = following(loaded.interface, loaded.analysis.independent_speeds)
+    names = value_names(event_specs.formulas)
+    values = [event_specs.values[name] for name in names]
     return EventData(
-        *event_tables(given.formulas, names), follows, values, use_values, hold, close, spec.step,
-        until - spec.t_start, until, continued,
+        *event_tables(event_specs.formulas, names), moves_first, values, use_values, swap_user_memory, close, spec.step,
+        end_time - spec.t_start, end_time, continued,
     )  # fmt: skip
 
 
-def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch: Watch, t: float) -> tuple[bool, str]:
+def take_happened(
+    loaded: Loaded, event_specs: EventsGiven, monitor: Watching, event_log: Watch, t: float
+) -> tuple[bool, str]:
     """Takes what happened in a run up to a time to what is known of it; is it over, and what could an event not do?"""
-    if watching.is_quiet:  # steps one by one ask every time
+    if monitor.is_quiet:  # steps one by one ask every time
         return False, ""
-    names = value_names(given.formulas)
-    for x in watching.happened():
-        formula = given.formulas[x.event]
+    names = value_names(event_specs.formulas)
+    for x in monitor.happened():
+        formula = event_specs.formulas[x.event]
         if x.kind == CHANGED_NOTHING:
             continue
-        found: Any = ()
+        effects: Any = ()
         if x.kind == ACTED:
-            before, after = (
+            state_before, state_after = (
                 (y, dict(zip(names, v.tolist(), strict=True))) for y, v in zip(x.states, x.values, strict=True)
             )
-            found = changes(loaded, formula, before, after)
-        watch.events.append(Event(formula.name, x.time, found))
-    counted = watching.arrays["counted"]
-    for formula, idle in zip(given.formulas, counted["idle"].tolist(), strict=True):
+            effects = changes(loaded, formula, state_before, state_after)
+        event_log.events.append(Event(formula.name, x.time, effects))
+    condition_histories = monitor.arrays["counted"]
+    for formula, idle in zip(event_specs.formulas, condition_histories["idle"].tolist(), strict=True):
         if not np.isnan(idle):
-            watch.idle.setdefault(formula.name, idle)
-    problem = watching.problem
+            event_log.idle.setdefault(formula.name, idle)
+    problem = monitor.problem
     if problem is not None:
-        return True, _explained(loaded, given, watching, problem, t)
-    if watching.stopped >= 0:
-        watch.stopped = Event(given.formulas[watching.stopped].name, float(watching.fields.when))
-    return watching.stopped >= 0, ""
+        return True, _explained(loaded, event_specs, monitor, problem, t)
+    if monitor.stopped >= 0:
+        event_log.stopped = Event(event_specs.formulas[monitor.stopped].name, float(monitor.fields.when))
+    return monitor.stopped >= 0, ""
 
 
-def _explained(loaded: Loaded, given: EventsGiven, watching: Watching, problem: Any, t: float) -> str:
+def _explained(loaded: Loaded, event_specs: EventsGiven, monitor: Watching, problem: Any, t: float) -> str:
     """What an event could not do, in words."""
-    e = given.formulas[problem.event]
+    e = event_specs.formulas[problem.event]
     when = f"stopped at t = {problem.time:.6g} s"
     if problem.kind in ("again at once", "again and again", "too often"):
         often = f"{EVENTS.most} times within {problem.amount:.2g} s"
-        how = often if problem.kind == "too often" else problem.kind
-        why = "Set the speed to zero in the action, or stop the run with stop=True"
-        return f"{when}: event '{e.name}' fires repeatedly (chattering, {how}). {why}"
+        repetition = often if problem.kind == "too often" else problem.kind
+        explanation = "Set the speed to zero in the action, or stop the run with stop=True"
+        return f"{when}: event '{e.name}' fires repeatedly (chattering, {repetition}). {explanation}"
     if problem.kind == "sets no number":
-        targets = [x.name for f in given.formulas for x, _ in f.settings]
-        what = f"the action of event '{e.name}' sets {targets[problem.item]} to {problem.amount}, not a finite number"
-        return f"{when}, as an event acts: {what}"
+        targets = [x.name for f in event_specs.formulas for x, _ in f.settings]
+        message = (
+            f"the action of event '{e.name}' sets {targets[problem.item]} to {problem.amount}, not a finite number"
+        )
+        return f"{when}, as an event acts: {message}"
     if problem.kind == "not on constraints":
         loops = loaded.program.loops
         assert loops is not None
         rows = [*loops.positions, *(f"speeds of {name}" for name in loops.names)]
-        left = f"a residual of {problem.amount:.3g} remains in '{rows[problem.item]}'"
+        detail = f"a residual of {problem.amount:.3g} remains in '{rows[problem.item]}'"
         listed = ", ".join(x.name for x, _ in e.settings)
-        return f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: {left}"
+        return f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: {detail}"
     if problem.kind == "no values":
-        error = watching.error
+        error = monitor.error
         if not isinstance(error, (BellcrankError, *NO_VALUE)):
             assert error is not None
             raise error
-        why = "; ".join(getattr(error, "problems", [])) or str(error)
-        return f"{when}, as an event acts: {why}"
-    if watching.error is not None:
-        raise watching.error
+        explanation = "; ".join(getattr(error, "problems", [])) or str(error)
+        return f"{when}, as an event acts: {explanation}"
+    if monitor.error is not None:
+        raise monitor.error
     return f"stopped at t = {t:.6g} s: the rates of the states cannot be evaluated any more"
 
 
-def take_counted(watching: Watching, watch: Watch, begins: float, last: np.ndarray | None) -> None:
+def take_counted(monitor: Watching, event_log: Watch, begin_time: float, last: np.ndarray | None) -> None:
     """Takes what is known of conditions over a whole run."""
-    for w, c in zip(watch.conditions, watching.arrays["counted"], strict=True):
+    for w, c in zip(event_log.conditions, monitor.arrays["counted"], strict=True):
         if w.stop or w.acts:
             side = int(c["side"])
-            watch.follow(Begun(begins, bool(c["zero"]), float(c["noise"]), side, bool(c["waits"])), w.name)
+            event_log.follow(Begun(begin_time, bool(c["zero"]), float(c["noise"]), side, bool(c["waits"])), w.name)
         if not np.isnan(c["undefined"]):
-            watch.undefined(w.name, float(c["undefined"]), bool(c["always"]))
-    watch.last = last
+            event_log.undefined(w.name, float(c["undefined"]), bool(c["always"]))
+    event_log.last = last

@@ -20,42 +20,42 @@ from bellcrank.numeric.events import Condition
 from bellcrank.run.arrays import for_arrays
 
 
-def comparison_of(given: Any) -> str:
+def comparison_of(condition: Any) -> str:
     """The sign of a condition that is a comparison, else ""."""
-    text = str(given)
+    text = str(condition)
     op = parse(text).op if "<" in text or ">" in text else ""
     return op if op in COMPARISONS else ""
 
 
 def condition_steps(
-    given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
+    condition: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], location: str
 ) -> tuple[FormulaStep, ...]:
     """A condition over rows, for a channel's name or a formula, step by step: the last one is its value. `columns`: a
-    column and a factor from user units, by channel; `values`: those of parameters; `where` begins errors."""
-    channel = find_name(given, columns, "channel")
+    column and a factor from user units, by channel; `values`: those of parameters; `location` begins error messages."""
+    channel = find_name(condition, columns, "channel")
     if channel is not None:  # whose name need not be one of formulas
         column, factor = columns[channel]
         return (FormulaStep("column", column=column, number=factor),)
-    syntax = parse(str(given))
+    syntax = parse(str(condition))
     if syntax.op in COMPARISONS:  # becomes true where the difference becomes positive
         a, b = syntax.children
-        parts = (a, b) if syntax.op in (">", ">=") else (b, a)
-        syntax = Syntax("-", parts, syntax.position, syntax.source)
-    return value_steps(syntax, columns, values, where)
+        operands = (a, b) if syntax.op in (">", ">=") else (b, a)
+        syntax = Syntax("-", operands, syntax.position, syntax.source)
+    return value_steps(syntax, columns, values, location)
 
 
 def value_steps(
-    syntax: Syntax, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
+    syntax: Syntax, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], location: str
 ) -> tuple[FormulaStep, ...]:
     """A formula step by step."""
-    named = {k: FormulaStep("value", name=k) for k in values}
-    named |= {k: FormulaStep("column", column=i, number=factor) for k, (i, factor) in columns.items()}
+    operand_steps = {k: FormulaStep("value", name=k) for k in values}
+    operand_steps |= {k: FormulaStep("column", column=i, number=factor) for k, (i, factor) in columns.items()}
 
-    def known(shown: str) -> FormulaStep | None:
-        found = find_name(shown, named)
-        return None if found is None else named[found]
+    def known(label: str) -> FormulaStep | None:
+        match = find_name(label, operand_steps)
+        return None if match is None else operand_steps[match]
 
-    return steps_of(syntax, known, [*columns, *values], where)
+    return steps_of(syntax, known, [*columns, *values], location)
 
 
 def as_function(
@@ -63,19 +63,19 @@ def as_function(
 ) -> Condition:
     """A formula as a function of rows."""
 
-    def found_by(step: FormulaStep, rows: np.ndarray, found: Sequence[Any]) -> Any:
+    def found_by(step: FormulaStep, rows: np.ndarray, results: Sequence[Any]) -> Any:
         if step.op == "column":
             return rows[:, step.column] / step.number
         if step.op == "value":
             return values[step.name]
-        return step.number if step.op == "number" else FUNCTIONS[step.op](*[found[i] for i in step.parts])
+        return step.number if step.op == "number" else FUNCTIONS[step.op](*[results[i] for i in step.parts])
 
     def value(rows: np.ndarray) -> np.ndarray:
-        found: list[Any] = []
+        results: list[Any] = []
         with np.errstate(all="ignore"):
             for step in steps:
-                found.append(found_by(step, rows, found))
-        return np.asarray(found[-1], dtype=float)
+                results.append(found_by(step, rows, results))
+        return np.asarray(results[-1], dtype=float)
 
     value(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # reports what is wrong before the run
     return value
@@ -88,7 +88,7 @@ def as_number_function(formulas: Sequence[Sequence[FormulaStep]], values: Mappin
     """Formulas as one function of one row, given as a list: the numbers of `as_function`, much sooner. None where a
     part of them has no such form. Where it fails, as in a division by zero, `as_function` has the value."""
     lines: list[str] = []
-    ends: list[str] = []
+    result_names: list[str] = []
     space: dict[str, Any] = {"values": values, "root": _root, **{op: FUNCTIONS[op] for op in QUIET}}
     for steps in formulas:
         names: list[str] = []
@@ -98,15 +98,15 @@ def as_number_function(formulas: Sequence[Sequence[FormulaStep]], values: Mappin
                 return None
             names.append(f"x{len(lines)}")
             lines.append(f"    {names[-1]} = {text}\n")
-        ends.append(names[-1])
-    source = f"def found(row):\n{''.join(lines)}    return [{', '.join(ends)}]\n"
+        result_names.append(names[-1])
+    source = f"def found(row):\n{''.join(lines)}    return [{', '.join(result_names)}]\n"
     exec(compile(source, "<formulas>", "exec"), space)
-    found: Numbers = space["found"]
-    return found
+    function: Numbers = space["found"]
+    return function
 
 
-def _number_text(step: FormulaStep, parts: Sequence[str], given: Sequence[FormulaStep]) -> str | None:
-    """A step in Python; its parts are names of numbers, made by the steps that are `given`."""
+def _number_text(step: FormulaStep, operands: Sequence[str], operand_steps: Sequence[FormulaStep]) -> str | None:
+    """Return a formula step in Python; `operands` are names of numbers, computed by `operand_steps`."""
     if step.op == "column":
         return f"row[{step.column:d}]" + ("" if step.number == 1.0 else f" / {_written(step.number)}")
     if step.op == "value":
@@ -114,10 +114,10 @@ def _number_text(step: FormulaStep, parts: Sequence[str], given: Sequence[Formul
     if step.op == "number":
         return _written(step.number)
     if step.op == "**":  # a square; the last digits of some other powers depend on who computes them
-        square = given[1].op == "number" and given[1].number == 2.0
-        return f"{parts[0]} * {parts[0]}" if square else None
-    form = (ONE_NUMBER if len(parts) == 1 else TWO_NUMBERS if len(parts) == 2 else {}).get(step.op)
-    return None if form is None else form.format(*parts)
+        square = operand_steps[1].op == "number" and operand_steps[1].number == 2.0
+        return f"{operands[0]} * {operands[0]}" if square else None
+    form = (ONE_NUMBER if len(operands) == 1 else TWO_NUMBERS if len(operands) == 2 else {}).get(step.op)
+    return None if form is None else form.format(*operands)
 
 
 def _written(x: float) -> str:

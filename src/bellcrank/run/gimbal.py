@@ -30,19 +30,19 @@ class Lock:
 def gimbal_lock(mechanism: Mechanism, q: Sequence[float] | np.ndarray) -> list[str]:
     """The bodies that are in gimbal lock at coordinates in equation units, in words; [] if none is."""
     return [
-        f"body '{body.name}' is in gimbal lock at {angle.name} = {float(q[place]):.6g} rad"
-        for body, angle, place, at in mechanism.locks
-        if abs(math.sin(q[place] - at)) < ASSEMBLY.locked
+        f"body '{body.name}' is in gimbal lock at {angle.name} = {float(q[index]):.6g} rad"
+        for body, angle, index, lock_angle in mechanism.locks
+        if abs(math.sin(q[index] - lock_angle)) < ASSEMBLY.locked
     ]
 
 
 def beside_locks(mechanism: Mechanism, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Coordinates whose free angles are out of gimbal lock."""
-    moved = q.copy()
-    for _, _, place, at in mechanism.locks:
-        if free[place] and abs(math.sin(q[place] - at)) < ASSEMBLY.locked:
-            moved[place] += ASSEMBLY.nudge
-    return moved
+    shifted = q.copy()
+    for _, _, index, lock_angle in mechanism.locks:
+        if free[index] and abs(math.sin(q[index] - lock_angle)) < ASSEMBLY.locked:
+            shifted[index] += ASSEMBLY.nudge
+    return shifted
 
 
 def locks_passed(mechanism: Mechanism, times: np.ndarray, rows: np.ndarray) -> list[Lock]:
@@ -50,14 +50,14 @@ def locks_passed(mechanism: Mechanism, times: np.ndarray, rows: np.ndarray) -> l
 
     A body that turns about its middle axis alone goes through unharmed: its other angles stay where they are.
     """
-    found: list[Lock] = []
-    for body, angle, place, at in mechanism.locks:
-        sines = np.sin(rows[:, place] - at)
-        near = (sines[:-1] * sines[1:] < 0) | (np.abs(sines[1:]) < NEAR)
-        if not near.any():
+    locks: list[Lock] = []
+    for body, angle, index, lock_angle in mechanism.locks:
+        sines = np.sin(rows[:, index] - lock_angle)
+        is_near_lock = (sines[:-1] * sines[1:] < 0) | (np.abs(sines[1:]) < NEAR)
+        if not is_near_lock.any():
             continue
-        others = np.abs(np.diff(rows[:, [place - 1, place + 1]], axis=0)).max(axis=1, initial=0.0)
-        through = np.flatnonzero(near & (others > STILL))
+        other_rotation = np.abs(np.diff(rows[:, [index - 1, index + 1]], axis=0)).max(axis=1, initial=0.0)
+        through = np.flatnonzero(is_near_lock & (other_rotation > STILL))
         if len(through):
-            found.append(Lock(f"gimbal lock of body '{body.name}' ({angle.name})", float(times[through[0] + 1])))
-    return found
+            locks.append(Lock(f"gimbal lock of body '{body.name}' ({angle.name})", float(times[through[0] + 1])))
+    return locks

@@ -16,52 +16,52 @@ from bellcrank.numeric.tuning import INPUTS
 from bellcrank.signals import KINDS, Signal, constant, kinks, sampled
 
 
-def as_signal(given: Any, name: str) -> Signal:
+def as_signal(source: Any, name: str) -> Signal:
     """A signal for what a user gives: number, callable, table, or (times, values)."""
-    if isinstance(given, Signal):
-        if any(math.isnan(x) for x in given.numbers):
-            raise RunError(f"input '{name}': a number of its {given.name} is nan, not a number")
-        return given
-    if isinstance(given, Table):
-        return _table(given, name)
-    value = None if callable(given) else real(given)
+    if isinstance(source, Signal):
+        if any(math.isnan(x) for x in source.numbers):
+            raise RunError(f"input '{name}': a number of its {source.name} is nan, not a number")
+        return source
+    if isinstance(source, Table):
+        return _table(source, name)
+    value = None if callable(source) else real(source)
     if value is not None:
         if not math.isfinite(value):
             raise RunError(f"input '{name}' is {value}, not a finite number")
         return constant(value)
-    if callable(given):
-        return Signal("function", given)
-    if isinstance(given, tuple | list) and len(given) == 2:
-        return sampled(given[0], given[1], name)
-    if isinstance(given, np.ndarray) and given.ndim == 2 and 2 in given.shape:
-        pair = given if given.shape[0] == 2 else given.T
+    if callable(source):
+        return Signal("function", source)
+    if isinstance(source, tuple | list) and len(source) == 2:
+        return sampled(source[0], source[1], name)
+    if isinstance(source, np.ndarray) and source.ndim == 2 and 2 in source.shape:
+        pair = source if source.shape[0] == 2 else source.T
         return sampled(pair[0], pair[1], name)
     kinds = "/".join(kind for kind in KINDS if kind != "constant")
-    shown = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else displayed(given)
+    description = f"an array of shape {source.shape}" if isinstance(source, np.ndarray) else displayed(source)
     raise RunError(
-        f"input '{name}' is {shown}; give a number, a function of time, bc.{kinds}, a table, or (times, values)"
+        f"input '{name}' is {description}; give a number, a function of time, bc.{kinds}, a table, or (times, values)"
     )
 
 
-def _table(given: Table, name: str) -> Signal:
-    if len(given.axes) != 1:
-        raise RunError(f"input '{name}' is a table of {len(given.axes)} arguments; time is the only one")
-    slope = given.partial(0, ()).function if given.differentiable else None  # type: ignore[attr-defined]
-    curve = slope.partial(0, ()).function if slope is not None and slope.differentiable and given.order > 1 else None
+def _table(table: Table, name: str) -> Signal:
+    if len(table.axes) != 1:
+        raise RunError(f"input '{name}' is a table of {len(table.axes)} arguments; time is the only one")
+    slope = table.partial(0, ()).function if table.differentiable else None  # type: ignore[attr-defined]
+    curve = slope.partial(0, ()).function if slope is not None and slope.differentiable and table.order > 1 else None
     second = curve.value if curve is not None else None
-    if given.derivative != (0,):
-        return Signal("function", given.value, slope.value if slope else None, second=second)
-    points, pieces = np.ascontiguousarray(given.axes[0], dtype=float), np.ascontiguousarray(spline_pieces(given))
-    bends = kinks(points, pieces[:, 1]) if given.order == 1 else ()
-    return Signal("pieces", given.value, slope.value if slope else None, bends, (), points, pieces, second=second)
+    if table.derivative != (0,):
+        return Signal("function", table.value, slope.value if slope else None, second=second)
+    points, segments = np.ascontiguousarray(table.axes[0], dtype=float), np.ascontiguousarray(spline_pieces(table))
+    bends = kinks(points, segments[:, 1]) if table.order == 1 else ()
+    return Signal("pieces", table.value, slope.value if slope else None, bends, (), points, segments, second=second)
 
 
 def as_input(signal: Signal, name: str, factor: float, times: int) -> Input:
     """The signal, differentiated as often as asked for, as an input of a program; `factor` leads to equation units."""
     source = (signal.value, signal.rate, signal.second)[times]
     if source is None:
-        what = "its rate" if times == 1 else "the rate of its rate"
-        raise ModelError(f"input '{name}' must be differentiable here: {what} is used; a {signal.name} has none")
+        missing = "its rate" if times == 1 else "the rate of its rate"
+        raise ModelError(f"input '{name}' must be differentiable here: {missing} is used; a {signal.name} has none")
 
     def value(t: float) -> float:
         try:

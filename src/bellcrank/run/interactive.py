@@ -45,21 +45,21 @@ def plot_page(
     for unit, channels in groups.items():
         lines = []
         for name in channels:
-            for run, told in zip(runs, names, strict=True):
+            for run, run_name in zip(runs, names, strict=True):
                 label = axis_label(run, name)
-                shown = name if label == name else f"{name}: {label}"
+                full_label = name if label == name else f"{name}: {label}"
                 lines.append(
                     {
-                        "name": name if len(runs) == 1 else f"{name}, {told}",
-                        "label": shown if len(runs) == 1 else f"{shown} ({told})",
+                        "name": name if len(runs) == 1 else f"{name}, {run_name}",
+                        "label": full_label if len(runs) == 1 else f"{full_label} ({run_name})",
                         "x": _numbers(run[against] if against else run.time),
                         "y": _numbers(run[name]),
                     }
                 )
         panels.append({"ylabel": f"{', '.join(channels)} ({unit})" if unit else ", ".join(channels), "lines": lines})
     data = {"panels": panels, "xlabel": x_label(runs[0], against), "cross": against is not None}
-    pieces = {"TITLE": html.escape(title), "DATA": _embedded(data)}
-    return filled(template("bellcrank.run/templates", "plot.html"), pieces)
+    replacements = {"TITLE": html.escape(title), "DATA": _embedded(data)}
+    return filled(template("bellcrank.run/templates", "plot.html"), replacements)
 
 
 def axis_label(run: Any, name: str) -> str:

@@ -21,47 +21,52 @@ def difference_jacobian(
     rates: AllRates,
     t: np.ndarray,
     y: np.ndarray,
-    push: float = PUSH,
-    places: np.ndarray | None = None,
-    both: bool = True,
+    relative_step: float = PUSH,
+    state_indices: np.ndarray | None = None,
+    is_central: bool = True,
 ) -> np.ndarray:
-    """d(rates)/d(state) by differences, a matrix for each time and row of states: to `both` sides of a state, or to one
-    at half the cost. `places`: of the states that are pushed, if not all; columns of others are zero."""
+    """Return d(rates)/d(state) by finite differences, a matrix for each time and row of states.
+
+    Differences are central with `is_central`, else forward at half the cost. `state_indices`: the states that are
+    perturbed, default all; columns of the others are zero.
+    """
     count, n = y.shape
-    moved = _all(n) if places is None else places
-    size, k = push * np.maximum(1.0, np.abs(y[:, moved])), len(moved)
-    states = np.repeat(y[:, None, :], 2 * k if both else k + 1, axis=1)
-    up, last = states[:, np.arange(k), moved], states[:, k:]
-    states[:, np.arange(k), moved] = up + size
-    if both:
-        last[:, np.arange(k), moved] -= size
-    found = rates(t.repeat(states.shape[1]), states.reshape(-1, n)).reshape(states.shape)
-    apart = (up + size) - (up - size if both else up)
-    by_state = (found[:, :k] - found[:, k:]) / apart[:, :, None]
+    columns = _all(n) if state_indices is None else state_indices
+    size, k = relative_step * np.maximum(1.0, np.abs(y[:, columns])), len(columns)
+    states = np.repeat(y[:, None, :], 2 * k if is_central else k + 1, axis=1)
+    forward, backward = states[:, np.arange(k), columns], states[:, k:]
+    states[:, np.arange(k), columns] = forward + size
+    if is_central:
+        backward[:, np.arange(k), columns] -= size
+    perturbed_rates = rates(t.repeat(states.shape[1]), states.reshape(-1, n)).reshape(states.shape)
+    distances = (forward + size) - (forward - size if is_central else forward)
+    by_state = (perturbed_rates[:, :k] - perturbed_rates[:, k:]) / distances[:, :, None]
     matrices = np.zeros((count, n, n))
-    matrices[:, :, moved] = by_state.swapaxes(1, 2)
+    matrices[:, :, columns] = by_state.swapaxes(1, 2)
     return matrices
 
 
-def known_jacobian(calls: Calls, at: At) -> np.ndarray:
+def known_jacobian(model: Calls, program_arguments: At) -> np.ndarray:
     """d(rates)/d(state) by a program with derivatives; columns that it does not know are not a number."""
-    program = calls.program
+    program = model.program
     n = len(program.coordinates) + len(program.speeds)
     try:
-        values = calls.values("slopes", *at)
+        values = model.values("slopes", *program_arguments)
     except NO_VALUE:
         return in_places([], [], [], n)
     return in_places(values, program.slope_places if len(values) else [], program.sloped, n)
 
 
-def in_places(values: Sequence[float], places: Sequence[tuple[int, int]], columns: Sequence[int], n: int) -> np.ndarray:
+def in_places(
+    values: Sequence[float], entries: Sequence[tuple[int, int]], columns: Sequence[int], n: int
+) -> np.ndarray:
     """Derivatives of n rates by n states: values at their places, zero elsewhere in known columns, NaN in others."""
-    found = np.full((n, n), math.nan)
-    found[:, list(columns)] = 0.0
-    if len(places):
-        rows, across = zip(*places, strict=True)
-        found[rows, across] = values
-    return found
+    matrix = np.full((n, n), math.nan)
+    matrix[:, list(columns)] = 0.0
+    if len(entries):
+        rows, across = zip(*entries, strict=True)
+        matrix[rows, across] = values
+    return matrix
 
 
 @cache

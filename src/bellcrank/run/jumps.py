@@ -33,11 +33,11 @@ def mended(loaded: Loaded, event: EventFormula | None, closure: Closure | None, 
     if closure is None:
         return y
     interface, n_q = loaded.interface, loaded.n_q
-    kept = {x.key for x, _ in event.settings} if event else set()
-    may = np.array([x.key not in kept for x in interface.states])
-    follow = may & np.array(following(interface, loaded.analysis.independent_speeds))
+    set_keys = {x.key for x, _ in event.settings} if event else set()
+    movable = np.array([x.key not in set_keys for x in interface.states])
+    dependent = movable & np.array(following(interface, loaded.analysis.independent_speeds))
     failed: CannotClose | None = None
-    for free in (follow, may):
+    for free in (dependent, movable):
         try:
             return np.concatenate(closure.assemble(t, y[:n_q], y[n_q:], free[:n_q], free[n_q:], nudges=0))
         except CannotClose as error:
@@ -46,29 +46,29 @@ def mended(loaded: Loaded, event: EventFormula | None, closure: Closure | None, 
         return y
     listed = ", ".join(x.name for x, _ in event.settings)
     assert failed is not None
-    left = f"a residual of {failed.residual:.3g} remains in '{failed.row}'"
-    raise RunError(f"event '{event.name}' sets {listed} against the constraints: {left}")
+    detail = f"a residual of {failed.residual:.3g} remains in '{failed.row}'"
+    raise RunError(f"event '{event.name}' sets {listed} against the constraints: {detail}")
 
 
 def changes(
     loaded: Loaded,
     event: EventFormula,
-    before: tuple[np.ndarray, dict[str, float]],
-    after: tuple[np.ndarray, dict[str, float]],
+    state_before: tuple[np.ndarray, dict[str, float]],
+    state_after: tuple[np.ndarray, dict[str, float]],
 ) -> tuple[Change, ...]:
     """What is different: what was set, whether or not it changed, and the states that followed."""
-    found = {}
+    by_key = {}
     for x, _ in event.settings:
         if x.column < 0:
             unit = "" if x.unit.text == "?" else x.unit.text
-            found[x.key] = Change(x.name, before[1].get(x.name, np.nan), after[1][x.name], unit)
-    size = np.maximum(np.abs(before[0]), np.abs(after[0]))
-    moved = np.abs(after[0] - before[0]) > EVENTS.followed * size
-    named = {x.key for x, _ in event.settings}
+            by_key[x.key] = Change(x.name, state_before[1].get(x.name, np.nan), state_after[1][x.name], unit)
+    size = np.maximum(np.abs(state_before[0]), np.abs(state_after[0]))
+    is_different = np.abs(state_after[0] - state_before[0]) > EVENTS.followed * size
+    set_keys = {x.key for x, _ in event.settings}
     for x in loaded.interface.states:
         i = x.column - 1
-        if moved[i] or x.key in named:
-            old, new = (float(x.unit.from_equation(y[i])) for y in (before[0], after[0]))
-            found[x.key] = Change(x.name, old, new, x.unit.text)
+        if is_different[i] or x.key in set_keys:
+            old, new = (float(x.unit.from_equation(y[i])) for y in (state_before[0], state_after[0]))
+            by_key[x.key] = Change(x.name, old, new, x.unit.text)
     order = [x.key for x, _ in event.settings]
-    return tuple(found[k] for k in sorted(found, key=lambda k: order.index(k) if k in order else len(order)))
+    return tuple(by_key[k] for k in sorted(by_key, key=lambda k: order.index(k) if k in order else len(order)))

@@ -76,8 +76,8 @@ class Loaded:
         from bellcrank.program.slopes import with_slopes
 
         program = with_slopes(self.program)
-        more = program.routines[len(self.program.routines) :]
-        return self.model.for_stiff(program, (*self.model.functions, *(r.python for r in more)))
+        added_routines = program.routines[len(self.program.routines) :]
+        return self.model.for_stiff(program, (*self.model.functions, *(r.python for r in added_routines)))
 
     @cached_property
     def side_by_side(self) -> dict[Any, Any]:
@@ -105,9 +105,9 @@ class Loaded:
 
     # ---- values in equation units
 
-    def parameter_values(self, given: Mapping[str, float | str] | None = None) -> list[float]:
-        """All parameters; `given` (user units) overrides the defaults. The list is not to be changed."""
-        p = self._usual_parameters if given is None else given_parameters(self.interface, given)
+    def parameter_values(self, overrides: Mapping[str, float | str] | None = None) -> list[float]:
+        """Return all parameters; `overrides` (user units) replace defaults. The list is not to be changed."""
+        p = self._usual_parameters if overrides is None else given_parameters(self.interface, overrides)
         if not self.interface.entered:
             return p
         zeros = [0.0 for _ in self.interface.entered]
@@ -132,23 +132,23 @@ class Loaded:
     def _found_constants(self, p: tuple[float, ...]) -> list[float]:
         check_masses(self.analysis.mechanism.bodies, self.interface, p)
         try:
-            known = self.model.calls().constants(list(p))
+            constants = self.model.calls().constants(list(p))
         except (ZeroDivisionError, ValueError, OverflowError) as error:
-            known, why = [], str(error)
+            constants, reason = [], str(error)
         else:
-            why = "" if np.all(np.isfinite(known)) else "a result is not finite"
-        if why:
-            what = f"the constants of the model cannot be computed with these parameters ({why})"
+            reason = "" if np.all(np.isfinite(constants)) else "a result is not finite"
+        if reason:
+            problem = f"the constants of the model cannot be computed with these parameters ({reason})"
             zero = [f"'{x.name}'" for x, value in zip(self.interface.parameters, p, strict=False) if value == 0]
             hint = f"zero are {', '.join(zero)}; may one of them not be zero?" if zero else "is a value too large?"
-            raise ModelError(f"{what}: {hint}", self.name)
-        return known
+            raise ModelError(f"{problem}: {hint}", self.name)
+        return constants
 
-    def inputs(self, given: Mapping[str, Any] | None, span: tuple[float, float] | None = None) -> list[Input]:
+    def inputs(self, values: Mapping[str, Any] | None, span: tuple[float, float] | None = None) -> list[Input]:
         """Every input over time; those that are sampled must cover a run over a span of time."""
-        if given is None and (span is None or all(i.points is None for i in self._usual_inputs)):
+        if values is None and (span is None or all(i.points is None for i in self._usual_inputs)):
             return self._usual_inputs
-        return input_signals(self.interface, given, span)
+        return input_signals(self.interface, values, span)
 
     def bound(self, parameters: Mapping[str, float | str] | None, inputs: Mapping[str, Any] | None) -> Bound | None:
         """Rates by one call with these parameters and inputs (user units); None where Python evaluates them."""
@@ -161,9 +161,9 @@ class Loaded:
         self, context: Context, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]
     ) -> Bound | None:
         """Rates by one call in a context (equation units): those that all share, if values are the usual ones."""
-        made = vars(self)  # a model without a default has no usual values
-        usual = p is made.get("_usual_parameters") and inputs is made.get("_usual_inputs")
-        if usual and not self.interface.kept and not self.remembers:
+        cached = vars(self)  # a model without a default has no usual values
+        is_default = p is cached.get("_usual_parameters") and inputs is cached.get("_usual_inputs")
+        if is_default and not self.interface.kept and not self.remembers:
             return self._usual_bound
         return self.model.bound(context.model, p, c, inputs)
 
@@ -188,8 +188,8 @@ class Loaded:
             lacking = f"{NO_COMPILER}; WebAssembly {missing()}"
             notes = [f"runs in Python{f': {lacking}' if find_compiler() is None else ''}"]
         if self.remembers:
-            what = f"what {', '.join(self.remembers)} remembers changes once per accepted step"
-            notes.append(f"{what}; with method='rk2' at the middle of a step too, as in AUTOSIM")
+            message = f"what {', '.join(self.remembers)} remembers changes once per accepted step"
+            notes.append(f"{message}; with method='rk2' at the middle of a step too, as in AUTOSIM")
         return [*notes, *inertia_notes(self.analysis.mechanism.bodies, self.interface)]
 
 
@@ -203,10 +203,10 @@ def load(
 ) -> Loaded:
     """The program loaded. `backend`: "c" compiles, "wasm" runs it by wasmtime, "python" in Python; "auto" takes the
     first of these that can be had."""
-    for name, given, allowed in (("backend", backend, BACKENDS), ("speed", speed, SPEEDS)):
-        if given not in allowed:
-            known = ", ".join(repr(b) for b in allowed)
-            raise ModelError(f"{name}={given!r} is not known; it is one of {known}", interface.model)
+    for name, value, choices in (("backend", backend, BACKENDS), ("speed", speed, SPEEDS)):
+        if value not in choices:
+            choice_names = ", ".join(repr(b) for b in choices)
+            raise ModelError(f"{name}={value!r} is not known; it is one of {choice_names}", interface.model)
     description = analysis.mechanism.description
     functions = functions_of(program, description.externals, external, interface.model)
     only_c = [f"'{r.name}'" for r, f in zip(program.routines, functions, strict=True) if f is None]
@@ -214,8 +214,8 @@ def load(
     if backend == "c" or (backend == "auto" and find_compiler() is not None):
         model = c_model(program, functions, external, rigid_wheels(description.contacts, program), speed)
     elif only_c:
-        what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
-        raise ModelError(f"{what}: give python= as well", interface.model)
+        problem = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
+        raise ModelError(f"{problem}: give python= as well", interface.model)
     elif backend == "python":
         model = PythonModel(program, functions)
     else:
@@ -268,8 +268,8 @@ class Context:
     @property
     def library(self) -> str:
         """Which libraries were there to be called: "fast", "quick", or "early", which the fast one may follow."""
-        made = [x for x in map(vars(self).get, ("model", "stiff", "dae")) if x is not None]
-        return ", then ".join(dict.fromkeys([speed for calls in made for speed in calls.speeds]))
+        models = [x for x in map(vars(self).get, ("model", "stiff", "dae")) if x is not None]
+        return ", then ".join(dict.fromkeys([speed for model in models for speed in model.speeds]))
 
     def set_live(self, live: int) -> None:
         """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the others, 0 none."""

@@ -40,11 +40,11 @@ SOON = 0.01  # s, after which rows that change with time must still agree
 Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
 
 
-def _callable(routine: Any, needed: bool) -> Any:
+def _callable(routine: Any, is_required: bool) -> Any:
     """A routine as it can be called here; one that is not given in Python stands for 0 unless constraints need it."""
     if isinstance(routine, Table):
         return routine.value
-    if routine.python is not None or needed:
+    if routine.python is not None or is_required:
         return routine.python
     count = len(routine.returns)
     return lambda *arguments: (0.0,) * count if count > 1 else 0.0
@@ -67,10 +67,12 @@ class LoopPlace:
         parameters, inputs = analysis.parameter_symbols, analysis.input_symbols
         entered = [Call(k.symbols, k.routine, k.arguments) for k in analysis.entered]
         states = mechanism.coordinates, mechanism.speeds
-        parts = Parts(mechanism.name, parameters, *states, rates, (), inputs, loops=loops, entered=entered)
-        program = build_program(parts)
-        held = {s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)}
-        routines = [_callable(r, r in held) for r in program.routines]
+        program_parts = Parts(mechanism.name, parameters, *states, rates, (), inputs, loops=loops, entered=entered)
+        program = build_program(program_parts)
+        required_routines = {
+            s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)
+        }
+        routines = [_callable(r, r in required_routines) for r in program.routines]
         interface = interface_of(analysis, quantities, program)
         if None in routines or any(x.default is None for x in interface.parameters):
             return None
@@ -78,17 +80,17 @@ class LoopPlace:
             p = [float(x.unit.to_equation(x.default)) for x in interface.parameters]
             model = PythonModel(program, routines).calls()
             p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
-            w, q, given = _start(interface)
-            return cls._with(model, p, w, beside_locks(mechanism, q, ~given), given)
+            w, q, fixed_mask = _start(interface)
+            return cls._with(model, p, w, beside_locks(mechanism, q, ~fixed_mask), fixed_mask)
         except Failure:
             return None
 
     @classmethod
-    def _with(cls, model: Calls, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> LoopPlace:
+    def _with(cls, model: Calls, p: list[float], w: list[float], q: np.ndarray, fixed_mask: np.ndarray) -> LoopPlace:
         signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
         closure = closure_of(model, p, signals)
         assert closure is not None
-        return cls(closure, model, p, w, q, given)
+        return cls(closure, model, p, w, q, fixed_mask)
 
     def rank_at_start(self) -> int:
         """Rank of J at the assembled start."""
@@ -99,25 +101,27 @@ class LoopPlace:
         start is found."""
         random = np.random.default_rng(3)
         for attempt in range(TRIED):
-            given = self.given if attempt < TRIED // 2 else np.zeros_like(self.given)
-            q = np.where(given, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
-            held = given.copy()
-            if attempt % 2 and not held.all():  # Newton's method alone is drawn back to the singular configuration
-                held[random.choice(np.flatnonzero(~held))] = True
-            found = [(G, J) for G, J in self.positions(q, held) if is_regular(J, rank_of(J))]
-            ranks = {rank_of(J) for _, J in found}
-            if len(found) > 1 and len(ranks) == 1 and max(ranks) < speeds:
-                return found
+            fixed_mask = self.given if attempt < TRIED // 2 else np.zeros_like(self.given)
+            q = np.where(fixed_mask, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
+            fixed = fixed_mask.copy()
+            if attempt % 2 and not fixed.all():  # Newton's method alone is drawn back to the singular configuration
+                fixed[random.choice(np.flatnonzero(~fixed))] = True
+            jacobians = [(G, J) for G, J in self.positions(q, fixed) if is_regular(J, rank_of(J))]
+            ranks = {rank_of(J) for _, J in jacobians}
+            if len(jacobians) > 1 and len(ranks) == 1 and max(ranks) < speeds:
+                return jacobians
         return []
 
     def positions(
-        self, near: np.ndarray | None = None, held: np.ndarray | None = None
+        self, guess: np.ndarray | None = None, fixed_mask: np.ndarray | None = None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """G and J at the start, assembled as it is given or `near` a position with coordinates `held`, and along walks
-        from there."""
+        """Yield G and J at the assembled start and along walks from there.
+
+        The start is the given one, or the assembly near `guess` with the coordinates of `fixed_mask` held.
+        """
         random = np.random.default_rng(1)
         try:
-            start = self._assembled() if near is None else self._close(near, held)
+            start = self._assembled() if guess is None else self._close(guess, fixed_mask)
             _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
         except (*Failure, CannotClose):
             return
@@ -157,9 +161,9 @@ class LoopPlace:
 
     def usual_sizes(self, rows: Sequence[Row], kinematics: Kinematics) -> tuple[np.ndarray, float]:
         """Sizes that slopes of rows of their kinds have, and a length of the machine."""
-        known = known_symbols(self.model.program, 0.0, self.q, np.zeros(self.closure.n_u), self.p, self.w)
+        values_by_symbol = known_symbols(self.model.program, 0.0, self.q, np.zeros(self.closure.n_u), self.p, self.w)
         try:
-            return usual_sizes(rows, kinematics, lambda roots: evaluate(roots, known))
+            return usual_sizes(rows, kinematics, lambda roots: evaluate(roots, values_by_symbol))
         except Failure:
             return np.zeros(len(rows)), 1.0
 
@@ -170,8 +174,8 @@ class LoopPlace:
         except CannotClose:
             return self._close(self.q)
 
-    def _close(self, q: np.ndarray, held: np.ndarray | None = None) -> np.ndarray:
-        free = np.ones(self.closure.n_q, dtype=bool) if held is None else ~held
+    def _close(self, q: np.ndarray, fixed_mask: np.ndarray | None = None) -> np.ndarray:
+        free = np.ones(self.closure.n_q, dtype=bool) if fixed_mask is None else ~fixed_mask
         return self.closure.close(0.0, q, np.zeros(self.closure.n_u), free)
 
     def _pace(self, q: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -184,16 +188,16 @@ class LoopPlace:
         direction *= PACE / max(float(np.abs(direction).max()), 1e-12)
         c = self.model.constants(self.p)
         qdot = self.model.derivatives(0.0, q.tolist(), direction.tolist(), self.p, c, self.w)[0]
-        still = self.model.derivatives(0.0, q.tolist(), u.tolist(), self.p, c, self.w)[0]
-        return self._close(q + np.array(qdot) - np.array(still))
+        rates_at_rest = self.model.derivatives(0.0, q.tolist(), u.tolist(), self.p, c, self.w)[0]
+        return self._close(q + np.array(qdot) - np.array(rates_at_rest))
 
     def only_here(self, rank: int) -> str:
         """A remark where a redundancy is lost with slightly other dimensions."""
         random = np.random.default_rng(2)
         p = [x * (1 + 1e-3 * random.standard_normal()) for x in self.p]
-        other = LoopPlace._with(self.model, p, self.w, self.q, self.given)
-        found = list(other.positions())
-        if found and max(rank_of(J) for _, J in found) == rank:
+        perturbed = LoopPlace._with(self.model, p, self.w, self.q, self.given)
+        jacobians = list(perturbed.positions())
+        if jacobians and max(rank_of(J) for _, J in jacobians) == rank:
             return ""
         return "; so only for these dimensions: with slightly other ones they bind more, or cannot be closed"
 
@@ -206,8 +210,8 @@ def _start(interface: Interface) -> tuple[list[float], np.ndarray, np.ndarray]:
         for x in interface.inputs
     ]
     q = np.array([x.unit.to_equation(x.default) for x in interface.coordinates])
-    given = np.zeros(len(q), dtype=bool)
+    fixed_mask = np.zeros(len(q), dtype=bool)
     for key, value in interface.run.initial.items():
         if x := interface.get(key, ("coordinate",)):
-            q[x.place], given[x.place] = x.unit.to_equation(float(value)), not isinstance(value, Guess)
-    return w, q, given
+            q[x.place], fixed_mask[x.place] = x.unit.to_equation(float(value)), not isinstance(value, Guess)
+    return w, q, fixed_mask

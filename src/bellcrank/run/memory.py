@@ -21,14 +21,14 @@ COPIES = 2.25  # of the samples of a run: as they are recorded, as channels in u
 
 def available_memory() -> float:
     """Bytes that this process can take now, as the system and the limits of its group of processes have it."""
-    found = [_of_system(), *_of_groups()]
+    limits = [_of_system(), *_of_groups()]
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit != resource.RLIM_INFINITY:
-            found.append(float(limit))
-    return min(found)
+            limits.append(float(limit))
+    return min(limits)
 
 
 def _of_system() -> float:
@@ -48,15 +48,15 @@ def _of_groups() -> list[float]:
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
-    own = next((line[3:].strip("/") for line in lines if line.startswith("0::")), "")
-    found = []
-    for folder in (CGROUP / own, *(CGROUP / own).parents):
+    group = next((line[3:].strip("/") for line in lines if line.startswith("0::")), "")
+    limits = []
+    for folder in (CGROUP / group, *(CGROUP / group).parents):
         with suppress(OSError, ValueError):  # no limit is the word max
-            limit, used = (int((folder / f"memory.{x}").read_text(encoding="ascii")) for x in ("max", "current"))
-            found.append(float(max(limit - used + _cached(folder), 0)))
+            limit, usage = (int((folder / f"memory.{x}").read_text(encoding="ascii")) for x in ("max", "current"))
+            limits.append(float(max(limit - usage + _cached(folder), 0)))
         if folder == CGROUP:
             break
-    return found
+    return limits
 
 
 def _cached(folder: Path) -> int:
@@ -67,13 +67,15 @@ def _cached(folder: Path) -> int:
     return 0
 
 
-def check_memory(what: str, needed: float, ways: str) -> None:
-    """Rejects results that need more bytes than there are; `ways`: how to need less."""
-    if needed <= SMALL:
+def check_memory(subject: str, required_bytes: float, advice: str) -> None:
+    """Raise an error if results need more memory than is available; `advice`: how to need less."""
+    if required_bytes <= SMALL:
         return
-    room = available_memory()
-    if needed > room:
-        raise RunError(f"{what} need about {_size(needed)} of memory, and {_size(room)} are available: {ways}")
+    available = available_memory()
+    if required_bytes > available:
+        raise RunError(
+            f"{subject} need about {_size(required_bytes)} of memory, and {_size(available)} are available: {advice}"
+        )
 
 
 def _size(count: float) -> str:

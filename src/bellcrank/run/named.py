@@ -30,16 +30,16 @@ class Layout:
 
     def find(self, name: Any) -> int | None:
         """Where a name stands, as a user may spell it; None if it does not."""
-        found = self.interface.get(name, self.kinds)
-        return None if found is None else self.places.get(found.key)
+        quantity = self.interface.get(name, self.kinds)
+        return None if quantity is None else self.places.get(quantity.key)
 
     def place(self, name: Any) -> int:
         """The same; an error names those that stand here."""
-        place = self.find(name)
-        if place is None:
+        index = self.find(name)
+        if index is None:
             listed = ", ".join(self.names) or "none"
             raise ModelError(f"no value '{name}' here.{did_you_mean(str(name), self.names)} There are: {listed}.")
-        return place
+        return index
 
 
 class Values(Mapping[str, Any]):
@@ -49,8 +49,8 @@ class Values(Mapping[str, Any]):
         self._layout, self.array = layout, array
 
     def __getitem__(self, name: Any) -> Any:
-        found = self.array[..., self._layout.place(name)]
-        return float(found) if found.ndim == 0 else found
+        value = self.array[..., self._layout.place(name)]
+        return float(value) if value.ndim == 0 else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._layout.names)
@@ -62,8 +62,8 @@ class Values(Mapping[str, Any]):
         return self._layout.find(name) is not None
 
     def get(self, name: Any, default: Any = None) -> Any:
-        place = self._layout.find(name)
-        return default if place is None else self[name]
+        index = self._layout.find(name)
+        return default if index is None else self[name]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype) if copy or dtype is not None else self.array

@@ -22,10 +22,10 @@ from bellcrank.run.stepping import Advancing, Evaluation
 NAMED = 3  # outputs that a message names
 
 
-def how_ended(run: Advancing, e: Evaluation, watch: Watch, spec: RunSpec) -> str:
+def how_ended(run: Advancing, e: Evaluation, event_log: Watch, spec: RunSpec) -> str:
     """The message that says how a run ended."""
-    if watch.stopped is not None:
-        return f"stopped by event '{watch.stopped.name}' at t = {watch.stopped.time:.6g} s"
+    if event_log.stopped is not None:
+        return f"stopped by event '{event_log.stopped.name}' at t = {event_log.stopped.time:.6g} s"
     adaptive = spec.method in ADAPTIVE
     h = spec.step * spec.every if adaptive else spec.step
     if run.status == FINISHED:
@@ -37,27 +37,33 @@ def how_ended(run: Advancing, e: Evaluation, watch: Watch, spec: RunSpec) -> str
         return f"stopped at t = {t:g} s: {run.problem}"
     loaded = e.context.loaded
     states = [x.name for x in loaded.interface.states]
-    bad = [name for name, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
+    nonfinite = [name for name, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
     numbers = dict(zip(states, map(float, run.state), strict=True))
-    given = _given(loaded.interface, t, e.p, e.inputs)
-    told = (b.joint.left(b.name, numbers, h, given) for b in loaded.analysis.mechanism.bodies)
-    if gone := next(filter(None, told), ""):
-        return f"stopped at t = {t:g} s: {gone}"
+    named_values = _given(loaded.interface, t, e.p, e.inputs)
+    joint_messages = (b.joint.left(b.name, numbers, h, named_values) for b in loaded.analysis.mechanism.bodies)
+    if joint_message := next(filter(None, joint_messages), ""):
+        return f"stopped at t = {t:g} s: {joint_message}"
     if locked := gimbal_lock(loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]):
         return f"stopped at t = {t:g} s: {locked[0]}, where the rates of its angles are not determined; {INSTEAD}"
-    held = run.status in (STEP_TOO_SMALL, TOO_MANY_STEPS)
-    if held:
-        what = run.problem
+    is_step_limited = run.status in (STEP_TOO_SMALL, TOO_MANY_STEPS)
+    if is_step_limited:
+        reason = run.problem
     elif run.problem:
-        what = f"the rates of the states cannot be evaluated any more ({run.problem})"
+        reason = f"the rates of the states cannot be evaluated any more ({run.problem})"
     else:
-        listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
-        what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
-    after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
+        listed = ", ".join(nonfinite[:4]) + (f" and {len(nonfinite) - 4} more" if len(nonfinite) > 4 else "")
+        reason = f"{listed} {'is no longer a finite number' if len(nonfinite) == 1 else 'are no longer finite numbers'}"
+    time_after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
     broken = run.status != TOO_MANY_STEPS
-    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, spec.begins), t, after)) if broken else ""
+    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, spec.begins), t, time_after)) if broken else ""
     return "; ".join(
-        x for x in (f"stopped at t = {t:g} s: {what}", likely, "" if held or adaptive else "try a smaller step") if x
+        x
+        for x in (
+            f"stopped at t = {t:g} s: {reason}",
+            likely,
+            "" if is_step_limited or adaptive else "try a smaller step",
+        )
+        if x
     )
 
 
@@ -82,60 +88,62 @@ def moment(e: Evaluation, t: float, y: np.ndarray) -> Moment:
 
 def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> str:
     """What broke in a step from the state y; `times`: before it, at its end, and where its steps became too small."""
-    before, t, after = times
-    found, analysis = "", e.context.loaded.analysis
-    for time in (before, (before + t) / 2, t, after):  # what breaks may do so within the step
+    t_before, t, t_after = times
+    cause, analysis = "", e.context.loaded.analysis
+    for time in (t_before, (t_before + t) / 2, t, t_after):  # what breaks may do so within the step
         try:
-            at = moment(e, time, y)
+            point = moment(e, time, y)
         except RunError:
             break
-        if broken := without_length(at, analysis) or broken_term(at, analysis.loads):
+        if broken := without_length(point, analysis) or broken_term(point, analysis.loads):
             return broken
-        found = found or likely_term(at, analysis.loads)
-    return found
+        cause = cause or likely_term(point, analysis.loads)
+    return cause
 
 
 def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     """Messages about outputs that have no value somewhere: one for each, or for many that lose theirs together."""
     if np.isfinite(rows).all():
         return []
-    together: dict[tuple[int, ...], list[str]] = {}
+    names_by_rows: dict[tuple[int, ...], list[str]] = {}
     for name in (x.name for x in interface.outputs):
-        bad = np.flatnonzero(~np.isfinite(run[name]))
-        if len(bad):
-            together.setdefault(tuple(bad.tolist()), []).append(name)
-    found = []
+        nonfinite = np.flatnonzero(~np.isfinite(run[name]))
+        if len(nonfinite):
+            names_by_rows.setdefault(tuple(nonfinite.tolist()), []).append(name)
+    messages = []
     if not run.status.ok:  # where it stopped, for a reason that `run.ended` names
-        together.pop((len(rows) - 1,), None)
-    for rows_of, names in together.items():
-        first = rows_of[0]
-        times = f"t = {run.time[first]:.6g} s" + (f" and {len(rows_of) - 1} more times" if len(rows_of) > 1 else "")
+        names_by_rows.pop((len(rows) - 1,), None)
+    for row_indices, names in names_by_rows.items():
+        first = row_indices[0]
+        times = f"t = {run.time[first]:.6g} s" + (
+            f" and {len(row_indices) - 1} more times" if len(row_indices) > 1 else ""
+        )
         if len(names) > NAMED:
             listed = ", ".join(f"'{name}'" for name in names[:NAMED])
-            found.append(f"outputs {listed} and {len(names) - NAMED} more are not finite at {times}")
+            messages.append(f"outputs {listed} and {len(names) - NAMED} more are not finite at {times}")
         else:
-            found += [f"output '{name}' is not finite at {times}: {run[name][first]}" for name in names]
-    return found
+            messages += [f"output '{name}' is not finite at {times}: {run[name][first]}" for name in names]
+    return messages
 
 
 def as_run(
-    interface: Interface, rows: np.ndarray, ended: str, status: RunStatus, watch: Watch, settings: dict[str, Any]
+    interface: Interface, rows: np.ndarray, message: str, status: RunStatus, event_log: Watch, settings: dict[str, Any]
 ) -> Run:
     """Rows of time, states and outputs as a result in user units."""
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         rows = np.empty((0, interface.width))
     names, columns, factors = interface.channel_columns
-    chosen = rows.T[columns]  # below, each channel in one piece
-    values = np.array(chosen, order="C") if factors is None else np.divide(chosen, factors, order="C")
+    selected = rows.T[columns]  # below, each channel in one piece
+    values = np.array(selected, order="C") if factors is None else np.divide(selected, factors, order="C")
     channels = dict(zip(names, values, strict=True))
-    words: dict[str, Any] = {k: dict(found) for k, found in interface.channel_words.items()}
+    descriptions: dict[str, Any] = {k: dict(texts) for k, texts in interface.channel_words.items()}
     return Run(
         interface.model,
         rows[:, 0].copy(),
         channels,
-        ended=ended,
+        ended=message,
         status=status,
-        events=list(watch.events),
+        events=list(event_log.events),
         settings=settings,
-        **words,
+        **descriptions,
     )

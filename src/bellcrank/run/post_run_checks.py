@@ -25,14 +25,17 @@ ROUNDING = 1e-6  # of a range: a locked wheel has a slip of -1 but for rounding
 
 
 def post_run_checks(
-    loaded: Loaded, pieces: Sequence[Piece], rows: np.ndarray, locks: Sequence[Lock], told: Sequence[str]
+    loaded: Loaded, segments: Sequence[Piece], rows: np.ndarray, locks: Sequence[Lock], messages: Sequence[str]
 ) -> Iterator[str]:
-    """A message for each problem that states and inputs show; `pieces`: rows with their parameters; `told`: others."""
-    asked = (told for x in pieces for told in loaded.table_watch.asked_beyond(x.rows, x.p, x.c))
-    yield from dict.fromkeys(asked)
+    """Yield a message for each problem that states and inputs show, and the other `messages`.
+
+    `segments`: rows with their parameters.
+    """
+    table_messages = (text for x in segments for text in loaded.table_watch.asked_beyond(x.rows, x.p, x.c))
+    yield from dict.fromkeys(table_messages)
     yield from (f"results are unreliable after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)
-    yield from poles_passed(loaded, pieces)
-    yield from told
+    yield from poles_passed(loaded, segments)
+    yield from messages
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         return
 
@@ -50,30 +53,30 @@ NEAR = 1e-2  # of the largest value of a divisor in a run
 ROWS = 1000  # that are looked at
 
 
-def poles_passed(loaded: Loaded, pieces: Sequence[Piece]) -> Iterator[str]:
+def poles_passed(loaded: Loaded, segments: Sequence[Piece]) -> Iterator[str]:
     """A message for each dependent speed whose divisor changed its sign in a run or came near zero."""
     for r in loaded.analysis.removed:
         if not r.holds_everywhere:
-            values = [x for piece in pieces for x in _values(loaded, r, piece)]
-            at = _near_zero(np.array([x for _, x in values]))
-            if at is not None:
-                what = f"{r.speed} follows from the constraint {r.text} by division by {r.pivot}, which is near zero"
+            values = [x for segment in segments for x in _values(loaded, r, segment)]
+            index = _near_zero(np.array([x for _, x in values]))
+            if index is not None:
+                problem = f"{r.speed} follows from the constraint {r.text} by division by {r.pivot}, which is near zero"
                 advice = "results are unreliable from there on. Keep all speeds as states (constraints='auto')"
-                yield f"{what} at t = {values[at][0]:.6g} s: {advice}"
+                yield f"{problem} at t = {values[index][0]:.6g} s: {advice}"
 
 
-def _values(loaded: Loaded, r: Removed, piece: Piece) -> list[tuple[float, float]]:
+def _values(loaded: Loaded, r: Removed, segment: Piece) -> list[tuple[float, float]]:
     """Times with the values of the divisor."""
-    program, found = loaded.program, []
-    if piece.rows.shape[1] < 2:
+    program, samples = loaded.program, []
+    if segment.rows.shape[1] < 2:
         return []
-    for row in piece.rows[:: max(1, len(piece.rows) // ROWS)]:
-        t, q, u, p, _, w = at_row(program, row, piece.p, piece.c)
+    for row in segment.rows[:: max(1, len(segment.rows) // ROWS)]:
+        t, q, u, p, _, w = at_row(program, row, segment.p, segment.c)
         try:
-            found.append((t, evaluate([r.pivot], known_symbols(program, t, q, u, p, w))[0]))
+            samples.append((t, evaluate([r.pivot], known_symbols(program, t, q, u, p, w))[0]))
         except (BellcrankError, ArithmeticError, KeyError, ValueError):  # a user function
             return []
-    return found
+    return samples
 
 
 def _near_zero(values: np.ndarray) -> int | None:
@@ -91,15 +94,15 @@ def sampled_at_outputs(loaded: Loaded, spec: RunSpec) -> list[str]:
     if spec.method not in ADAPTIVE or spec.every == 1 or not loaded.interface.kept:
         return []
     names = ", ".join(x.name for x in loaded.interface.kept)
-    apart = f"every {spec.every * spec.step:g} s instead of every {spec.step:g} s"
-    return [f"with method='{spec.method}', {names} are sampled at output times, {apart}: omit output_every"]
+    intervals = f"every {spec.every * spec.step:g} s instead of every {spec.step:g} s"
+    return [f"with method='{spec.method}', {names} are sampled at output times, {intervals}: omit output_every"]
 
 
-def lost_settings(start: Any, given: EventsGiven, parameters: Mapping[str, float | str] | None) -> list[str]:
+def lost_settings(start: Any, event_specs: EventsGiven, parameters: Mapping[str, float | str] | None) -> list[str]:
     """Parameters that events of a run from a file may have set: the file has none."""
     if start is None or start.reached is not None:
         return []
-    set_by_events = dict.fromkeys(x.name for e in given.formulas for x, _ in e.settings if x.column < 0)
+    set_by_events = dict.fromkeys(x.name for e in event_specs.formulas for x, _ in e.settings if x.column < 0)
     names = [name for name in set_by_events if name not in (parameters or {})]
     if not names:
         return []
@@ -112,20 +115,20 @@ def outside(ranges: Sequence[RangeRecord], interface: Interface, rows: np.ndarra
     """Messages about recorded outputs outside their ranges; rows are in units of the equations."""
     if not ranges:
         return []
-    outputs, found = {x.name: x for x in interface.outputs}, []
+    outputs, messages = {x.name: x for x in interface.outputs}, []
     for r in ranges:
-        known = outputs.get(r.output)
-        if known is None or rows.shape[1] <= known.column:
+        output = outputs.get(r.output)
+        if output is None or rows.shape[1] <= output.column:
             continue
-        values = rows[:, known.column]
-        little = ROUNDING * (r.high - r.low if np.isfinite(r.high - r.low) else max(abs(r.high), 1.0))
-        beyond = (values < r.low - little) | (values > r.high + little)
-        if np.any(beyond):
-            worst = int(np.argmax(np.where(beyond, np.maximum(values - r.high, r.low - values), -np.inf)))
-            unit = f" {known.unit.text}" if known.unit.text not in ("", "1", "-") else ""
-            value, low, high = (x / known.unit.factor for x in (values[worst], r.low, r.high))
-            found.append(
+        values = rows[:, output.column]
+        tolerance = ROUNDING * (r.high - r.low if np.isfinite(r.high - r.low) else max(abs(r.high), 1.0))
+        is_outside = (values < r.low - tolerance) | (values > r.high + tolerance)
+        if np.any(is_outside):
+            worst = int(np.argmax(np.where(is_outside, np.maximum(values - r.high, r.low - values), -np.inf)))
+            unit = f" {output.unit.text}" if output.unit.text not in ("", "1", "-") else ""
+            value, low, high = (x / output.unit.factor for x in (values[worst], r.low, r.high))
+            messages.append(
                 f"{r.output}: {r.words} {value:.4g}{unit} at t = {rows[worst, 0]:.6g} s lies outside {low:.4g} to "
-                f"{high:.4g}{unit} ({int(np.sum(beyond))} of {len(rows)} rows): the nearest end was used"
+                f"{high:.4g}{unit} ({int(np.sum(is_outside))} of {len(rows)} rows): the nearest end was used"
             )
-    return found
+    return messages

@@ -37,38 +37,38 @@ class Timing:
 
     def histogram(self) -> list[tuple[float, float, int]]:
         """From, to (us) and how many, without empty ends."""
-        counts = np.histogram(self.took, bins=EDGES)[0].tolist()
-        rows = [*zip(EDGES[:-1], EDGES[1:], counts, strict=True)]
-        full = [i for i, count in enumerate(counts) if count]
+        bin_counts = np.histogram(self.took, bins=EDGES)[0].tolist()
+        rows = [*zip(EDGES[:-1], EDGES[1:], bin_counts, strict=True)]
+        full = [i for i, count in enumerate(bin_counts) if count]
         return rows[full[0] : full[-1] + 1] if full else []
 
 
 def in_real_time(
-    take_step: Callable[[], None], step: float, count: int, then: Callable[[int], None] | None = None
+    take_step: Callable[[], None], step: float, count: int, on_step: Callable[[int], None] | None = None
 ) -> Timing:
     """Takes so many steps, one every `step` s, or as many as can be taken. One that is late is followed at once.
 
-    `then` is called with the number of each step that is over; the time it takes is not that of the step.
+    `on_step` is called with the number of each finished step; its time is not counted.
     """
     took, late = np.zeros(count), np.zeros(count)
     clock, period = time.perf_counter_ns, round(step * 1e9)
     start = clock() + period
     for i in range(count):
         due = start + i * period
-        left = due - clock()
-        if left > NAP:
-            time.sleep((left - NAP) * 1e-9)
+        wait = due - clock()
+        if wait > NAP:
+            time.sleep((wait - NAP) * 1e-9)
         while clock() < due:
             pass
-        began = clock()
+        begin_time = clock()
         try:
             take_step()
         except RunError as error:
             return Timing(took[:i], late[:i], str(error))
-        ended = clock()
-        took[i], late[i] = (ended - began) * 1e-3, (ended - due - period) * 1e-3
-        if then is not None:
-            then(i + 1)
+        end_time = clock()
+        took[i], late[i] = (end_time - begin_time) * 1e-3, (end_time - due - period) * 1e-3
+        if on_step is not None:
+            on_step(i + 1)
     return Timing(took, late)
 
 
@@ -76,21 +76,21 @@ def in_real_time(
 def undisturbed() -> Iterator[str]:
     """While this lasts, this process goes before others where that is allowed, and no garbage is collected; how that
     went, in words."""
-    collecting, before = gc.isenabled(), None
+    collecting, old_policy = gc.isenabled(), None
     gc.collect()
     gc.disable()
     try:
         try:
-            before = os.sched_getscheduler(0), os.sched_getparam(0)
+            old_policy = os.sched_getscheduler(0), os.sched_getparam(0)
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-            told = f"SCHED_FIFO, priority {PRIORITY}"
+            description = f"SCHED_FIFO, priority {PRIORITY}"
         except AttributeError:
-            told = "as any other process: this system has no SCHED_FIFO"
+            description = "as any other process: this system has no SCHED_FIFO"
         except PermissionError:
-            before, told = None, "as any other process: SCHED_FIFO is not allowed to this user"
-        yield told
+            old_policy, description = None, "as any other process: SCHED_FIFO is not allowed to this user"
+        yield description
     finally:
-        if before is not None:
-            os.sched_setscheduler(0, *before)
+        if old_policy is not None:
+            os.sched_setscheduler(0, *old_policy)
         if collecting:
             gc.enable()

@@ -141,20 +141,20 @@ class Run(Listed, Shown):
         [1.0, 2.0]
         """
         record = read_record(path)
-        ended = [h.removeprefix(ENDED) for h in record.history if h.startswith(ENDED)]
+        end_messages = [h.removeprefix(ENDED) for h in record.history if h.startswith(ENDED)]
         channels = [replace(c, label=c.label or c.name) for c in record.channels]
-        words = [h.removeprefix(STATUS) for h in record.history if h.startswith(STATUS)]
-        if not ended:
+        status_lines = [h.removeprefix(STATUS) for h in record.history if h.startswith(STATUS)]
+        if not end_messages:
             return cls.of(record.title, record.time, channels, "read from a file")
-        status = status_in(words[0] if words else ended[0])
-        return cls.of(record.title, record.time, channels, ended[0], status=status)
+        status = status_in(status_lines[0] if status_lines else end_messages[0])
+        return cls.of(record.title, record.time, channels, end_messages[0], status=status)
 
     @classmethod
-    def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **more: Any) -> Self:
+    def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **options: Any) -> Self:
         """A run of channels as files hold them."""
         fields = ("values", "unit", "label", "generic", "body")
         values, units, labels, generic, bodies = ({c.name: getattr(c, x) for c in channels} for x in fields)
-        return cls(name, time, values, units, labels, ended, generic=generic, bodies=bodies, **more)
+        return cls(name, time, values, units, labels, ended, generic=generic, bodies=bodies, **options)
 
     @property
     def message(self) -> str:
@@ -190,11 +190,11 @@ class Run(Listed, Shown):
         if name == "t":
             return self.time
         if name not in self.channels:
-            found = find_name(name, self.channels, "channel")
-            if found is None:
-                known = ", ".join(self.channels)
-                raise NoChannel(f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {known}")
-            name = found
+            match = find_name(name, self.channels, "channel")
+            if match is None:
+                channel_names = ", ".join(self.channels)
+                raise NoChannel(f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {channel_names}")
+            name = match
         return self.channels[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -262,8 +262,10 @@ class Run(Listed, Shown):
         """
         xarray = optional_package("xarray", "files")
         units, labels = self.units, self.labels
-        words = {name: {"units": units.get(name, ""), "long_name": labels.get(name, name)} for name in self.channels}
-        data = {name: ("t", values, words[name]) for name, values in self.channels.items()}
+        attributes = {
+            name: {"units": units.get(name, ""), "long_name": labels.get(name, name)} for name in self.channels
+        }
+        data = {name: ("t", values, attributes[name]) for name, values in self.channels.items()}
         return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
 
     def save(self, path: str | Path, *, binary: bool = False, classic: bool = False, labels: bool = False) -> Path:
@@ -309,7 +311,9 @@ class Run(Listed, Shown):
     def record(self) -> Record:
         """The channels as files hold them."""
         texts = self.units, self.labels, self.generic, self.bodies
-        channels = tuple(Channel(n, x, *(words.get(n, "") for words in texts)) for n, x in self.channels.items())
+        channels = tuple(
+            Channel(n, x, *(by_channel.get(n, "") for by_channel in texts)) for n, x in self.channels.items()
+        )
         history, s = [], self.settings
         if s:
             history = [f"Simulated with Bellcrank, {s['method']}, step {s['step']!r} s"]
@@ -463,14 +467,14 @@ class Run(Listed, Shown):
             from bellcrank.run.shown import default_channels, least_ranges, outputs_first, panels, seconds_of
             from bellcrank.scene.recorded import recorded_page
 
-            words = {n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")} for n in self.channels}
+            channel_info = {n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")} for n in self.channels}
             names = outputs_first(self)
-            listed = [({"name": n, **words[n]}, self.channels[n]) for n in names]
-            shown = panels((n, words[n]["unit"]) for n in default_channels(self))
-            plots = [[names.index(n) for n in panel] for panel in shown]
-            units = [words[n]["unit"] for n in names]
-            least = least_ranges([self.channels[n] for n in names], units, seconds_of(self))
-            text = recorded_page(m.scene, m.poses, m.time, listed, plots, least, title)
+            listed = [({"name": n, **channel_info[n]}, self.channels[n]) for n in names]
+            channel_groups = panels((n, channel_info[n]["unit"]) for n in default_channels(self))
+            plots = [[names.index(n) for n in panel] for panel in channel_groups]
+            units = [channel_info[n]["unit"] for n in names]
+            min_ranges = least_ranges([self.channels[n] for n in names], units, seconds_of(self))
+            text = recorded_page(m.scene, m.poses, m.time, listed, plots, min_ranges, title)
             guarded("write", Path(path), lambda: write_text(path, text))
             return Path(path)
         return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)

@@ -71,17 +71,17 @@ class Rhs:
 
     def __repr__(self) -> str:
         listed = [f"{name} [{unit or '1'}]" for name, unit in zip(self.state_names, self.units, strict=True)]
-        more = ["..."] * (len(listed) > SHOWN)
-        what = f"x' = f(t, x), t in s, x of {counted(len(listed), 'state')}"
-        return f"Rhs({self._loaded.name!r}: {what}: {', '.join(listed[:SHOWN] + more)})"
+        ellipsis = ["..."] * (len(listed) > SHOWN)
+        summary = f"x' = f(t, x), t in s, x of {counted(len(listed), 'state')}"
+        return f"Rhs({self._loaded.name!r}: {summary}: {', '.join(listed[:SHOWN] + ellipsis)})"
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
         time, state = finite(t, "t"), self._state(x)
         self._check_out(out)
-        found = self._rates(time, state) if self._bound is None else self._bound.rates(time, state)
+        derivatives = self._rates(time, state) if self._bound is None else self._bound.rates(time, state)
         if out is None:
-            return found
-        out[:] = found
+            return derivatives
+        out[:] = derivatives
         return out
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
@@ -103,14 +103,14 @@ class Rhs:
             Rows of x' by columns of x.
         """
         time, state = number(t, "t"), self._state(x)
-        here, context = self._at(time, state), self._loaded.context()
-        found = np.full((len(state), len(state)), np.nan)
-        if rates_near_singular(self._evaluation.model, here) is None:
-            found = known_jacobian(context.stiff, here)
-        unknown = ~np.isfinite(found).all(axis=0)
+        program_arguments, context = self._at(time, state), self._loaded.context()
+        matrix = np.full((len(state), len(state)), np.nan)
+        if rates_near_singular(self._evaluation.model, program_arguments) is None:
+            matrix = known_jacobian(context.stiff, program_arguments)
+        unknown = ~np.isfinite(matrix).all(axis=0)
         if unknown.any():
-            found[:, unknown] = difference_jacobian(self._all, np.array([time]), state[None, :])[0][:, unknown]
-        return found
+            matrix[:, unknown] = difference_jacobian(self._all, np.array([time]), state[None, :])[0][:, unknown]
+        return matrix
 
     @property
     def address(self) -> int:
@@ -123,13 +123,13 @@ class Rhs:
         return self._compiled("user data").data
 
     def __reduce__(self) -> Any:
-        where = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
-        raise ModelError(f"f of sim.rhs() {where}; make another one there", self._loaded.name)
+        reason = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
+        raise ModelError(f"f of sim.rhs() {reason}; make another one there", self._loaded.name)
 
-    def _compiled(self, what: str) -> Bound:
+    def _compiled(self, name: str) -> Bound:
         if self._bound is None:
             raise ModelError(
-                f"f.{what.replace(' ', '_')}: the model runs in Python, so its rates have no {what} for programs in C; "
+                f"f.{name.replace(' ', '_')}: the model runs in Python, so its rates have no {name} for programs in C; "
                 "use compile(backend='c')",
                 self._loaded.name,
             )
@@ -145,18 +145,18 @@ class Rhs:
             state = np.array(None)
         if state.shape != self._shape or state.dtype != _FLOAT:
             names = ", ".join(self.state_names)
-            given = f"an array of shape {state.shape} and type {state.dtype}" if state.dtype != object else repr(x)
-            raise ModelError(f"x must be {self._shape[0]} numbers ({names}), not {given}", self._loaded.name)
+            received = f"an array of shape {state.shape} and type {state.dtype}" if state.dtype != object else repr(x)
+            raise ModelError(f"x must be {self._shape[0]} numbers ({names}), not {received}", self._loaded.name)
         return state
 
     def _check_out(self, out: Any) -> None:
         if out is None:
             return
-        good = isinstance(out, np.ndarray) and out.shape == self._shape and out.dtype == _FLOAT
-        if not good or not out.flags.writeable:
-            given = f"of shape {out.shape} and type {out.dtype}" if isinstance(out, np.ndarray) else repr(out)
-            given = "one that cannot be written to" if good else given
-            raise ModelError(f"out must be an array of {self._shape[0]} floats, not {given}", self._loaded.name)
+        is_matching = isinstance(out, np.ndarray) and out.shape == self._shape and out.dtype == _FLOAT
+        if not is_matching or not out.flags.writeable:
+            received = f"of shape {out.shape} and type {out.dtype}" if isinstance(out, np.ndarray) else repr(out)
+            received = "one that cannot be written to" if is_matching else received
+            raise ModelError(f"out must be an array of {self._shape[0]} floats, not {received}", self._loaded.name)
 
     def _at(self, t: float, x: np.ndarray) -> At:
         """The state with all that programs are called with."""
@@ -167,10 +167,14 @@ class Rhs:
         return e.at(t, x)
 
     def _rates(self, t: float, x: np.ndarray) -> np.ndarray:
-        here, model = self._at(t, x), self._evaluation.model
-        near = rates_near_singular(model, here)
+        program_arguments, model = self._at(t, x), self._evaluation.model
+        singular_rates = rates_near_singular(model, program_arguments)
         try:
-            return np.array([v for part in model.derivatives(*here) for v in part] if near is None else near)
+            return np.array(
+                [v for part in model.derivatives(*program_arguments) for v in part]
+                if singular_rates is None
+                else singular_rates
+            )
         except NO_VALUE:  # where compiled code has nan
             return np.full(self._shape, np.nan)
 
@@ -186,14 +190,14 @@ class CompiledRhs(Rhs):
     _bound: Any
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
-        found: Any = out
+        derivatives: Any = out
         if out is None:
-            found = empty(self._shape)
+            derivatives = empty(self._shape)
         elif type(out) is not ndarray:
             return super().__call__(t, x, out)
         try:
-            if self._bound.called(t, x, found):
-                return found
+            if self._bound.called(t, x, derivatives):
+                return derivatives
         except (BufferError, TypeError, ValueError):  # no number; no array; not contiguous; it cannot be written to
             pass
         return super().__call__(t, x, out)

@@ -22,21 +22,21 @@ NOT_IN_PYTHON = (
 )
 
 
-def rigid_problems(program: Program, usual: bool) -> list[str]:
-    """Why a model cannot run with rigid wheels. `usual`: are constraints kept by the usual method?"""
+def rigid_problems(program: Program, default_dae: bool) -> list[str]:
+    """Why a model cannot run with rigid wheels. `default_dae`: are constraints kept by the usual method?"""
     problems = []
     if program.loops is not None:
         problems.append("rigid wheels in a model with closed loops or multipliers are not available; use a tyre")
-    elif not usual:
+    elif not default_dae:
         problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
     if program.remembers:
         problems.append("user functions that remember cannot be used with rigid wheels")
     return problems
 
 
-def check_rigid(loaded: Loaded, spec: RunSpec, usual: bool) -> None:
+def check_rigid(loaded: Loaded, spec: RunSpec, default_dae: bool) -> None:
     """Raises an error if a run with rigid wheels is not possible."""
-    problems = rigid_problems(loaded.program, usual)
+    problems = rigid_problems(loaded.program, default_dae)
     if spec.method not in EXPLICIT:
         problems.append(f"method={spec.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
     if problems:
@@ -48,17 +48,17 @@ def rigid_run(
     spec: RunSpec,
     e: Evaluation,
     y: np.ndarray,
-    watch: Watch,
+    event_log: Watch,
     saved: Checkpoint | None = None,
-    watching: Any = None,
+    monitor: Any = None,
 ) -> Any:
     """A run with rigid wheels that has not begun, from the state y; `saved`: what it takes over from another.
-    `watching`: its events."""
+    `monitor`: the event monitor of the kernel."""
 
-    def note(what: str, t: float) -> None:
-        watch.events.append(Event(what, t))
+    def note(label: str, t: float) -> None:
+        event_log.events.append(Event(label, t))
 
-    run: Any = e.model.start(e.spec(spec, y, wheels=[c.name for c in contacts], note=note, events=watching))
+    run: Any = e.model.start(e.spec(spec, y, wheels=[c.name for c in contacts], note=note, events=monitor))
     if run is None:
         raise RunError(f"{e.context.loaded.name}: {NOT_IN_PYTHON}")
     if saved is not None:

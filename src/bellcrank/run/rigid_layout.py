@@ -15,10 +15,10 @@ def rigid_wheels(contacts: Sequence[RigidContact], program: Program) -> list[Rig
         return []
     inputs = [s.name for s in program.given_inputs]
     outputs = list(program.output_names)
-    found = []
+    wheels = []
     for c in contacts:
-        places = tuple(inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS)
-        facts = tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS)
-        own = c.name, c.radius, c.restitution, c.turns, c.resistance
-        found.append(RigidWheel(*own, places, facts, c.terrain.near_function))  # type: ignore[arg-type]
-    return found
+        input_index = tuple(inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS)
+        output_index = tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS)
+        data = c.name, c.radius, c.restitution, c.turns, c.resistance
+        wheels.append(RigidWheel(*data, input_index, output_index, c.terrain.near_function))  # type: ignore[arg-type]
+    return wheels

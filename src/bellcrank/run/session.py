@@ -119,49 +119,51 @@ class Session:
         """The constraints of closed loops."""
         if self._closure is None or self._closure[0] != p:
             loops = self.loaded.program.loops
-            context, known = self.context, self.loaded.constants(list(p))
+            context, constants = self.context, self.loaded.constants(list(p))
             spare = self.loaded.starts.spare
-            found = None if loops is None else closure_of(context.python, p, self.signals, context.model, known, spare)
-            self._closure = p, found
+            constraints = (
+                None if loops is None else closure_of(context.python, p, self.signals, context.model, constants, spare)
+            )
+            self._closure = p, constraints
         return self._closure[1]
 
-    def _prepare(self, kept: np.ndarray) -> None:
+    def _prepare(self, sampled_values: np.ndarray) -> None:
         """Makes what takes the steps; the state is brought onto the branch of a singular configuration."""
         loaded, spec, saved, closing = self.loaded, self.spec, self.saved, None
         t, closure = spec.begins, self.closure(self.p)
         if closure is not None:
-            found = loaded.starts.found
-            w = inputs_at(t, self.signals, kept)
+            get_arrays = loaded.starts.found
+            w = inputs_at(t, self.signals, sampled_values)
             numbers = [*self.p, *w, t]
             weights = None if saved is None else saved.weights
             onto_branch = self.dae.usual and (saved is None or saved.inside is None)
             start = None
             if weights is None and onto_branch and closure.compiled is not None:
-                *both, start = found("begun", partial(begun, closure.compiled, t, self.y), numbers, self.y)
-                weights = both[0], both[1]
+                *weight_pair, start = get_arrays("begun", partial(begun, closure.compiled, t, self.y), numbers, self.y)
+                weights = weight_pair[0], weight_pair[1]
             elif weights is None:
-                find = partial(weights_at, closure, self.context.python, t, self.y, self.p, w)
-                weights = found("weights", find, numbers, self.y)
-            closing = self._closing(closure, kept, weights)
+                compute_weights = partial(weights_at, closure, self.context.python, t, self.y, self.p, w)
+                weights = get_arrays("weights", compute_weights, numbers, self.y)
+            closing = self._closing(closure, sampled_values, weights)
             if onto_branch:
                 if start is None:
-                    bring = partial(on_branch, closing, closure.compiled, t, self.y)
-                    (start,) = found("branch", bring, numbers, self.y, *weights)
+                    project_start = partial(on_branch, closing, closure.compiled, t, self.y)
+                    (start,) = get_arrays("branch", project_start, numbers, self.y, *weights)
                 tell_of_branch(self.y, start, loaded.interface)
                 self.y = start
-        e = Evaluation(self.context, self.p, loaded.constants(self.p), self.signals, kept, closing)
-        watching = self._watching(e) if self.watch.conditions else None
+        e = Evaluation(self.context, self.p, loaded.constants(self.p), self.signals, sampled_values, closing)
+        monitor = self._watching(e) if self.watch.conditions else None
         self.run: Any
         if self._contacts:
-            self.run = rigid_run(self._contacts, spec, e, self.y, self.watch, saved, watching)
+            self.run = rigid_run(self._contacts, spec, e, self.y, self.watch, saved, monitor)
         elif not self.dae.usual:
-            e, self.run = dae_run(spec, e, self.y, self.dae, saved, watching)
+            e, self.run = dae_run(spec, e, self.y, self.dae, saved, monitor)
         else:
             if spec.method in ADAPTIVE:
-                self.run = adaptive_run(e, spec, self.y, self.tolerances, watching)
+                self.run = adaptive_run(e, spec, self.y, self.tolerances, monitor)
             else:
-                asked = e.spec(spec, self.y, events=watching)
-                self.run = e.model.start(asked) or PythonRun(e, asked)
+                kernel_spec = e.spec(spec, self.y, events=monitor)
+                self.run = e.model.start(kernel_spec) or PythonRun(e, kernel_spec)
             if saved is not None:
                 self.run.restore(saved)
         self.evaluation = e
@@ -176,29 +178,31 @@ class Session:
             self.changed = []
             return self.watching
         memories = [m.array for m in self.context.memories if len(m.array)]
-        hold = Held(memories) if memories else None
-        until = spec.t_end if self._ends else np.inf
+        snapshot = Held(memories) if memories else None
+        end_time = spec.t_end if self._ends else np.inf
         close = None if self.dae.usual else self._closed
         modes = WHEEL_MODES * len(self._contacts)
-        data = event_data(self.loaded, self.events, spec, self._use_values, hold, close, self.saved is not None, until)
+        data = event_data(
+            self.loaded, self.events, spec, self._use_values, snapshot, close, self.saved is not None, end_time
+        )
         self.watching, self.changed = Watching(data, e.n_s, len(model.memory), modes), []
         return self.watching
 
     def _closed(self, event: int, y: np.ndarray) -> np.ndarray:
         """A state on the constraints after an event has set some of it, or (-1) before events act."""
-        formula, watching = self.events.formulas[event] if event >= 0 else None, self.watching
-        assert watching is not None
+        formula, monitor = self.events.formulas[event] if event >= 0 else None, self.watching
+        assert monitor is not None
         p = self.changed[-1][1] if self.changed else self.p
-        time = float(watching.run.fields.t)
+        time = float(monitor.run.fields.t)
         return mended(self.loaded, formula, self.closure(p), time, y)
 
-    def _use_values(self, run: Any, found: list[float]) -> None:
+    def _use_values(self, run: Any, new_values: list[float]) -> None:
         """Takes values that an event has set into the parameters of a run."""
         loaded, values = self.loaded, self.events.values
-        new = dict(zip(value_names(self.events.formulas), found, strict=True))
-        changed = {k: v for k, v in new.items() if v != values[k]}
-        values.update(changed)
-        self.parameters = loaded.interface.changed_parameters(self.parameters, changed)
+        new = dict(zip(value_names(self.events.formulas), new_values, strict=True))
+        changed_values = {k: v for k, v in new.items() if v != values[k]}
+        values.update(changed_values)
+        self.parameters = loaded.interface.changed_parameters(self.parameters, changed_values)
         p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
         c = loaded.constants(p)
         run.set_given(p, c)
@@ -209,20 +213,20 @@ class Session:
         """Takes what the kernel reports of events; is the run over?"""
         run = self.run
         assert self.watching is not None
-        over, self.problem = take_happened(self.loaded, self.events, self.watching, self.watch, float(run.time))
+        is_finished, self.problem = take_happened(self.loaded, self.events, self.watching, self.watch, float(run.time))
         self._tell_idle()
         if hasattr(run, "raised"):  # what wheels do at the time of an event follows from it
             names = {x.name for x in self.events.formulas}
             self.watch.events.sort(key=lambda e: (e.time, e.name not in names))
             tell_raised(run)
-        return over or getattr(run, "acted", None) is not None
+        return is_finished or getattr(run, "acted", None) is not None
 
     def _with_values_set(self, rows: np.ndarray) -> None:
         """Keeps rows with the parameters that they had, and takes what holds at their end."""
-        first, before = 0, int(self.row is not None)  # a row that the kernel does not count
-        elsewhere = getattr(self.run, "acted", None) is not None
+        first, offset = 0, int(self.row is not None)  # a row that the kernel does not count
+        has_acted = getattr(self.run, "acted", None) is not None
         for count, p, c in self.changed:
-            last = len(rows) - 1 if elsewhere else before + count
+            last = len(rows) - 1 if has_acted else offset + count
             self._keep(rows[first:last])
             self.set_parameters(p, c)
             first = last
@@ -231,29 +235,29 @@ class Session:
     def set_parameters(self, p: list[float], c: list[float]) -> None:
         """Takes parameters that events have set in the run."""
         self.p, self.evaluation, closure = p, replace(self.evaluation, p=p, c=c), self.closure(p)
-        kept_closed = getattr(self.run, "compiled", self.run)
-        if closure is not None and hasattr(kept_closed, "roots"):
-            root_q, root_u = kept_closed.roots
+        kernel_run = getattr(self.run, "compiled", self.run)
+        if closure is not None and hasattr(kernel_run, "roots"):
+            root_q, root_u = kernel_run.roots
             closing = self._closing(closure, self.evaluation.kept, (root_q**2, root_u**2))
             self.evaluation = replace(self.evaluation, closing=closing)
 
-    def _closing(self, closure: Closure, kept: np.ndarray, weights: Weights) -> Closing:
+    def _closing(self, closure: Closure, sampled_values: np.ndarray, weights: Weights) -> Closing:
         t, y, p, staged = self.spec.begins, self.y, self.p, self.dae.staged
 
         def make() -> Keeper:
-            return keeper_of(closure, self.context.python, y, p, self.signals, kept, staged, t, weights)
+            return keeper_of(closure, self.context.python, y, p, self.signals, sampled_values, staged, t, weights)
 
         return Closing(weights, staged, make)
 
     def finish(self, progress: Progress | None) -> np.ndarray:
         """Takes all steps; all rows."""
-        furthest, begins = 0.0, self.spec.begins
+        max_fraction, begin_time = 0.0, self.spec.begins
 
-        def report(done: float) -> None:  # steps after an event are taken again
-            nonlocal furthest
-            furthest = max(furthest, done)
+        def report(fraction: float) -> None:  # steps after an event are taken again
+            nonlocal max_fraction
+            max_fraction = max(max_fraction, fraction)
             if progress is not None:
-                progress(furthest)
+                progress(max_fraction)
 
         while True:
             rows = self._advance(None if progress is None else report)
@@ -265,7 +269,7 @@ class Session:
                 return self._rows()
             self.within = self.watch.stopped is not None
             if self.watching is not None:
-                take_counted(self.watching, self.watch, begins, rows[-1] if len(rows) else None)
+                take_counted(self.watching, self.watch, begin_time, rows[-1] if len(rows) else None)
             self.watch.passed(self.run.passages)
             self.passages += self.run.passages
             add_figures(self.figures, self.run.told if self.spec.method in ADAPTIVE else {})
@@ -278,23 +282,25 @@ class Session:
         run, spec, samples = self.run, self.spec, Samples()
         adaptive = spec.method in ADAPTIVE
         total, every = (len(run.times) - 1, 1) if adaptive else (spec.steps, spec.every)
-        behind = (spec.begins - spec.t_start) / (spec.t_end - spec.t_start) if adaptive else 0.0
+        begin_fraction = (spec.begins - spec.t_start) / (spec.t_end - spec.t_start) if adaptive else 0.0
         try:
             if self.saved is not None:
                 run.advance(run.reached)  # takes the start
             block, first = 64, self.saved is None
             while first or (run.reached < total and run.status == FINISHED):
-                before, start = run.reached, time.perf_counter()
-                rows = run.advance(min(before + block, total))
+                steps_before, start = run.reached, time.perf_counter()
+                rows = run.advance(min(steps_before + block, total))
                 seconds = time.perf_counter() - start
                 block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
                 first = False
-                samples.take(rows, (total - before) // every + 4)
+                samples.take(rows, (total - steps_before) // every + 4)
                 if self.watching is not None and self.happened():
                     break
                 if progress is not None:
-                    done = (run.time - spec.begins) / (spec.t_end - spec.begins) if adaptive else run.reached / total
-                    progress(behind + (1 - behind) * done)
+                    fraction = (
+                        (run.time - spec.begins) / (spec.t_end - spec.begins) if adaptive else run.reached / total
+                    )
+                    progress(begin_fraction + (1 - begin_fraction) * fraction)
         except KeyboardInterrupt:
             self.interrupted = True
         return samples.rows
@@ -323,18 +329,18 @@ class Session:
         def found() -> Checkpoint:
             saved, spec = run.save(), self.spec
             if spec.method in METHODS and not self.within:
-                whole = spec.t_start + spec.steps * spec.step
-                on_raster = abs(spec.t_end - whole) <= STEPS.gap * spec.step
-                onward = replace(spec, first=spec.steps, within=None if on_raster else spec.t_end)
+                raster_end = spec.t_start + spec.steps * spec.step
+                on_raster = abs(spec.t_end - raster_end) <= STEPS.gap * spec.step
+                next_spec = replace(spec, first=spec.steps, within=None if on_raster else spec.t_end)
             else:
-                onward = place_on(spec, float(row[0]))
+                next_spec = place_on(spec, float(row[0]))
             saved = replace(saved, inside=None) if self.within else saved
-            return checkpoint_at(saved, e, onward, self.dae, row, self.initial)
+            return checkpoint_at(saved, e, next_spec, self.dae, row, self.initial)
 
         if not isinstance(run, Driven):
             return found
-        now = found()  # what Python drives shares its state with what is evaluated later
-        return lambda: now
+        checkpoint = found()  # what Python drives shares its state with what is evaluated later
+        return lambda: checkpoint
 
     def how_ended(self) -> str:
         """The message that says how the run ended, or why its last step failed."""
@@ -373,16 +379,16 @@ class Session:
         """The time reached, s."""
         if isinstance(self.steps, WatchedSteps):
             return float(self.steps.row[0])
-        spec, reached = self.spec, self.steps.reached
-        return spec.begins if reached == spec.first else spec.t_start + reached * spec.step
+        spec, steps_done = self.spec, self.steps.reached
+        return spec.begins if steps_done == spec.first else spec.t_start + steps_done * spec.step
 
     def why(self, at_start: bool = False) -> str:
         """Why the last step failed, which is not counted, or the state at the start of the next."""
         self.steps.ended()
-        found = self.how_ended()
+        message = self.how_ended()
         if not at_start and not self.problem:
             self.steps.uncount()
-        return found
+        return message
 
     def status(self, code: int) -> RunStatus:
         """How it stands, by the code of its last steps."""
@@ -395,30 +401,30 @@ class Session:
     def save(self, signals: Mapping[str, Signal]) -> Checkpoint:
         """All that the steps to come follow from, with what is given for the inputs at present."""
         e, spec, row, n = self.evaluation, self.spec, self.steps.row.copy(), self.steps.reached
-        onward = spec if n == spec.first else changed(spec, first=n, within=None)
+        next_spec = spec if n == spec.first else changed(spec, first=n, within=None)
         saved = self.run.save()
         if isinstance(self.steps, WatchedSteps):
             saved = replace(saved, events=self.steps.save())
             if self.watch.stopped is not None:
-                onward, saved = place_on(spec, float(row[0])), replace(saved, inside=None)
-        return checkpoint_at(saved, e, onward, self.initial.dae, row, self.initial._replace(inputs=signals))
+                next_spec, saved = place_on(spec, float(row[0])), replace(saved, inside=None)
+        return checkpoint_at(saved, e, next_spec, self.initial.dae, row, self.initial._replace(inputs=signals))
 
-    def restore(self, to: Checkpoint) -> bool:
+    def restore(self, checkpoint: Checkpoint) -> bool:
         """Goes back to what was reached with the same parameters and inputs, if this can be done at once."""
-        spec, same = self.spec, to.spec
-        usual = spec.within is None and same.within is None and to.inside is not None
-        if type(self.steps) is not CSteps or not usual or to.p != tuple(self.evaluation.p):
+        spec, saved_spec = self.spec, checkpoint.spec
+        is_resumable = spec.within is None and saved_spec.within is None and checkpoint.inside is not None
+        if type(self.steps) is not CSteps or not is_resumable or checkpoint.p != tuple(self.evaluation.p):
             return False
-        if (spec.step, spec.method, spec.t_start) != (same.step, same.method, same.t_start):
+        if (spec.step, spec.method, spec.t_start) != (saved_spec.step, saved_spec.method, saved_spec.t_start):
             return False
         weights = self.evaluation.weights
-        if weights is not None and not _are_equal(weights, to.weights):
+        if weights is not None and not _are_equal(weights, checkpoint.weights):
             return False
-        self.run.restore(to)
-        for routine, array in zip(self.evaluation.context.memories, to.memories, strict=True):
+        self.run.restore(checkpoint)
+        for routine, array in zip(self.evaluation.context.memories, checkpoint.memories, strict=True):
             routine.array[:] = array
         self.steps.job.status = 0
-        self.steps.put(to.row, same.first)
+        self.steps.put(checkpoint.row, saved_spec.first)
         return True
 
     def begin_again(self, initial: InitialConditions) -> bool:
@@ -462,9 +468,9 @@ def step_by_step(
     return session
 
 
-def signals_of(interface: Interface, given: Mapping[str, Any] | None) -> dict[str, Signal]:
+def signals_of(interface: Interface, inputs: Mapping[str, Any] | None) -> dict[str, Signal]:
     """What is given for each input, by its name in the model."""
-    listed = interface.given_inputs(mapping(given, "inputs"))
+    listed = interface.given_inputs(mapping(inputs, "inputs"))
     return {x.name: as_signal(listed[x.key], x.name) for x in interface.signals if x.key in listed}
 
 
@@ -473,10 +479,10 @@ def _spec(initial: InitialConditions, loaded: Loaded, step: float | None, method
     r = initial.saved
     if step is None:
         step = run_spec(loaded.interface, None, None, method, 1).step if r is None else r.spec.step
-    begins = (
+    begin_time = (
         float(r.row[0]) if r is not None else finite(0.0 if initial.t_start is None else initial.t_start, "t_start")
     )
-    spec = initial.spec(loaded, begins + FEW * positive(step, "step"), step, method, 1)
+    spec = initial.spec(loaded, begin_time + FEW * positive(step, "step"), step, method, 1)
     if spec.method in ADAPTIVE:
         raise ModelError(f"method={spec.method!r} adapts its steps; a stepper takes method {one_of()}", loaded.name)
     return spec
@@ -496,23 +502,23 @@ class Held:
         self._arrays = arrays
         self._marked = self._later = [a.copy() for a in arrays]
 
-    def __call__(self, what: int) -> None:
-        mark, back, forth, undo = range(4)
-        if what == mark:
+    def __call__(self, action: int) -> None:
+        mark, rewind, replay, undo = range(4)
+        if action == mark:
             self._marked = [a.copy() for a in self._arrays]
-        elif what == back:
+        elif action == rewind:
             self._later = [a.copy() for a in self._arrays]
-        for array, values in zip(self._arrays, self._later if what == forth else self._marked, strict=True):
-            if what in (back, forth, undo):
+        for array, values in zip(self._arrays, self._later if action == replay else self._marked, strict=True):
+            if action in (rewind, replay, undo):
                 array[:] = values
 
 
 def known_to(
-    loaded: Loaded, parameters: Mapping[str, float | str] | None, used: set[str]
+    loaded: Loaded, parameters: Mapping[str, float | str] | None, event_keys: set[str]
 ) -> Mapping[str, float | str] | None:
     """Parameters that a model is asked with: those that stand in events alone are omitted."""
-    if not parameters or not used:
+    if not parameters or not event_keys:
         return parameters
-    own = {x.key for x in loaded.interface.unused} & used
+    event_only_keys = {x.key for x in loaded.interface.unused} & event_keys
     listed = loaded.interface.keyed(parameters, DECLARED, "parameters")
-    return {k: v for k, v in listed.items() if k not in own}
+    return {k: v for k, v in listed.items() if k not in event_only_keys}

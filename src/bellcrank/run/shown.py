@@ -29,40 +29,46 @@ def outputs(run: History) -> list[str]:
 
 def outputs_first(run: History) -> list[str]:
     """All channels: those that are drawn unasked, then outputs, then states."""
-    found = default_channels(run)
-    return [*found, *(c for c in outputs(run) if c not in found), *(c for c in run if c not in {*found, *outputs(run)})]
+    defaults = default_channels(run)
+    return [
+        *defaults,
+        *(c for c in outputs(run) if c not in defaults),
+        *(c for c in run if c not in {*defaults, *outputs(run)}),
+    ]
 
 
-def default_channels(run: History, most: int = MOST) -> list[str]:
+def default_channels(run: History, max_count: int = MOST) -> list[str]:
     """What is drawn unasked: outputs that vary; coordinates and energies where there are none but energies."""
     varying = _varying(run)
     listed = [c for c in outputs(run) if c in varying]
     if not listed:
-        return ([c for c in run if c in varying] or outputs(run) or list(run))[:most]
+        return ([c for c in run if c in varying] or outputs(run) or list(run))[:max_count]
     energies = [c for c in listed if "energy" in run.labels.get(c, c).lower()]
-    found = [c for c in listed if c not in energies]
-    return (found or [*(c for c in run if c in varying and c.startswith("q(")), *energies])[:most]
+    without_energies = [c for c in listed if c not in energies]
+    return (without_energies or [*(c for c in run if c in varying and c.startswith("q(")), *energies])[:max_count]
 
 
 def spread(names: Sequence[str], run: History) -> list[list[str]]:
     """The channels of one panel, or of several, so that none is a flat line next to one that goes far."""
-    found: list[tuple[float, list[str]]] = []
+    groups: list[tuple[float, list[str]]] = []
     for name in names:
         span = _range(np.asarray(run[name], dtype=float))
-        near = next((listed for most, listed in found if most <= FLAT * span and span <= FLAT * most), None)
-        if near is None:
-            found.append((span, [name]))
+        group = next(
+            (listed for group_span, listed in groups if group_span <= FLAT * span and span <= FLAT * group_span), None
+        )
+        if group is None:
+            groups.append((span, [name]))
         else:
-            near.append(name)
-    return [listed for _, listed in found]
+            group.append(name)
+    return [listed for _, listed in groups]
 
 
 def panels(units: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Channels, given with their units, by unit: one panel each."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name, unit in units:
-        found.setdefault(unit, []).append(name)
-    return list(found.values())
+        groups.setdefault(unit, []).append(name)
+    return list(groups.values())
 
 
 def least_ranges(values: Sequence[np.ndarray], units: Sequence[str], seconds: float) -> list[float]:
@@ -73,8 +79,8 @@ def least_ranges(values: Sequence[np.ndarray], units: Sequence[str], seconds: fl
     kinds = [_kind(unit) for unit in units]
     for x, (kind, factor) in zip(values, kinds, strict=True):
         sizes[kind] = max(sizes.get(kind, 0.0), factor * _size(x))
-    known = [k for k in sizes if isinstance(k, Dimension) and seconds > 0]
-    for kind in sorted(known, key=lambda k: -k.time):
+    dimensions = [k for k in sizes if isinstance(k, Dimension) and seconds > 0]
+    for kind in sorted(dimensions, key=lambda k: -k.time):
         sizes[kind] = max(sizes[kind], sizes.get(kind * TIME, 0.0) / seconds)
     return [_least(x, ROUNDING * sizes[kind] / factor) for x, (kind, factor) in zip(values, kinds, strict=True)]
 
@@ -89,18 +95,20 @@ def _least(values: np.ndarray, rounding: float) -> float:
 def _kind(unit: str) -> tuple[object, float]:
     """The dimension of a unit and its size; one that nobody knows is a kind of its own."""
     try:
-        found = UNIT_SYSTEMS["mks"].parse_unit(unit or "1")
+        parsed_unit = UNIT_SYSTEMS["mks"].parse_unit(unit or "1")
     except ModelError:
         return unit, 1.0
-    return (found.dimension, found.factor) if found.factor > 0 else (unit, 1.0)
+    return (parsed_unit.dimension, parsed_unit.factor) if parsed_unit.factor > 0 else (unit, 1.0)
 
 
 def _varying(run: History) -> set[str]:
     """Channels whose range is more than rounding, and than what a method makes of a constant."""
     names = list(run)
     values = [np.asarray(run[c], dtype=float) for c in names]
-    least = least_ranges(values, [run.units.get(c, "") for c in names], seconds_of(run))
-    return {c for c, x, small in zip(names, values, least, strict=True) if _range(x) > max(small, CONSTANT * _size(x))}
+    min_ranges = least_ranges(values, [run.units.get(c, "") for c in names], seconds_of(run))
+    return {
+        c for c, x, small in zip(names, values, min_ranges, strict=True) if _range(x) > max(small, CONSTANT * _size(x))
+    }
 
 
 def seconds_of(run: History) -> float:

@@ -59,8 +59,8 @@ def simulate(
     spec = conditions.spec(loaded, t_end, step, method, output_every)
     check_room(spec, 1 + len(loaded.interface.channels))
     tolerances = tolerances_of(loaded.interface, spec.method, rtol, atol, conditions.tolerances)
-    given = read_events(loaded.interface, events, stop, conditions.parameters)
-    session = Session(loaded, conditions, spec, given, dae, tolerances, assemble)
+    event_specs = read_events(loaded.interface, events, stop, conditions.parameters)
+    session = Session(loaded, conditions, spec, event_specs, dae, tolerances, assemble)
     began = time.perf_counter()
     rows = session.finish(progress)
     seconds = time.perf_counter() - began
@@ -78,48 +78,48 @@ def simulate(
         settings["dae"] = dae.method
     if session.interrupted:
         raise _interrupted(loaded, rows, session.watch, settings)
-    left, taken, watch = session.left(rows), session.run, session.watch
+    make_checkpoint, kernel_run, watch = session.left(rows), session.run, session.watch
     mechanism, status = loaded.analysis.mechanism, OF_CODE[session.run.status]
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
     watch.note(Event(x.text, x.time) for x in locks)
-    ended = session.how_ended()
+    end_message = session.how_ended()
     too_large = (
         ""
         if mechanism.description.contacts
-        else step_too_large(spec, session.evaluation, session.pieces[-1].rows, taken.status == FINISHED)
+        else step_too_large(spec, session.evaluation, session.pieces[-1].rows, kernel_run.status == FINISHED)
     )
-    if too_large and taken.status == NOT_FINITE:
-        ended = ended.replace("try a smaller step", too_large)
-    elif too_large and taken.status == NOT_CLOSED:  # the loop is what gives way first, not what is wrong
-        ended = f"stopped at t = {taken.time:g} s: {too_large}. So {taken.problem}"
+    if too_large and kernel_run.status == NOT_FINITE:
+        end_message = end_message.replace("try a smaller step", too_large)
+    elif too_large and kernel_run.status == NOT_CLOSED:  # the loop is what gives way first, not what is wrong
+        end_message = f"stopped at t = {kernel_run.time:g} s: {too_large}. So {kernel_run.problem}"
     settings |= session.figures
     if watch.stopped is not None:
         status = RunStatus.STOPPED_BY_EVENT
     if session.problem:
         status = RunStatus.ACTION_FAILED
-    run = as_run(loaded.interface, rows, ended, status, watch, settings)
-    run.reached = left
+    run = as_run(loaded.interface, rows, end_message, status, watch, settings)
+    run.reached = make_checkpoint
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.notes += stood_in(spec.method, settings, session.passages)
     run.notes += near_tolerance(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
     run.find_residuals = residuals_of(loaded, session.pieces)
     run.moved = partial(motion, loaded, session.pieces, session.parameters)
-    told = [too_large] if too_large and taken.status == FINISHED else []
-    told += held_by(spec.method, settings) + watch.never_counted()
-    told += sampled_at_outputs(loaded, spec) + lost_settings(start, given, parameters)
-    told += through_zero(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
-    doubts = post_run_checks(loaded, session.pieces, rows, locks, told)
-    for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
-        warn(doubt)
+    messages = [too_large] if too_large and kernel_run.status == FINISHED else []
+    messages += held_by(spec.method, settings) + watch.never_counted()
+    messages += sampled_at_outputs(loaded, spec) + lost_settings(start, event_specs, parameters)
+    messages += through_zero(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
+    check_messages = post_run_checks(loaded, session.pieces, rows, locks, messages)
+    for message in (*not_finite(run, rows, loaded.interface), *check_messages):
+        warn(message)
     return run
 
 
-def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None) -> Motion:
+def motion(loaded: Loaded, segments: Sequence[Piece], parameters: Mapping[str, float | str] | None) -> Motion:
     """Where bodies were; imported when it is asked for."""
     from bellcrank.run.body_motion import motion_of
 
-    return motion_of(loaded, pieces, parameters)
+    return motion_of(loaded, segments, parameters)
 
 
 def _interrupted(loaded: Loaded, rows: np.ndarray, watch: Watch, settings: dict[str, Any]) -> KeyboardInterrupt:

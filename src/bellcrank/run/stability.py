@@ -50,8 +50,8 @@ def without_jumps(rates: AllRates, t: float, y: np.ndarray, coarse: np.ndarray) 
     at the state, nothing where it is just next to it.
     """
     fine = difference_jacobian(rates, np.array([t]), y[None, :], PUSH / 10)[0]
-    beside = np.where(np.abs(fine) < np.abs(coarse) / JUMP, fine, coarse)
-    return np.where(np.abs(fine) > JUMP * np.abs(coarse), (10 * coarse - fine) / 9, beside)
+    smoothed = np.where(np.abs(fine) < np.abs(coarse) / JUMP, fine, coarse)
+    return np.where(np.abs(fine) > JUMP * np.abs(coarse), (10 * coarse - fine) / 9, smoothed)
 
 
 def step_matrix(A: np.ndarray, h: float, method: str, n_q: int) -> np.ndarray:
@@ -60,18 +60,18 @@ def step_matrix(A: np.ndarray, h: float, method: str, n_q: int) -> np.ndarray:
     Of a method with two steps: of the states at the end of one and at its beginning."""
     one, hA = np.eye(A.shape[-1]), h * A
     if (two := METHODS[method].two_step) is not None:
-        now, old = two.shares
-        new = np.concatenate([one + now * hA, old * hA], axis=-1)
-        kept = np.broadcast_to(np.concatenate([one, 0 * one], axis=-1), new.shape)
-        return np.concatenate([new, kept], axis=-2)
+        b1, b0 = two.shares
+        new = np.concatenate([one + b1 * hA, b0 * hA], axis=-1)
+        identity_rows = np.broadcast_to(np.concatenate([one, 0 * one], axis=-1), new.shape)
+        return np.concatenate([new, identity_rows], axis=-2)
     if METHODS[method].semi_implicit:
         step = one + hA
         step[..., :n_q, :] = one[:n_q]
         step[..., :n_q, :] += hA[..., :n_q, :] @ step
         return np.asarray(step)
-    *others, last = (x.numerator / x.denominator for x in METHODS[method].growth)
-    step = last * one
-    for x in reversed(others):
+    *lower_coefficients, highest = (x.numerator / x.denominator for x in METHODS[method].growth)
+    step = highest * one
+    for x in reversed(lower_coefficients):
         step = hA @ step + x * one
     return np.asarray(step)
 
@@ -80,10 +80,10 @@ def two_step_roots(two: Sum, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The roots w of w**2 = w + z*(b1*w + b0): a mode grows by them in a step of a method with two steps, z = h s. The
     first is that near exp(z) where z is small. Hairer & Wanner (1996), section V.1."""
     b1, b0 = two.shares
-    half = (1 + b1 * z) / 2
-    root = np.sqrt(half**2 + b0 * z + 0j)
-    root = np.where((half.conj() * root).real < 0, -root, root)
-    return half + root, half - root
+    mean_root = (1 + b1 * z) / 2
+    root = np.sqrt(mean_root**2 + b0 * z + 0j)
+    root = np.where((mean_root.conj() * root).real < 0, -root, root)
+    return mean_root + root, mean_root - root
 
 
 @cache
@@ -96,11 +96,11 @@ def _departure(method: str) -> tuple[int, float, float]:
         k, b = METHODS[method].order + 1, 0.5
         z = b * np.exp(1j * np.linspace(0.0, math.pi, 721))
         return k, 1.01 * float(np.abs(two_step_roots(two, z)[0] - np.exp(z)).max()) / b**k, b
-    known = METHODS[method].growth
-    terms = [abs(float(Fraction(1, math.factorial(k)) - x)) for k, x in enumerate(known)]
+    coefficients = METHODS[method].growth
+    terms = [abs(float(Fraction(1, math.factorial(k)) - x)) for k, x in enumerate(coefficients)]
     first = next((k for k, x in enumerate(terms) if x), len(terms))
-    rest = math.e - sum(1 / math.factorial(k) for k in range(len(known)))
-    return first, sum(terms) + rest, 1.0
+    tail = math.e - sum(1 / math.factorial(k) for k in range(len(coefficients)))
+    return first, sum(terms) + tail, 1.0
 
 
 @cache
@@ -123,37 +123,37 @@ def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) ->
     No eigenvalue of a matrix is larger than the m-th root of the norm of its m-th power, which is found by squaring:
     it is so for h A where that is small, or else for the step itself where motions do not grow.
     """
-    allowed = _allowed(steps)
+    max_log_growth = _allowed(steps)
     A, n_q = _without_idle(A, n_q) if A.shape[1] > LARGE else (A, n_q)
     stable = np.zeros(len(A), dtype=bool)
     if not METHODS[method].semi_implicit:
-        left, power = np.arange(len(A)), h * A
-        for more in range(SQUARINGS, -1, -1):
-            good = _squared_norms(power) < calm_below(steps, method) ** 0.5**more
-            stable[left[good]] = True  # and so it is for the squares
-            left, power = left[~good], power[~good]
-            if not len(left):
+        undecided, power = np.arange(len(A)), h * A
+        for squarings in range(SQUARINGS, -1, -1):
+            is_stable = _squared_norms(power) < calm_below(steps, method) ** 0.5**squarings
+            stable[undecided[is_stable]] = True  # and so it is for the squares
+            undecided, power = undecided[~is_stable], power[~is_stable]
+            if not len(undecided):
                 return np.asarray(stable)
-            power = power @ power if more else power
-    left = np.flatnonzero(~stable)
-    if (two := METHODS[method].two_step) is not None and len(left):  # its matrices are twice as large
-        roots = two_step_roots(two, h * np.linalg.eigvals(A[left]))
-        stable[left] = np.log(np.maximum(*np.abs(roots)).max(axis=-1)) < allowed
+            power = power @ power if squarings else power
+    undecided = np.flatnonzero(~stable)
+    if (two := METHODS[method].two_step) is not None and len(undecided):  # its matrices are twice as large
+        roots = two_step_roots(two, h * np.linalg.eigvals(A[undecided]))
+        stable[undecided] = np.log(np.maximum(*np.abs(roots)).max(axis=-1)) < max_log_growth
         return np.asarray(stable)
-    power, m = step_matrix(A[left], h, method, n_q), 1
-    while len(left) and m < MOST_POWERS * steps:
+    power, m = step_matrix(A[undecided], h, method, n_q), 1
+    while len(undecided) and m < MOST_POWERS * steps:
         power, m = power @ power, 2 * m
         if m > steps:
-            good = 0.5 * np.log(_squared_norms(power)) < allowed * m
-            stable[left[good]] = True
-            left, power = left[~good], power[~good]
+            is_stable = 0.5 * np.log(_squared_norms(power)) < max_log_growth * m
+            stable[undecided[is_stable]] = True
+            undecided, power = undecided[~is_stable], power[~is_stable]
     return np.asarray(stable)
 
 
 def _without_idle(A: np.ndarray, n_q: int) -> tuple[np.ndarray, int]:
     """The matrices without states on which no other depends, such as the place on a plane: their modes do not grow."""
-    while not (used := np.asarray(A.any(axis=(0, 1)))).all():
-        A, n_q = A[:, used][:, :, used], int(used[:n_q].sum())
+    while not (coupled := np.asarray(A.any(axis=(0, 1)))).all():
+        A, n_q = A[:, coupled][:, :, coupled], int(coupled[:n_q].sum())
     return A, n_q
 
 
@@ -172,12 +172,12 @@ def growths(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray,
         return values, np.abs(R), modes
     step = step_matrix(A, h, method, n_q)
     # a mode of the step belongs to the motion it is nearest to; slow ones, which are followed well, choose first
-    left = list(np.linalg.eigvals(step))
-    found = np.empty(len(values))
+    roots = list(np.linalg.eigvals(step))
+    growth = np.empty(len(values))
     for i in np.argsort(np.abs(values)):
-        nearest = min(range(len(left)), key=lambda k: abs(left[k] - np.exp(h * values[i])))
-        found[i] = abs(left.pop(nearest))
-    return values, found, modes
+        closest = min(range(len(roots)), key=lambda k: abs(roots[k] - np.exp(h * values[i])))
+        growth[i] = abs(roots.pop(closest))
+    return values, growth, modes
 
 
 def _excess(values: np.ndarray, grown: np.ndarray, h: float) -> np.ndarray:
@@ -192,8 +192,8 @@ def alarm_at(
 ) -> Alarm | None:
     """The mode whose errors grow most against the motion at a state with slopes A, if they do so too quickly."""
     with np.errstate(all="ignore"):
-        found = alarm_of(A, t, h, steps, method, n_q)
-        return found and alarm_of(without_jumps(rates, t, y, A), t, h, steps, method, n_q)
+        alarm = alarm_of(A, t, h, steps, method, n_q)
+        return alarm and alarm_of(without_jumps(rates, t, y, A), t, h, steps, method, n_q)
 
 
 def alarm_of(A: np.ndarray, t: float, h: float, steps: int, method: str, n_q: int) -> Alarm | None:
@@ -216,35 +216,36 @@ def alarm_of(A: np.ndarray, t: float, h: float, steps: int, method: str, n_q: in
         stable *= 0.9
         if stable < SMALLEST * h:
             return None
-    own = max(0.0, float(values.real.max()))
-    return Alarm(t, complex(values[worst]), float(grown[worst]), stable, modes[:, worst], own)
+    motion_growth = max(0.0, float(values.real.max()))
+    return Alarm(t, complex(values[worst]), float(grown[worst]), stable, modes[:, worst], motion_growth)
 
 
-def is_confirmed(all_rates: AllRates, found: Alarm, y: np.ndarray, h: float, method: str, n_q: int) -> bool:
+def is_confirmed(all_rates: AllRates, alarm: Alarm, y: np.ndarray, h: float, method: str, n_q: int) -> bool:
     """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
-    push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
-    count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(found.growth), 1e-9)))
+    perturbation = alarm.mode.real / (np.abs(alarm.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
+    count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(alarm.growth), 1e-9)))
     if METHODS[method].two_step:  # the second root has a small fraction of a push at first
         count = min(MOST_STEPS, 2 * count + 20)
-    one = advance_by(method, n_q)
-    pushed, usual = y + push, y
-    old: list[np.ndarray | None] = [None, None]
+    advance = advance_by(method, n_q)
+    perturbed, reference = y + perturbation, y
+    old_rates: list[np.ndarray | None] = [None, None]
 
     def rates(t: float, y: np.ndarray) -> np.ndarray:
         return np.asarray(all_rates(np.array([t]), y[None, :])[0])
 
     with np.errstate(all="ignore"):
         for i in range(count):
-            t = found.time + i * h
+            t = alarm.time + i * h
             times = t, t + h / 2, t + h
-            now = [rates(t, x) for x in (pushed, usual)]
-            pushed, usual = (
-                one(rates, times, x, h, k, before) for x, k, before in zip((pushed, usual), now, old, strict=True)
+            new_rates = [rates(t, x) for x in (perturbed, reference)]
+            perturbed, reference = (
+                advance(rates, times, x, h, k, previous_rates)
+                for x, k, previous_rates in zip((perturbed, reference), new_rates, old_rates, strict=True)
             )
-            old = [*now]
-            apart = np.abs(pushed - usual).max()
-            own = math.exp(min(found.own * (i + 1) * h, 100.0))
-            if not np.all(np.isfinite(pushed)) or apart > PROOF * own * np.abs(push).max():
+            old_rates = [*new_rates]
+            distance = np.abs(perturbed - reference).max()
+            motion_growth = math.exp(min(alarm.own * (i + 1) * h, 100.0))
+            if not np.all(np.isfinite(perturbed)) or distance > PROOF * motion_growth * np.abs(perturbation).max():
                 return True
     return False
 
@@ -257,38 +258,44 @@ def too_large(
     steps: int,
     method: str,
     n_q: int,
-    felt: np.ndarray,
-    both: np.ndarray,
+    state_indices: np.ndarray,
+    two_sided: np.ndarray,
 ) -> tuple[Alarm, np.ndarray] | None:
     """The first of some states at which the step is too large.
 
-    `felt`: places of the states that rates depend on. Slopes are found to one side of states, and to `both` of those
-    that may have been put on a kink; uncertain cases use slopes to both.
+    `state_indices`: the states that rates depend on. Differences are forward, and central where `two_sided` is true: at
+    states that may lie on a kink. Uncertain cases are checked with central differences.
     """
     with np.errstate(all="ignore"):
         slopes = np.empty((*states.shape, states.shape[1]))
         for sides in (True, False):
-            some = both == sides
-            if some.any():
-                slopes[some] = difference_jacobian(rates, times[some], states[some], places=felt, both=sides)
+            selected = two_sided == sides
+            if selected.any():
+                slopes[selected] = difference_jacobian(
+                    rates, times[selected], states[selected], state_indices=state_indices, is_central=sides
+                )
         doubtful = np.flatnonzero(~surely_stable(slopes, h, steps, method, n_q))
     for i in doubtful.tolist():
         t, y = float(times[i]), states[i]
-        A = slopes[i] if both[i] else difference_jacobian(rates, times[i : i + 1], states[i : i + 1], places=felt)[0]
-        found = alarm_at(rates, t, y, A, h, steps, method, n_q)
-        if found is not None and is_confirmed(rates, found, y, h, method, n_q):
-            return found, y
+        A = (
+            slopes[i]
+            if two_sided[i]
+            else difference_jacobian(rates, times[i : i + 1], states[i : i + 1], state_indices=state_indices)[0]
+        )
+        alarm = alarm_at(rates, t, y, A, h, steps, method, n_q)
+        if alarm is not None and is_confirmed(rates, alarm, y, h, method, n_q):
+            return alarm, y
     return None
 
 
-def sentence(found: Alarm, h: float, method: str, culprit: Callable[[np.ndarray, float], str]) -> str:
+def sentence(alarm: Alarm, h: float, method: str, culprit: Callable[[np.ndarray, float], str]) -> str:
     """What is wrong, and which step would do."""
-    s = found.eigenvalue
-    shown = f"{s.real:.3g} 1/s" if abs(s.imag) < 1e-9 * abs(s) else f"{s.real:.3g} +/- {abs(s.imag):.3g}i 1/s"
-    likely = culprit(found.mode, found.time)
+    s = alarm.eigenvalue
+    eigenvalue_text = f"{s.real:.3g} 1/s" if abs(s.imag) < 1e-9 * abs(s) else f"{s.real:.3g} +/- {abs(s.imag):.3g}i 1/s"
+    likely = culprit(alarm.mode, alarm.time)
     return (
-        f"the step of {h:g} s is too large for {method}: at t = {found.time:g} s the fastest motion has the "
-        f"eigenvalue {shown}"
-        f"{f' ({likely})' if likely else ''}, whose errors grow {found.growth:.3g} times with every step; a step of "
-        f"{found.stable:.2g} s is stable"
+        f"the step of {h:g} s is too large for {method}: at t = {alarm.time:g} s the fastest motion has the "
+        f"eigenvalue {eigenvalue_text}"
+        f"{f' ({likely})' if likely else ''}, whose errors grow {alarm.growth:.3g} times with every step; a step of "
+        f"{alarm.stable:.2g} s is stable"
     )

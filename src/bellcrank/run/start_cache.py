@@ -27,21 +27,21 @@ class Starts:
         self.spare: list[Any] = []
         self._known: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
-    def found(self, what: str, find: Callable[[], Arrays], numbers: Sequence[float], *arrays: np.ndarray) -> Arrays:
-        """What `find` gives, which follows from numbers and arrays, as many as always."""
+    def found(self, kind: str, compute: Callable[[], Arrays], numbers: Sequence[float], *arrays: np.ndarray) -> Arrays:
+        """Return the result of `compute`, which depends on numbers and arrays alone; computed once and cached."""
         if self._external:
-            return find()
-        key = what, bytes_of(numbers), *[x.tobytes() for x in arrays]
-        known = self._known.get(key)
-        if known is None:
-            known = self._keep(key, find())
-        return cast(Arrays, tuple([x.copy() for x in known]))
+            return compute()
+        key = kind, bytes_of(numbers), *[x.tobytes() for x in arrays]
+        cached = self._known.get(key)
+        if cached is None:
+            cached = self._keep(key, compute())
+        return cast(Arrays, tuple([x.copy() for x in cached]))
 
-    def read(self, given: Hashable, make: Callable[[], Anything]) -> Anything:
-        """What `make` makes of what is given, and of nothing else."""
-        key = "read", given
-        known = self._known.get(key)
-        return cast(Anything, self._keep(key, make()) if known is None else known)
+    def read(self, arguments: Hashable, compute: Callable[[], Anything]) -> Anything:
+        """Return the result of `compute`, which depends on `arguments` alone; computed once and cached."""
+        key = "read", arguments
+        cached = self._known.get(key)
+        return cast(Anything, self._keep(key, compute()) if cached is None else cached)
 
     def _keep(self, key: tuple[Any, ...], value: Anything) -> Anything:
         with self._lock:
@@ -51,6 +51,6 @@ class Starts:
         return value
 
 
-def bytes_of(given: Sequence[float]) -> bytes:
+def bytes_of(numbers: Sequence[float]) -> bytes:
     """Numbers as bits."""
-    return array("d", given).tobytes()
+    return array("d", numbers).tobytes()

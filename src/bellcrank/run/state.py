@@ -81,10 +81,10 @@ class State(tuple[np.ndarray, np.ndarray]):
         if not isinstance(key, str):
             return super().__getitem__(key)
         names = self.keys()
-        found = find_name(key, names, "state")
-        if found is None:
+        match = find_name(key, names, "state")
+        if match is None:
             raise NoChannel(f"no state '{key}'.{did_you_mean(key, names)} States: {', '.join(names)}")
-        return float(np.asarray(self)[names.index(found)])
+        return float(np.asarray(self)[names.index(match)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:

@@ -19,44 +19,46 @@ VIOLATED = 0.1  # fraction of the lengths in constraints, past which a run is in
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
-def step_too_large(spec: RunSpec, evaluation: Evaluation, rows: np.ndarray, whole: bool = False) -> str:
-    """A message if a fixed step is too large at the start, in between, or where speeds change most; else "". `whole`:
-    are all states finite, as in a run that came to its end?"""
+def step_too_large(spec: RunSpec, evaluation: Evaluation, rows: np.ndarray, is_complete: bool = False) -> str:
+    """Return a message if a fixed step is too large at the start, in between, or where speeds change most; else "".
+
+    `is_complete`: all states are finite, as in a run that came to its end.
+    """
     loaded = evaluation.context.loaded
     n_q, n_s = evaluation.n_q, evaluation.n_s
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
-    own = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in loaded.program.routines)
-    few = 0 < n_s <= MOST_STATES[evaluation.model.name]
-    if spec.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
+    has_stateful = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in loaded.program.routines)
+    is_small = 0 < n_s <= MOST_STATES[evaluation.model.name]
+    if spec.method in ADAPTIVE or has_stateful or not is_small or rows.ndim != 2 or not len(rows):
         return ""
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
-    if isinstance(evaluation, DaeEvaluation) and (told := _of_method(spec, evaluation, rows)):
-        return told
+    if isinstance(evaluation, DaeEvaluation) and (message := _of_method(spec, evaluation, rows)):
+        return message
     try:
-        if whole and _goes_calmly(evaluation, spec, rows):
+        if is_complete and _goes_calmly(evaluation, spec, rows):
             return ""
-        good = states if whole else states[np.isfinite(states).all(axis=1)]
-        chosen = _looked_at(good, n_q)
-        if not whole and _are_calm(evaluation, spec, times[chosen], good[chosen]):
+        finite_states = states if is_complete else states[np.isfinite(states).all(axis=1)]
+        indices = _looked_at(finite_states, n_q)
+        if not is_complete and _are_calm(evaluation, spec, times[indices], finite_states[indices]):
             return ""
         bound = evaluation.bound
         if loaded.program.loops is not None:  # near singular configurations a run takes other equations
-            near = _near_singular(evaluation, times[chosen], good[chosen])
-            chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
-            if any(near) and _are_calm(evaluation, spec, times[chosen], good[chosen]):
+            near_singular = _near_singular(evaluation, times[indices], finite_states[indices])
+            indices = [i for i, singular in zip(indices, near_singular, strict=True) if not singular]
+            if any(near_singular) and _are_calm(evaluation, spec, times[indices], finite_states[indices]):
                 return ""
-        found, felt = None, loaded.felt
-        for some in filter(None, [chosen] if bound is not None else [[i] for i in chosen]):
-            both = np.array([i == 0 or n_s <= LARGE for i in some])  # a start may have been put on a kink
-            at = times[some], good[some]
-            found = found or too_large(
-                evaluation.rates_of_all, *at, spec.step, spec.steps, spec.method, n_q, felt, both
+        alarm_and_state, state_indices = None, loaded.felt
+        for group in filter(None, [indices] if bound is not None else [[i] for i in indices]):
+            two_sided = np.array([i == 0 or n_s <= LARGE for i in group])  # a start may have been put on a kink
+            samples = times[group], finite_states[group]
+            alarm_and_state = alarm_and_state or too_large(
+                evaluation.rates_of_all, *samples, spec.step, spec.steps, spec.method, n_q, state_indices, two_sided
             )
     except (*NO_VALUE, np.linalg.LinAlgError):
         return ""
-    if found is None:
+    if alarm_and_state is None:
         return ""
-    alarm, y = found
+    alarm, y = alarm_and_state
 
     def culprit(mode: np.ndarray, t: float) -> str:
         return changes_of_loads(moment(evaluation, t, y), loaded.analysis.loads, mode)
@@ -75,12 +77,12 @@ def _of_method(spec: RunSpec, e: DaeEvaluation, rows: np.ndarray) -> str:
     for i in [0, *_looked_at(rows[:, 1 : 1 + e.n_s], e.n_q)]:
         t, y = float(rows[i, 0]), rows[i, 1 : 1 + e.n_s]
         g = np.array(e.model.values("closure", *e.at(t, y))[: loops.paired]) * loops.scales.rows[: loops.paired]
-        if (most := float(np.abs(g).max(initial=0.0))) > VIOLATED:
+        if (violation := float(np.abs(g).max(initial=0.0))) > VIOLATED:
             if not i:  # the start was given so
                 return ""
             return (
                 f"the step of {spec.step:g} s is too large for dae={dae.method!r}: at t = {t:g} s constraints of "
-                f"positions are violated by {most:.2g} of the lengths in them"
+                f"positions are violated by {violation:.2g} of the lengths in them"
             )
     return ""
 
@@ -97,11 +99,11 @@ def _looked_at(states: np.ndarray, n_q: int) -> list[int]:
 
 def _apart(rows: list[int], jolts: np.ndarray) -> list[int]:
     """Rows without those next to a harder one: a jolt that lasts is looked at once."""
-    found: list[int] = []
+    separated: list[int] = []
     for i in sorted(rows, key=lambda i: -jolts[i]):
-        if all(abs(i - other) > 1 for other in found):
-            found.append(i)
-    return found
+        if all(abs(i - row) > 1 for row in separated):
+            separated.append(i)
+    return separated
 
 
 def _goes_calmly(evaluation: Evaluation, spec: RunSpec, rows: np.ndarray) -> bool:
@@ -123,5 +125,5 @@ def _are_calm(evaluation: Evaluation, spec: RunSpec, times: np.ndarray, states: 
 def _near_singular(evaluation: Evaluation, times: np.ndarray, states: np.ndarray) -> list[bool]:
     if evaluation.bound is not None:
         return [bool(x) for x in evaluation.bound.near_singular(times, states)]
-    here = (evaluation.at(float(t), y) for t, y in zip(times, states, strict=True))
-    return [rates_near_singular(evaluation.model, at) is not None for at in here]
+    evaluations = (evaluation.at(float(t), y) for t, y in zip(times, states, strict=True))
+    return [rates_near_singular(evaluation.model, program_arguments) is not None for program_arguments in evaluations]

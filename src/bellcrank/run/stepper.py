@@ -100,8 +100,8 @@ class Stepper(Listed):
         self._viewer: tuple[Any, Any] | None = None  # parameters, and what draws the model with them
 
     def __repr__(self) -> str:
-        why = f"; {self._problem}" if self._problem else ""
-        return f"Stepper({self._loaded.name!r}: t = {self.t:g} s, {self.method}, step {self.h:g} s{why})"
+        suffix = f"; {self._problem}" if self._problem else ""
+        return f"Stepper({self._loaded.name!r}: t = {self.t:g} s, {self.method}, step {self.h:g} s{suffix})"
 
     # ---- what a user does
 
@@ -136,25 +136,25 @@ class Stepper(Listed):
         """
         if values is not None:
             named = {**{str(k): v for k, v in mapping(values, "set()").items()}, **named}
-        held = self.held
+        constant_inputs = self.held
         for name, value in named.items():
-            if name not in held or type(value) is not float or not math.isfinite(value):
+            if name not in constant_inputs or type(value) is not float or not math.isfinite(value):
                 self._set_signals(named)
                 return
         for name, value in named.items():
-            if held[name] != value:
+            if constant_inputs[name] != value:
                 self._set_constant(name, value)
 
     def set_numbers(self, names: Sequence[str], values: Sequence[float]) -> None:
         """Sets inputs, named as the model names them, to finite numbers: `set` for those who do so in every step."""
-        held = self.held
+        constant_inputs = self.held
         for name, value in zip(names, values, strict=True):
-            if name not in held:
+            if name not in constant_inputs:
                 self._set_signals(dict(zip(names, values, strict=True)))
                 return
-            if held[name] != value:
+            if constant_inputs[name] != value:
                 self._steps.set_constant(self.places[name], value)
-                held[name] = value
+                constant_inputs[name] = value
 
     def set_parameter(self, name: str | None = None, value: float | None = None, /, **named: float) -> None:
         """Set parameters from now on. Loops that no longer fit are closed again.
@@ -168,15 +168,15 @@ class Stepper(Listed):
         named : float
             Parameters as keywords.
         """
-        given: dict[str, Any] = {**({} if name is None else {name: value}), **named}
-        interface, used = self._loaded.interface, self._session.events.used
-        checked = [k for k in given if (x := interface.get(k, DECLARED)) is None or x.key not in used]
+        values: dict[str, Any] = {**({} if name is None else {name: value}), **named}
+        interface, event_keys = self._loaded.interface, self._session.events.used
+        checked = [k for k in values if (x := interface.get(k, DECLARED)) is None or x.key not in event_keys]
         check_parameters(interface, checked, "set_parameter({}=...)")
-        here = self.save()
-        parameters = interface.changed_parameters(here.parameters, given)
-        p = self._loaded.parameter_values(known_to(self._loaded, parameters, used))
-        if tuple(p) != here.p or (used and parameters != here.parameters):
-            self._go(step_by_step(self._loaded, _onward(here)._replace(parameters=parameters)))
+        checkpoint = self.save()
+        parameters = interface.changed_parameters(checkpoint.parameters, values)
+        p = self._loaded.parameter_values(known_to(self._loaded, parameters, event_keys))
+        if tuple(p) != checkpoint.p or (event_keys and parameters != checkpoint.parameters):
+            self._go(step_by_step(self._loaded, _onward(checkpoint)._replace(parameters=parameters)))
 
     def save(self) -> Checkpoint:
         """Save the present state, with all that the next steps depend on.
@@ -213,12 +213,12 @@ class Stepper(Listed):
             raise ModelError(f"restore({saved!r}): it takes what save() has returned", self._loaded.name)
         if saved.source != self._loaded.model.source:
             raise ModelError("restore(): that was saved by a stepper of another model or backend", self._loaded.name)
-        now, signals = self._signals_now(), saved.inputs
-        changed = [name for name, signal in signals.items() if not _same(signal, now[name])]
-        if all(name in self.held and signals[name].name == "constant" for name in changed):
+        current_signals, signals = self._signals_now(), saved.inputs
+        changed_names = [name for name, signal in signals.items() if not _same(signal, current_signals[name])]
+        if all(name in self.held and signals[name].name == "constant" for name in changed_names):
             if self._session.restore(saved):
-                for name in changed:
-                    self._set_constant(name, signals[name].numbers[0], again=False)
+                for name in changed_names:
+                    self._set_constant(name, signals[name].numbers[0], reevaluate=False)
                 self._set_up("")
                 return
         self._go(step_by_step(self._loaded, _onward(saved)))
@@ -238,28 +238,32 @@ class Stepper(Listed):
         """
         conditions, step, method = self._begun_with
         if conditions.saved is not None and (initial is not None or parameters or inputs):
-            why = "this stepper continues from a run: reset() takes nothing else"
-            raise ModelError(f"reset(): {why}", self._loaded.name)
-        own = self._loaded.interface
+            reason = "this stepper continues from a run: reset() takes nothing else"
+            raise ModelError(f"reset(): {reason}", self._loaded.name)
+        interface = self._loaded.interface
         if isinstance(initial, Mapping) and isinstance(conditions.initial, Mapping):
-            initial = own.keyed(conditions.initial, STATES, "initial") | own.keyed(initial, STATES, "initial")
+            initial = interface.keyed(conditions.initial, STATES, "initial") | interface.keyed(
+                initial, STATES, "initial"
+            )
         if initial is not None:
             conditions = conditions._replace(initial=initial)
         if parameters is not None:
-            given = mapping(parameters, "parameters")
-            conditions = conditions._replace(parameters=own.changed_parameters(conditions.parameters, given))
+            overrides = mapping(parameters, "parameters")
+            conditions = conditions._replace(parameters=interface.changed_parameters(conditions.parameters, overrides))
         if inputs is not None:
-            before, after = (own.keyed(x, ("input",), "inputs") for x in (conditions.inputs, mapping(inputs, "inputs")))
-            conditions = conditions._replace(inputs=before | after)
+            old_inputs, new_inputs = (
+                interface.keyed(x, ("input",), "inputs") for x in (conditions.inputs, mapping(inputs, "inputs"))
+            )
+            conditions = conditions._replace(inputs=old_inputs | new_inputs)
         first = self._first_signals
-        same = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
-        if not same or not self._session.begin_again(conditions):
+        unchanged = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
+        if not unchanged or not self._session.begin_again(conditions):
             self._go(step_by_step(self._loaded, conditions, step, method))
             self._first_signals = self._signals if inputs is None else first
             return
         for name, value in self.held.items():
             if first[name].numbers[0] != value:
-                self._set_constant(name, first[name].numbers[0], again=False)
+                self._set_constant(name, first[name].numbers[0], reevaluate=False)
         self._set_up("")
         self._settle()
 
@@ -305,8 +309,8 @@ class Stepper(Listed):
         return list(self._session.watch.events)
 
     def __reduce__(self) -> Any:
-        where = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
-        raise ModelError(f"a stepper {where}; make another one there", self._loaded.name)
+        reason = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
+        raise ModelError(f"a stepper {reason}; make another one there", self._loaded.name)
 
     # ---- for those that take several together
 
@@ -359,8 +363,8 @@ class Stepper(Listed):
         row, p = self.row, tuple(self._session.p)
         if self._viewer is None or self._viewer[0] != p:
             self._viewer = p, Viewer(self._loaded, row, p, self._session.parameters)
-        found: np.ndarray = self._viewer[1].image(row, width, height)
-        return found
+        pixels: np.ndarray = self._viewer[1].image(row, width, height)
+        return pixels
 
     def steps_in_c(self) -> CSteps | None:
         """Its steps, if C can take them by itself."""
@@ -380,21 +384,21 @@ class Stepper(Listed):
 
     # ---- how it continues
 
-    def _go(self, found: Session) -> None:
+    def _go(self, session: Session) -> None:
         """Continues with a run that was made ready."""
-        self._session = found
-        self._signals = dict(found.initial.inputs or {})
-        steps = found.steps
+        self._session = session
+        self._signals = dict(session.initial.inputs or {})
+        steps = session.steps
         plain = isinstance(steps, CSteps) and steps.plain
         self.held = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
         self.places = {name: [] for name in self.held}
         for x in self._loaded.interface.inputs:
             if x.base in self.places:
                 self.places[x.base].append(x.place)
-        until, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
-        spec = found.spec
-        self._limit = NO_LIMIT if math.isinf(until) else math.floor((until - spec.t_start) / spec.step)
-        self._set_up("" if found.watch.stopped is None else found.why(at_start=True), found.status(0))
+        end_time, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
+        spec = session.spec
+        self._limit = NO_LIMIT if math.isinf(end_time) else math.floor((end_time - spec.t_start) / spec.step)
+        self._set_up("" if session.watch.stopped is None else session.why(at_start=True), session.status(0))
 
     def _set_up(self, problem: str, status: RunStatus = RunStatus.RUNNING) -> None:
         """How steps are taken from now on; a problem: none are."""
@@ -411,10 +415,10 @@ class Stepper(Listed):
             raise RunError(self._problem)
         steps, count = self._session.steps, int(n)
         if steps.reached + count > self._limit:
-            covers, begin = self._signals[self._ends].covers, self.t
-            end = begin + count * self._session.spec.step
-            told = f"input '{self._ends}' covers t = {covers[0]:g} to {covers[1]:g} s"
-            raise RunError(f"{told}, but step({n}) goes from t = {begin:g} to {end:g} s")
+            covers, begin_time = self._signals[self._ends].covers, self.t
+            end_time = begin_time + count * self._session.spec.step
+            message = f"input '{self._ends}' covers t = {covers[0]:g} to {covers[1]:g} s"
+            raise RunError(f"{message}, but step({n}) goes from t = {begin_time:g} to {end_time:g} s")
         if not count:
             return
         if count > SHORT:
@@ -451,26 +455,31 @@ class Stepper(Listed):
 
     # ---- inputs
 
-    def _set_constant(self, name: str, value: float, again: bool = True) -> None:
+    def _set_constant(self, name: str, value: float, reevaluate: bool = True) -> None:
         steps = self._session.steps
         assert isinstance(steps, CSteps)
-        steps.set_constant(self.places[name], value, again)
+        steps.set_constant(self.places[name], value, reevaluate)
         self.held[name] = value
 
     def _signals_now(self) -> dict[str, Signal]:
         return {**self._signals, **{name: constant(value) for name, value in self.held.items()}}
 
-    def _set_signals(self, given: Mapping[str, Any]) -> None:
+    def _set_signals(self, values: Mapping[str, Any]) -> None:
         """Sets inputs by any kind of signal, under any spelling of their names."""
-        spelled = input_names(self._loaded.interface, given)
-        now, new = self._signals_now(), {spelled[name]: as_signal(value, name) for name, value in given.items()}
-        changed = {name: signal for name, signal in new.items() if not _same(signal, now[name])}
-        if all(name in self.held and signal.name == "constant" for name, signal in changed.items()):
-            for name, signal in changed.items():
+        spelled = input_names(self._loaded.interface, values)
+        current_signals, new_signals = (
+            self._signals_now(),
+            {spelled[name]: as_signal(value, name) for name, value in values.items()},
+        )
+        changed_signals = {
+            name: signal for name, signal in new_signals.items() if not _same(signal, current_signals[name])
+        }
+        if all(name in self.held and signal.name == "constant" for name, signal in changed_signals.items()):
+            for name, signal in changed_signals.items():
                 self._set_constant(name, signal.numbers[0])
         else:
-            onward = _onward(self.save())._replace(inputs={**now, **new}, same_inputs=False)
-            self._go(step_by_step(self._loaded, onward))
+            continuation = _onward(self.save())._replace(inputs={**current_signals, **new_signals}, same_inputs=False)
+            self._go(step_by_step(self._loaded, continuation))
 
 
 def stepper(
@@ -496,21 +505,21 @@ def _onward(saved: Checkpoint) -> InitialConditions:
     return InitialConditions(None, None, saved.parameters, saved.inputs, saved, True, saved.tolerances)
 
 
-def input_names(interface: Interface, given: Mapping[str, Any]) -> dict[str, str]:
+def input_names(interface: Interface, values: Mapping[str, Any]) -> dict[str, str]:
     """Names that a user typed, as the model has them."""
-    known = [x.name for x in interface.signals]
-    found = {name: find_name(name, known, "input") for name in given}
+    model_names = [x.name for x in interface.signals]
+    matches = {name: find_name(name, model_names, "input") for name in values}
     problems = []
-    for name in (name for name, x in found.items() if x is None):
+    for name in (name for name, x in matches.items() if x is None):
         parameter = interface.get(name, PARAMETERS)
-        near = " It is a parameter: use set_parameter()."
-        near = did_you_mean(str(name), known) if parameter is None else near
-        problems.append(f"set({name}=...): the model has no such input.{near}")
+        suggestion = " It is a parameter: use set_parameter()."
+        suggestion = did_you_mean(str(name), model_names) if parameter is None else suggestion
+        problems.append(f"set({name}=...): the model has no such input.{suggestion}")
     if problems:
-        last = f"{problems[-1]} Inputs: {', '.join(known) or 'none'}."
+        last = f"{problems[-1]} Inputs: {', '.join(model_names) or 'none'}."
         raise ModelError([*problems[:-1], last], interface.model)
-    names = {name: x for name, x in found.items() if x is not None}
-    one_each(given, names, "set")
+    names = {name: x for name, x in matches.items() if x is not None}
+    one_each(values, names, "set")
     return names
 
 

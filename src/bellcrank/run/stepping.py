@@ -82,11 +82,11 @@ class Evaluation:
     kept: np.ndarray  # values of user functions that hold over a step or a run
     closing: Closing | None = None  # of closed loops
 
-    def spec(self, asked: RunSpec, y: np.ndarray, **more: Any) -> RunSpec:
+    def spec(self, request: RunSpec, y: np.ndarray, **extra: Any) -> RunSpec:
         """What a run from the state y is asked to do with these values and inputs."""
-        x, breaks = self, asked.breaks_of(self.inputs)
-        given = {"state": y, "p": x.p, "c": x.c, "inputs": x.inputs, "weights": x.weights, "staged": x.staged, **more}
-        return changed(asked, breaks=breaks, **given)
+        x, breaks = self, request.breaks_of(self.inputs)
+        fields = {"state": y, "p": x.p, "c": x.c, "inputs": x.inputs, "weights": x.weights, "staged": x.staged, **extra}
+        return changed(request, breaks=breaks, **fields)
 
     @property
     def model(self) -> Calls:
@@ -124,10 +124,10 @@ class Evaluation:
     @cached_property
     def bound(self) -> Bound | None:
         """Rates by one call; None where Python evaluates them."""
-        found = self.context.loaded.bound_in(self.context, self.p, self.c, self.inputs)
-        if found is not None and len(self.kept):
-            found.kept[: len(self.kept)] = self.kept
-        return found
+        bound_rhs = self.context.loaded.bound_in(self.context, self.p, self.c, self.inputs)
+        if bound_rhs is not None and len(self.kept):
+            bound_rhs.kept[: len(self.kept)] = self.kept
+        return bound_rhs
 
     @property
     def remembers(self) -> bool:
@@ -151,10 +151,10 @@ class Evaluation:
             return
         self.context.set_live(live)
         try:
-            if first and (found := self.model.values("start", *self.at(t, y))):
-                self.kept[: len(found)] = found
-            if found := self.model.values("update", *self.at(t, y)):
-                self.kept[-len(found) :] = found
+            if first and (values := self.model.values("start", *self.at(t, y))):
+                self.kept[: len(values)] = values
+            if values := self.model.values("update", *self.at(t, y)):
+                self.kept[-len(values) :] = values
         finally:
             self.context.set_live(0)
 
@@ -180,10 +180,10 @@ class Evaluation:
 
     def row(self, t: float, y: np.ndarray, live: int = 0) -> np.ndarray:
         """Time, state, outputs and inputs."""
-        at = self.at(t, y)
+        program_arguments = self.at(t, y)
         self.context.set_live(live)
         try:
-            return np.array([t, *y, *self.model.outputs(*at), *at[-1]])
+            return np.array([t, *y, *self.model.outputs(*program_arguments), *program_arguments[-1]])
         finally:
             self.context.set_live(0)
 
@@ -294,16 +294,16 @@ class PythonRun(Driven):
             if self.problem or not np.all(np.isfinite(new)):
                 self.bad = new
                 return False
-            held, old = e.kept.tobytes(), self.rates
+            sampled_bytes, old = e.kept.tobytes(), self.rates
             if part.last:
                 e.hold(part.after, new)
             self.rates = (e.settled if part.last else e.rates)(part.after, new)
             self.state = new
             if e.keeper is not None and admitted is not None:
                 e.keeper.accept(part.end, admitted)
-            near = e.keeper is not None and e.keeper.near
-            steady = held == e.kept.tobytes()  # a value that changes is a jump
-            self._behind = (old, part.h) if self._two_step and part.whole and steady and not near else None
+            near_singular = e.keeper is not None and e.keeper.near
+            steady = sampled_bytes == e.kept.tobytes()  # a value that changes is a jump
+            self._behind = (old, part.h) if self._two_step and part.whole and steady and not near_singular else None
         return True
 
     def old(self, part: Part) -> np.ndarray | None:

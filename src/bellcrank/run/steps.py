@@ -52,8 +52,8 @@ class PythonSteps:
         self.uncount()
         return False
 
-    def put(self, row: np.ndarray, reached: int) -> None:
-        self.row, self.run.reached = row.copy(), reached
+    def put(self, row: np.ndarray, steps_done: int) -> None:
+        self.row, self.run.reached = row.copy(), steps_done
 
 
 class EventsSoFar(NamedTuple):
@@ -68,18 +68,20 @@ class EventsSoFar(NamedTuple):
 class WatchedSteps(CSteps):
     """Steps of a session that is watched for events."""
 
-    def __init__(self, session: Any, before: EventsSoFar | None) -> None:
+    def __init__(self, session: Any, history: EventsSoFar | None) -> None:
         super().__init__(session.run)
         self.plain = not isinstance(session.run, RigidCRun)
-        self.session, watch = session, session.watch
-        if before is not None:
-            session.watching.restore(before.inside)
-            watch.events, watch.idle, watch.stopped = [*before.events], dict(before.idle), before.stopped
+        self.session, event_log = session, session.watch
+        if history is not None:
+            session.watching.restore(history.inside)
+            event_log.events, event_log.idle, event_log.stopped = [*history.events], dict(history.idle), history.stopped
 
     def save(self) -> EventsSoFar:
         """What another run takes over that continues from here."""
-        watch = self.session.watch
-        return EventsSoFar(tuple(watch.events), dict(watch.idle), watch.stopped, self.session.watching.saved())
+        event_log = self.session.watch
+        return EventsSoFar(
+            tuple(event_log.events), dict(event_log.idle), event_log.stopped, self.session.watching.saved()
+        )
 
     def take(self, n: int) -> int:
         """Takes n steps, 0: the start; the status. An event that stops the run ends them there."""
@@ -89,14 +91,14 @@ class WatchedSteps(CSteps):
             status = self.run.call("steps_on", min(block, last - self.reached))
             if isinstance(self.run, RigidCRun):
                 self.run.tell()
-            over = self.session.happened()
+            is_finished = self.session.happened()
             self._take_parameters()
             if self.session.problem:
                 return ACTION_FAILED
-            if status or over or self.reached >= last:
+            if status or is_finished or self.reached >= last:
                 return status
-            share = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
-            block = max(1, int(block * min(share, 8.0)))
+            block_factor = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
+            block = max(1, int(block * min(block_factor, 8.0)))
 
     def _take_parameters(self) -> None:
         """Takes the parameters that events have set to what the run is known by."""

@@ -29,8 +29,8 @@ class Stream:
     def __init__(self, interface: Interface, port: int, names: Sequence[str] = ()) -> None:
         if not 0 < port < 1 << 16:
             raise RunError(f"port {port} is none: ports are 1 to 65535")
-        wanted = tuple(dict.fromkeys(_channel(interface, n) for n in names)) if names else interface.channels
-        listed = [wanted[i : i + MOST] for i in range(0, len(wanted), MOST)] or [()]
+        channels = tuple(dict.fromkeys(_channel(interface, n) for n in names)) if names else interface.channels
+        listed = [channels[i : i + MOST] for i in range(0, len(channels), MOST)] or [()]
         self._layouts = [Layout(interface, part) for part in listed]
         self._to = HOST, port
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -40,8 +40,8 @@ class Stream:
         """Sends one row: time, states, outputs, inputs in equation units."""
         for layout in self._layouts:
             values = layout.values(row).array.tolist()
-            told = {"t": float(row[0]), **dict(zip(layout.names, values, strict=True))}
-            text = json.dumps({k: v if np.isfinite(v) else None for k, v in told.items()}).encode()
+            fields = {"t": float(row[0]), **dict(zip(layout.names, values, strict=True))}
+            text = json.dumps({k: v if np.isfinite(v) else None for k, v in fields.items()}).encode()
             if len(text) > LARGEST:
                 raise RunError(f"{len(layout.names)} channels take {len(text)} bytes; a datagram holds {LARGEST}")
             with suppress(OSError):  # nobody listens, or not fast enough

@@ -33,18 +33,20 @@ class TableWatch:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        calls = [x for x in program.asked if not _at_points(*x)]
-        self.asked = [(table, axis) for table, _ in calls for axis in table.axes]
-        self._arguments = [a for _, arguments in calls for a in arguments]
+        table_calls = [x for x in program.asked if not _at_points(*x)]
+        self.asked = [(table, axis) for table, _ in table_calls for axis in table.axes]
+        self._arguments = [a for _, arguments in table_calls for a in arguments]
 
     @cached_property
     def _program(self) -> Program:
         """The program whose outputs are the arguments."""
         p = self.program
-        wanted = needed(Section((), tuple(self._arguments)), (*p.derivatives.statements, *p.outputs.statements))
+        argument_section = needed(
+            Section((), tuple(self._arguments)), (*p.derivatives.statements, *p.outputs.statements)
+        )
         names = tuple(f"argument {i}" for i in range(len(self._arguments)))
-        others: dict[str, Any] = {name: NOTHING for name in KINDS if name not in ("constants", "outputs")}
-        return replace(p, outputs=wanted, output_names=names, **others)
+        empty_sections: dict[str, Any] = {name: NOTHING for name in KINDS if name not in ("constants", "outputs")}
+        return replace(p, outputs=argument_section, output_names=names, **empty_sections)
 
     @cached_property
     def _model(self) -> PythonModel:
@@ -56,9 +58,11 @@ class TableWatch:
     def _for_arrays(self) -> Callable[..., list[Any]]:
         """The arguments of all tables as a function of columns instead of numbers."""
         module = vars(self._model.module)
-        known = {f.text("python").name: for_arrays(f) for f in FUNCTIONS.values() if f.text("python").name in module}
-        known |= {name: for_arrays(FUNCTIONS[name]) for name in ("min", "max")}
-        return FunctionType(module["outputs"].__code__, {**module, **known})
+        functions = {
+            f.text("python").name: for_arrays(f) for f in FUNCTIONS.values() if f.text("python").name in module
+        }
+        functions |= {name: for_arrays(FUNCTIONS[name]) for name in ("min", "max")}
+        return FunctionType(module["outputs"].__code__, {**module, **functions})
 
     def _given(self, rows: np.ndarray, p: Sequence[float], c: Sequence[float]) -> np.ndarray:
         """What the tables were asked at, a row for each argument: all at once, or where choices depend on values one by
@@ -66,27 +70,27 @@ class TableWatch:
         try:
             with np.errstate(all="ignore"):
                 tables = [np.vectorize(f, otypes=[float]) for f in self._model.functions if f is not None]
-                found = self._for_arrays(*at_rows(self.program, rows.T, p, c), tables)
-            return np.array([np.broadcast_to(x, len(rows)) for x in found], dtype=float)
+                values = self._for_arrays(*at_rows(self.program, rows.T, p, c), tables)
+            return np.array([np.broadcast_to(x, len(rows)) for x in values], dtype=float)
         except (ArithmeticError, ValueError, TypeError):
-            looking = self._model.calls()
-            return np.array([_values(looking, at_row(self.program, row, p, c)) for row in rows]).T
+            model = self._model.calls()
+            return np.array([_values(model, at_row(self.program, row, p, c)) for row in rows]).T
 
     def asked_beyond(self, rows: np.ndarray, p: Sequence[float], c: Sequence[float]) -> list[str]:
         """A message for each table asked outside its points. What depends on user functions is not looked at."""
         if not self.asked or rows.shape[1] < 2:
             return []
-        chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int))
-        given = self._given(rows[chosen], p, c)
+        sampled_rows = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int))
+        argument_values = self._given(rows[sampled_rows], p, c)
         farthest: dict[str, tuple[float, str]] = {}
-        for (table, axis), values in zip(self.asked, given, strict=True):
-            beyond = np.maximum(axis[0] - values, values - axis[-1])
-            i = int(np.argmax(np.where(np.isnan(beyond), -math.inf, beyond)))
+        for (table, axis), values in zip(self.asked, argument_values, strict=True):
+            overshoot = np.maximum(axis[0] - values, values - axis[-1])
+            i = int(np.argmax(np.where(np.isnan(overshoot), -math.inf, overshoot)))
             name = table.given.name
-            if beyond[i] > 1e-9 * (axis[-1] - axis[0]) and beyond[i] > farthest.get(name, (0.0, ""))[0]:
-                how = "extrapolated linearly" if len(table.axes) == 1 else "held at the end value"
-                outside = f"evaluated at {values[i]:.6g}, outside its range {axis[0]:g} to {axis[-1]:g}"
-                farthest[name] = (float(beyond[i]), f"table '{name}' was {outside}; values were {how}")
+            if overshoot[i] > 1e-9 * (axis[-1] - axis[0]) and overshoot[i] > farthest.get(name, (0.0, ""))[0]:
+                extrapolation = "extrapolated linearly" if len(table.axes) == 1 else "held at the end value"
+                range_text = f"evaluated at {values[i]:.6g}, outside its range {axis[0]:g} to {axis[-1]:g}"
+                farthest[name] = (float(overshoot[i]), f"table '{name}' was {range_text}; values were {extrapolation}")
         return [sentence for _, sentence in farthest.values()]
 
 
@@ -95,11 +99,11 @@ def _at_points(table: Table, arguments: Iterable[Expr]) -> bool:
     return all(isinstance(a, Number) and a.value in axis for a, axis in zip(arguments, table.axes, strict=True))
 
 
-def _values(looking: Calls, at: Any) -> list[float]:
+def _values(model: Calls, program_arguments: Any) -> list[float]:
     try:
-        return looking.outputs(*at)
+        return model.outputs(*program_arguments)
     except (ArithmeticError, ValueError):
-        return [math.nan] * len(looking.program.output_names)
+        return [math.nan] * len(model.program.output_names)
 
 
 def _unknown(routine: Any) -> Callable[..., Any]:

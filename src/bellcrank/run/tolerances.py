@@ -55,10 +55,10 @@ def usual_tolerance(rtol: float, unit_sizes: np.ndarray) -> np.ndarray:
 def caps_of(growths: Sequence[str], lengths: Iterable[float], metre: float, y: Iterable[float]) -> list[float]:
     """Sizes of the states in equation units above which the error allowed does not grow with them: one turn where they
     grow by turns, and the largest length of the model where they grow along a way."""
-    known = [abs(float(x)) for x in lengths]
-    known += [abs(float(v)) for v, how in zip(y, growths, strict=True) if how == "way"]
-    caps = {"turn": 2 * math.pi, "way": max(known, default=0.0) or metre}
-    return [caps.get(how, math.inf) for how in growths]
+    sizes = [abs(float(x)) for x in lengths]
+    sizes += [abs(float(v)) for v, growth in zip(y, growths, strict=True) if growth == "way"]
+    caps = {"turn": 2 * math.pi, "way": max(sizes, default=0.0) or metre}
+    return [caps.get(growth, math.inf) for growth in growths]
 
 
 LOOSE = 10.0  # times the largest value of a state: an absolute tolerance above it controls nothing
@@ -67,11 +67,11 @@ ROUNDING = 1e-3  # of its absolute tolerance: a state that stays below this is z
 SCIPY_FINEST = 100 * float(np.finfo(float).eps)  # what SciPy's methods would use for a smaller relative tolerance
 
 
-def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, before: Tolerances) -> Tolerances:
+def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, previous: Tolerances) -> Tolerances:
     """Tolerances of a run, those of one that it continues from unless given; sizes that count are not yet known."""
     if method not in ADAPTIVE and rtol is None and atol is None:
-        return before
-    relative = before.rtol if rtol is None else positive(rtol, "rtol", "")
+        return previous
+    relative = previous.rtol if rtol is None else positive(rtol, "rtol", "")
     if method in OWN and relative < CONTROL.finest:
         raise ModelError(f"rtol={relative:g} is below {CONTROL.finest:g}, which double precision cannot keep")
     if method in ADAPTIVE and relative < SCIPY_FINEST:
@@ -80,94 +80,106 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, befor
         raise ModelError(
             f"rtol={relative:g} allows an error as large as the state itself; 1e-3 is coarse, {RTOL:g} usual"
         )
-    given = before.given if atol is None else atol
-    usual = usual_tolerance(relative, interface.unit_sizes)
-    absolute, groups = _absolute(interface, given, usual)
-    found = Tolerances(relative, given, np.array(absolute), before.caps, groups)
+    requested_atol = previous.given if atol is None else atol
+    atol_defaults = usual_tolerance(relative, interface.unit_sizes)
+    absolute, groups = _absolute(interface, requested_atol, atol_defaults)
+    tolerances = Tolerances(relative, requested_atol, np.array(absolute), previous.caps, groups)
     if method not in ADAPTIVE:
-        told = " and ".join(f"{name}={x!r}" for name, x in (("rtol", rtol), ("atol", atol)) if x is not None)
-        what = "are" if rtol is not None and atol is not None else "is"
-        warn(f"{told} {what} not used: the steps of {method} have a fixed length; try another step, or method='tsit5'")
-    return found
+        options = " and ".join(f"{name}={x!r}" for name, x in (("rtol", rtol), ("atol", atol)) if x is not None)
+        verb = "are" if rtol is not None and atol is not None else "is"
+        warn(
+            f"{options} {verb} not used: the steps of {method} have a fixed length; try another step, or method='tsit5'"
+        )
+    return tolerances
 
 
-def for_start(found: Tolerances, interface: Interface, p: Sequence[float], y: np.ndarray, method: str) -> Tolerances:
+def for_start(
+    tolerances: Tolerances, interface: Interface, p: Sequence[float], y: np.ndarray, method: str
+) -> Tolerances:
     """Tolerances of a run from the state y."""
-    if found.atol is None or method not in ADAPTIVE:
-        return found
-    if len(at_zero := np.flatnonzero((found.atol == 0) & (y == 0))):
+    if tolerances.atol is None or method not in ADAPTIVE:
+        return tolerances
+    if len(at_zero := np.flatnonzero((tolerances.atol == 0) & (y == 0))):
         exact = [interface.states[i].name for i in at_zero]
         names = f"{', '.join(exact[:4])}{' ...' if len(exact) > 4 else ''}"
         raise ModelError(
             f"atol is 0 for {names}, which begins at zero: no error at all would be allowed there; give a positive one",
             interface.model,
         )
-    if found.caps is not None:
-        return found
+    if tolerances.caps is not None:
+        return tolerances
     lengths = [p[i] for i in interface.length_parameters]
     caps = caps_of(interface.growths, lengths, interface.metre, y)
-    return replace(found, caps=np.array(caps))
+    return replace(tolerances, caps=np.array(caps))
 
 
-def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
+def through_zero(tolerances: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
     """States whose absolute tolerance is above their size, or zero where they pass zero; `rows`: time, states, ..."""
-    if found.atol is None or not len(rows):
+    if tolerances.atol is None or not len(rows):
         return []
-    told = []
-    largest = np.abs(rows[:, 1 : 1 + len(found.atol)]).max(axis=0)
-    loose = np.flatnonzero((found.atol > LOOSE * largest) & (largest > 0) & (found.given is not None))
+    messages = []
+    largest = np.abs(rows[:, 1 : 1 + len(tolerances.atol)]).max(axis=0)
+    loose = np.flatnonzero((tolerances.atol > LOOSE * largest) & (largest > 0) & (tolerances.given is not None))
     if len(loose):
         x, i = interface.states[loose[0]], loose[0]
-        sizes = [f"{x.unit.from_equation(v):.3g} {x.unit}" for v in (found.atol[i], largest[i])]
-        what = f"atol of {x.name}, {sizes[0]}, exceeds its largest value {sizes[1]}"
-        more = f" (and so for {counted(len(loose) - 1, 'other state')})" if len(loose) > 1 else ""
-        told.append(f"{what}{more}: the error is not controlled; give a smaller atol")
-    for i in np.flatnonzero(found.atol == 0):
+        sizes = [f"{x.unit.from_equation(v):.3g} {x.unit}" for v in (tolerances.atol[i], largest[i])]
+        problem = f"atol of {x.name}, {sizes[0]}, exceeds its largest value {sizes[1]}"
+        suffix = f" (and so for {counted(len(loose) - 1, 'other state')})" if len(loose) > 1 else ""
+        messages.append(f"{problem}{suffix}: the error is not controlled; give a smaller atol")
+    for i in np.flatnonzero(tolerances.atol == 0):
         values = rows[:, 1 + i]
-        passed = np.flatnonzero(np.sign(values) != np.sign(values[0]))
-        if len(passed):
-            why = "atol is 0 there, and steps become small for nothing; give a positive one"
-            told.append(f"{interface.states[i].name} passes zero before t = {rows[passed[0], 0]:.6g} s: {why}")
-    return told
+        crossings = np.flatnonzero(np.sign(values) != np.sign(values[0]))
+        if len(crossings):
+            reason = "atol is 0 there, and steps become small for nothing; give a positive one"
+            messages.append(
+                f"{interface.states[i].name} passes zero before t = {rows[crossings[0], 0]:.6g} s: {reason}"
+            )
+    return messages
 
 
-def near_tolerance(found: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
+def near_tolerance(tolerances: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
     """States that stay at or below their absolute tolerance without being zero; `rows`: time, states, ... Sizes are
     those in the rows: a few of them may all lie near zeros of a motion, and report nothing."""
-    if found.atol is None or found.groups is None or len(rows) < FEW:
+    if tolerances.atol is None or tolerances.groups is None or len(rows) < FEW:
         return []
-    largest, allowed = np.abs(rows[:, 1 : 1 + len(found.atol)]).max(axis=0), found.atol.copy()
-    for group in set(found.groups[found.groups >= 0].tolist()):
-        same = found.groups == group
-        if size := largest[same].max():
-            allowed[same] = np.minimum(allowed[same], found.rtol * size)
-    small = np.flatnonzero((largest <= allowed) & (largest > ROUNDING * allowed))
-    told = []
+    largest, limits = np.abs(rows[:, 1 : 1 + len(tolerances.atol)]).max(axis=0), tolerances.atol.copy()
+    for group in set(tolerances.groups[tolerances.groups >= 0].tolist()):
+        in_group = tolerances.groups == group
+        if size := largest[in_group].max():
+            limits[in_group] = np.minimum(limits[in_group], tolerances.rtol * size)
+    small = np.flatnonzero((largest <= limits) & (largest > ROUNDING * limits))
+    messages = []
     for i in small:
         x = interface.states[i]
-        values = [f"{x.unit.from_equation(v):.3g}" for v in (largest[i], allowed[i], found.rtol * largest[i])]
-        what = f"{x.name} stays at or below its absolute tolerance (largest value {values[0]}, tolerance {values[1]}"
-        told.append(
-            f"{what} {x.unit}): its error is not controlled; if it matters, give atol={{'{x.name}': {values[2]}}}"
+        values = [f"{x.unit.from_equation(v):.3g}" for v in (largest[i], limits[i], tolerances.rtol * largest[i])]
+        problem = f"{x.name} stays at or below its absolute tolerance (largest value {values[0]}, tolerance {values[1]}"
+        messages.append(
+            f"{problem} {x.unit}): its error is not controlled; if it matters, give atol={{'{x.name}': {values[2]}}}"
         )
-    return told
+    return messages
 
 
-def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> tuple[Sequence[float] | np.ndarray, np.ndarray]:
+def _absolute(
+    interface: Interface, requested_atol: Any, atol_defaults: np.ndarray
+) -> tuple[Sequence[float] | np.ndarray, np.ndarray]:
     """The absolute tolerance of each state in equation units, and its group."""
     groups = interface.unit_groups
-    if given is None:
-        return usual, groups
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and getattr(given, "ndim", 1) != 0:
+    if requested_atol is None:
+        return atol_defaults, groups
+    if (
+        isinstance(requested_atol, Sequence | np.ndarray)
+        and not isinstance(requested_atol, str)
+        and getattr(requested_atol, "ndim", 1) != 0
+    ):
         names = [x.name for x in interface.states]
-        how = f"a number, or numbers by unit or state: atol={{'{names[0] if names else 'm'}': 1e-9, ...}}"
-        raise ModelError(f"atol={given!r} must be {how}", interface.model)
-    if not isinstance(given, Mapping):
-        value = _not_negative(given, "atol")
+        expected = f"a number, or numbers by unit or state: atol={{'{names[0] if names else 'm'}': 1e-9, ...}}"
+        raise ModelError(f"atol={requested_atol!r} must be {expected}", interface.model)
+    if not isinstance(requested_atol, Mapping):
+        value = _not_negative(requested_atol, "atol")
         return [float(x.unit.to_equation(value)) for x in interface.states], np.full_like(groups, -1)
     by_unit: dict[Any, tuple[str, float]] = {}
     by_state: dict[str, float] = {}
-    for name, x in given.items():
+    for name, x in requested_atol.items():
         value = _not_negative(x, f"atol of {name}")
         state = interface.get(name, STATES)
         if state is not None:
@@ -178,30 +190,30 @@ def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> tuple[Sequ
             raise ModelError(f"atol is given for '{by_unit[unit.dimension][0]}' and for '{name}', which are one kind")
         by_unit[unit.dimension] = str(name), float(unit.to_equation(value))
     kinds = {dimension: value for dimension, (_, value) in by_unit.items()}
-    told = [x.name in by_state or x.unit.dimension in kinds for x in interface.states]
-    found = zip(interface.states, usual.tolist(), strict=True)
-    values = [by_state.get(x.name, kinds.get(x.unit.dimension, other)) for x, other in found]
-    return values, np.where(told, -1, groups)
+    is_explicit = [x.name in by_state or x.unit.dimension in kinds for x in interface.states]
+    pairs = zip(interface.states, atol_defaults.tolist(), strict=True)
+    values = [by_state.get(x.name, kinds.get(x.unit.dimension, default)) for x, default in pairs]
+    return values, np.where(is_explicit, -1, groups)
 
 
 def _unit(interface: Interface, name: Any) -> Any:
     """The unit of that name, which some state must have."""
     units = list(dict.fromkeys(x.unit.text for x in interface.states))
     names = [x.name for x in interface.states]
-    allowed = f"Units of the states: {', '.join(units) or 'none'}; states: {', '.join(names) or 'none'}."
-    what = f"atol={{'{name}': ...}}"
+    choices = f"Units of the states: {', '.join(units) or 'none'}; states: {', '.join(names) or 'none'}."
+    argument = f"atol={{'{name}': ...}}"
     try:
         unit = UNIT_SYSTEMS[interface.units].parse_unit(str(name))
     except (ExpressionError, ModelError):
-        near = did_you_mean(str(name), (*units, *names))
-        raise ModelError(f"{what} is neither a unit nor a state.{near} {allowed}", interface.model) from None
+        suggestion = did_you_mean(str(name), (*units, *names))
+        raise ModelError(f"{argument} is neither a unit nor a state.{suggestion} {choices}", interface.model) from None
     if all(x.unit.dimension != unit.dimension for x in interface.states):
-        raise ModelError(f"{what}: no state has such a unit. {allowed}", interface.model)
+        raise ModelError(f"{argument}: no state has such a unit. {choices}", interface.model)
     return unit
 
 
-def _not_negative(value: Any, what: str) -> float:
-    found = finite(value, what)
-    if found < 0:
-        raise ModelError(f"{what} is {found:g}; it must not be negative")
-    return found
+def _not_negative(value: Any, label: str) -> float:
+    tolerance = finite(value, label)
+    if tolerance < 0:
+        raise ModelError(f"{label} is {tolerance:g}; it must not be negative")
+    return tolerance

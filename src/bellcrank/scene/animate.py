@@ -43,23 +43,23 @@ def animate_scene(
 ) -> Path:
     """Writes an animation of a motion. `speed`: seconds of the motion per second of the animation."""
     check_path(path, (*FILMS, ".html"))
-    shown, fps = film_frames(time, fps, speed)
+    frame_rows, fps = film_frames(time, fps, speed)
     camera = camera_of(scene, poses)
     width, height = (2 * round(PIXELS * x / 2) for x in panel_size(camera))  # even, as video formats need
     name = one_line(scene.name if title is None else title)
 
     def frames() -> Iterator[np.ndarray]:
-        for n, frame in enumerate(shown):
+        for n, frame in enumerate(frame_rows):
             image = render(scene, poses[frame], width, height, camera, frame)
             yield _headed(image, name, f"t = {time[frame]:.2f} s")
             if progress is not None:
-                progress((n + 1) / len(shown))
+                progress((n + 1) / len(frame_rows))
 
     write = _gif if Path(path).suffix.lower() == ".gif" else _film
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with Parts() as parts:
-            write(frames(), parts.beside(path), fps, path)
+        with Parts() as partial_files:
+            write(frames(), partial_files.beside(path), fps, path)
     except OSError as error:
         raise RunError(f"cannot write {path}: {error.strerror or error}") from None
     return Path(path)
@@ -83,31 +83,35 @@ def film_frames(time: np.ndarray, fps: float, speed: float | None) -> tuple[list
     """The recorded row of every frame, and frames per second: fewer than asked for where there are fewer rows."""
     if not len(time):
         raise RunError("there is nothing to draw: the run has no row")
-    for what, x in (("fps", fps), ("speed", speed)):
+    for label, x in (("fps", fps), ("speed", speed)):
         if x is not None and not (isinstance(x, int | float) and 0 < x < math.inf):
-            raise RunError(f"{what}={x!r} must be a positive number")
+            raise RunError(f"{label}={x!r} must be a positive number")
     span = float(time[-1] - time[0])
     if speed is None:
         speed = 1.0 if SHORTEST <= span <= MOST else span / USUAL or 1.0
     n = max(1, math.floor(span / speed * fps + 1e-9) + 1)
     if n > LARGEST:
         raise RunError(f"an animation with {n} frames is too long: up to {LARGEST} are written; take a larger speed=")
-    wanted = time[0] + speed / fps * np.arange(n)
-    after = np.clip(np.searchsorted(time, wanted), 1, max(len(time) - 1, 1))
-    before = after - 1
-    near = np.where(wanted - time[before] < time[np.minimum(after, len(time) - 1)] - wanted, before, after)
-    rows = list(dict.fromkeys(np.minimum(near, len(time) - 1).tolist()))
+    frame_times = time[0] + speed / fps * np.arange(n)
+    row_after = np.clip(np.searchsorted(time, frame_times), 1, max(len(time) - 1, 1))
+    row_before = row_after - 1
+    nearest_rows = np.where(
+        frame_times - time[row_before] < time[np.minimum(row_after, len(time) - 1)] - frame_times, row_before, row_after
+    )
+    rows = list(dict.fromkeys(np.minimum(nearest_rows, len(time) - 1).tolist()))
     return rows, fps * len(rows) / n
 
 
-def _gif(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Path) -> None:
+def _gif(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: str | Path) -> None:
     from PIL import Image
 
-    every = [Image.fromarray(image) for image in frames]
-    palette = palette_of(every, COLOURS)
-    pictures = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in every]
+    images = [Image.fromarray(image) for image in frames]
+    palette = palette_of(images, COLOURS)
+    pictures = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     last = max(20, 10 * round(100 / fps))  # ms, of which readers of the format take whole tens
-    pictures[0].save(beside, "GIF", save_all=True, append_images=pictures[1:], duration=last, loop=0, optimize=False)
+    pictures[0].save(
+        partial_path, "GIF", save_all=True, append_images=pictures[1:], duration=last, loop=0, optimize=False
+    )
 
 
 def palette_of(images: Sequence[Any], colours: int) -> Any:
@@ -115,28 +119,28 @@ def palette_of(images: Sequence[Any], colours: int) -> Any:
     in rare colours."""
     from PIL import Image
 
-    some = np.concatenate([np.asarray(images[k]) for k in sorted({0, len(images) // 2, len(images) - 1})])
-    halves = []
+    sampled_images = np.concatenate([np.asarray(images[k]) for k in sorted({0, len(images) // 2, len(images) - 1})])
+    palette_entries = []
     for method in (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE):
-        found = Image.fromarray(some).quantize(colours // 2, method).getpalette() or []
-        halves += found[: 3 * (colours // 2)]
+        palette_values = Image.fromarray(sampled_images).quantize(colours // 2, method).getpalette() or []
+        palette_entries += palette_values[: 3 * (colours // 2)]
     palette = Image.new("P", (1, 1))
-    palette.putpalette(halves)
+    palette.putpalette(palette_entries)
     return palette
 
 
-def _film(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Path) -> None:
+def _film(frames: Iterator[np.ndarray], partial_path: Path, fps: float, path: str | Path) -> None:
     tool = _ffmpeg()
     if tool is None:
-        how = "install it, or bring it along by `pip install imageio-ffmpeg`"
+        remedy = "install it, or bring it along by `pip install imageio-ffmpeg`"
         raise RunError(
-            f"cannot write {path}: an animation needs ffmpeg, which was not found: {how}; a .gif needs nothing else"
+            f"cannot write {path}: an animation needs ffmpeg, which was not found: {remedy}; a .gif needs nothing else"
         )
     first = next(frames)
     size = f"{first.shape[1]}x{first.shape[0]}"
-    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", str(fps), "-i", "-"]
-    made = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-f", "mp4", "-y", str(beside)]
-    command = [tool, "-loglevel", "error", *given, *made]
+    input_options = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", str(fps), "-i", "-"]
+    output_options = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-f", "mp4", "-y", str(partial_path)]
+    command = [tool, "-loglevel", "error", *input_options, *output_options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdin is not None and process.stdout is not None
         with suppress(BrokenPipeError):  # it says why
@@ -150,8 +154,8 @@ def _film(frames: Iterator[np.ndarray], beside: Path, fps: float, path: str | Pa
 
 def _ffmpeg() -> str | None:
     """The program of this machine, or that of the package imageio-ffmpeg."""
-    if found := shutil.which("ffmpeg"):
-        return found
+    if executable := shutil.which("ffmpeg"):
+        return executable
     try:
         from imageio_ffmpeg import get_ffmpeg_exe
 

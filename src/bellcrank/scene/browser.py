@@ -24,29 +24,33 @@ def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
     """What `scene.js` takes, ready for JSON."""
     items = []
     for item in scene.data()["items"]:
-        kept = {k: v for k, v in item.items() if k not in ("role", "label")}
-        items.append({k: few_digits(v) if k in ("size", "axes") else v for k, v in kept.items()})
+        shown_fields = {k: v for k, v in item.items() if k not in ("role", "label")}
+        items.append({k: few_digits(v) if k in ("size", "axes") else v for k, v in shown_fields.items()})
     meshes: dict[int, Mesh] = {id(i.mesh): i.mesh for i in scene.items if i.mesh is not None}
-    for item, of in zip(items, scene.items, strict=True):
-        if of.mesh is not None:
-            item["mesh"] = [*meshes].index(id(of.mesh))
+    for item, scene_item in zip(items, scene.items, strict=True):
+        if scene_item.mesh is not None:
+            item["mesh"] = [*meshes].index(id(scene_item.mesh))
             del item["points"], item["faces"]
-    found: dict[str, Any] = {"items": items, "marks": [m.body for m in scene.marks], "up": few_digits(scene.up)}
-    found |= {"reach": scene.reach, "axes": few_digits(camera.axes.ravel()), "flat": not np.isfinite(camera.distance)}
+    scene_data: dict[str, Any] = {"items": items, "marks": [m.body for m in scene.marks], "up": few_digits(scene.up)}
+    scene_data |= {
+        "reach": scene.reach,
+        "axes": few_digits(camera.axes.ravel()),
+        "flat": not np.isfinite(camera.distance),
+    }
     if meshes:
         flat = [
             {"points": few_digits(np.ravel(m.points), 5), "faces": np.ravel(m.faces).tolist()} for m in meshes.values()
         ]
-        found["meshes"] = flat
+        scene_data["meshes"] = flat
     if scene.view is not None:
-        found["room"] = scene.view.room
+        scene_data["room"] = scene.view.room
     if any(i.kind in ROUND for i in scene.items):
-        found["wheels"] = True
+        scene_data["wheels"] = True
     if any(i.kind == "coil" for i in scene.items):
-        found["coils"] = True
+        scene_data["coils"] = True
     if scene.ground is not None:
-        found["ground"] = scene.data()["ground"]
-    return found
+        scene_data["ground"] = scene.data()["ground"]
+    return scene_data
 
 
 def shown_words(name: Any, label: Any, unit: str) -> dict[str, str]:
@@ -61,9 +65,9 @@ def shown_words(name: Any, label: Any, unit: str) -> dict[str, str]:
 
 def scene_scripts(scene: Mapping[str, Any]) -> list[str]:
     """The files of pages that draw such a scene."""
-    shaped = "wheels" in scene or "meshes" in scene
-    more = {"coil.js": "coils" in scene, "shapes.js": shaped, "ground.js": "ground" in scene}
-    return ["scene.js", *(name for name, wanted in more.items() if wanted)]
+    has_shapes = "wheels" in scene or "meshes" in scene
+    optional_files = {"coil.js": "coils" in scene, "shapes.js": has_shapes, "ground.js": "ground" in scene}
+    return ["scene.js", *(name for name, is_needed in optional_files.items() if is_needed)]
 
 
 def few_digits(values: Any, digits: int = 6) -> Any:
@@ -75,14 +79,14 @@ def few_digits(values: Any, digits: int = 6) -> Any:
 
 def pace_of(span: float) -> float:
     """The speed at first: real time, but slower for runs below a second and faster for those above a minute."""
-    wanted = span / 20 if span > 60 else min(span, 1.0)
-    return max((p for p in PACES if p <= wanted), default=PACES[0])
+    target_pace = span / 20 if span > 60 else min(span, 1.0)
+    return max((p for p in PACES if p <= target_pace), default=PACES[0])
 
 
 def kept_rows(count: int, columns: int = 0) -> np.ndarray:
     """The rows of a run that a page plays; fewer where each has many numbers."""
-    most = MOST if columns * min(count, MOST) < 5 * FINE else FEWER
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+    max_rows = MOST if columns * min(count, MOST) < 5 * FINE else FEWER
+    return np.unique(np.linspace(0, count - 1, min(count, max_rows)).round().astype(int))
 
 
 def kept_columns(columns: np.ndarray) -> tuple[bytes, int]:
@@ -95,12 +99,12 @@ def kept_columns(columns: np.ndarray) -> tuple[bytes, int]:
     finite = np.clip(np.where(np.isfinite(columns), columns, 0.0), -LARGEST, LARGEST)
     low = finite.min(axis=1).astype("<f4")
     low = np.where(low > finite.min(axis=1), np.nextafter(low, np.float32(-np.inf)), low).astype("<f4")
-    most = 256**size / 2 - 1
-    step = ((finite.max(axis=1) - low) / most).astype("<f4")
+    max_level = 256**size / 2 - 1
+    step = ((finite.max(axis=1) - low) / max_level).astype("<f4")
     step = np.nextafter(np.where(step > 0, step, np.float32(1e-37)), np.float32(np.inf)).astype("<f4")
-    whole = np.rint((finite - low[:, None]) / step[:, None].astype(float)).astype(np.int64)
-    change = np.diff(whole, axis=1, prepend=0)
-    folded = np.where(change < 0, -2 * change - 1, 2 * change)
+    levels = np.rint((finite - low[:, None]) / step[:, None].astype(float)).astype(np.int64)
+    differences = np.diff(levels, axis=1, prepend=0)
+    folded = np.where(differences < 0, -2 * differences - 1, 2 * differences)
     planes = [(folded >> 8 * k & 255).astype(np.uint8).tobytes() for k in reversed(range(size))]
     return b"".join([low.tobytes(), step.tobytes(), *planes]), size
 

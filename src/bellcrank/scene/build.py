@@ -29,86 +29,90 @@ STRAIGHT = 0.98  # square of the fraction of a force along the line of its point
 
 def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
     """The scene of a motion: poses (rows, bodies, 12)."""
-    left = iter(np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0).tolist())
-    marks = tuple(Mark(body, _triple(left)) for body, _ in draft.marks)
-    read = [(item, *_sized(item, left)) for item in draft.items]
-    sized = [(item, size, axis) for item, size, axis, shown in read if shown]
-    bulks = [(bulk, next(left), _triple(left)) for bulk in draft.bulks]
-    turns, slides = ([(body, _triple(left)) for body, _ in pairs] for pairs in (draft.turns, draft.slides))
-    up = _unit(_triple(left), (0.0, 0.0, 1.0))
+    numbers_left = iter(np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0).tolist())
+    marks = tuple(Mark(body, _triple(numbers_left)) for body, _ in draft.marks)
+    read = [(item, *_sized(item, numbers_left)) for item in draft.items]
+    sized = [(item, size, axis) for item, size, axis, is_shown in read if is_shown]
+    bulks = [(bulk, next(numbers_left), _triple(numbers_left)) for bulk in draft.bulks]
+    turn_axes, slides = ([(body, _triple(numbers_left)) for body, _ in pairs] for pairs in (draft.turns, draft.slides))
+    up_axis = _unit(_triple(numbers_left), (0.0, 0.0, 1.0))
     name = draft.analysis.mechanism.name
     bodies = tuple(b.name for b in draft.analysis.mechanism.bodies) + tuple(p.name for p in draft.parts)
-    bare = Scene(name, bodies, marks, (), math.inf, up)
+    bare = Scene(name, bodies, marks, (), math.inf, up_axis)
     boxes = [_box(mass, moments) for _, mass, moments in bulks]
     radii = [(item.marks, _radius(item, size)) for item, size, _ in sized]
     radii += [((bulk.mark,), max(box) / 2) for (bulk, _, _), box in zip(bulks, boxes, strict=True)]
-    places = bare.places(poses[0])
-    reach = _reach(places, radii)
-    items = [part for item, size, axis in sized for part in _items(item, size, axis, reach, places)]
+    positions = bare.places(poses[0])
+    scene_size = _reach(positions, radii)
+    items = [part for item, size, axis in sized for part in _items(item, size, axis, scene_size, positions)]
     for (bulk, _, _), box in zip(bulks, boxes, strict=True):
-        if max(box) > 0.02 * reach:
-            size = tuple(max(x, 0.02 * reach) for x in box)
+        if max(box) > 0.02 * scene_size:
+            size = tuple(max(x, 0.02 * scene_size) for x in box)
             items.append(Item("box", (bulk.mark,), size, bulk.color, "body", bulk.label))
         else:
-            items.append(Item("sphere", (bulk.mark,), (1.6 * BALL * reach,), bulk.color, "body", bulk.label))
-    normal = None if draft.in_space else _normal(poses[0], turns, slides, up)
-    scene = Scene(name, bodies, marks, tuple(items), reach, up, normal)
-    plane = _slides_in(slides, up) if draft.rolls else up
-    return replace(scene, ground=_ground(draft, scene, poses, reach) or _floor(draft, scene, poses, plane))
+            items.append(Item("sphere", (bulk.mark,), (1.6 * BALL * scene_size,), bulk.color, "body", bulk.label))
+    normal = None if draft.in_space else _normal(poses[0], turn_axes, slides, up_axis)
+    scene = Scene(name, bodies, marks, tuple(items), scene_size, up_axis, normal)
+    plane = _slides_in(slides, up_axis) if draft.rolls else up_axis
+    return replace(scene, ground=_ground(draft, scene, poses, scene_size) or _floor(draft, scene, poses, plane))
 
 
-def _triple(left: Iterator[float]) -> Triple:
-    return next(left), next(left), next(left)
+def _triple(numbers: Iterator[float]) -> Triple:
+    return next(numbers), next(numbers), next(numbers)
 
 
-def _sized(item: DraftItem, left: Iterator[float]) -> tuple[list[float | None], Triple, bool]:
+def _sized(item: DraftItem, numbers: Iterator[float]) -> tuple[list[float | None], Triple, bool]:
     """Sizes that are numbers, None for fractions of others; the axis; and whether it is to be drawn."""
-    size, axis = [next(left) if isinstance(x, Expr) else None for x in item.size], _triple(left)
-    shown = True
+    size, axis = [next(numbers) if isinstance(x, Expr) else None for x in item.size], _triple(numbers)
+    is_shown = True
     if item.along is not None:
-        measured, square = next(left), next(left)
-        shown = square > 0 and measured * measured > STRAIGHT * square
-    return size, axis, shown
+        measured, square = next(numbers), next(numbers)
+        is_shown = square > 0 and measured * measured > STRAIGHT * square
+    return size, axis, is_shown
 
 
-def _items(item: DraftItem, size: Sequence[float | None], axis: Triple, reach: float, places: np.ndarray) -> list[Item]:
+def _items(
+    item: DraftItem, size: Sequence[float | None], axis: Triple, scene_size: float, positions: np.ndarray
+) -> list[Item]:
     """An item with lengths, or the items that it is made of."""
-    apart = float(np.linalg.norm(places[item.marks[-1]] - places[item.marks[0]])) if len(item.marks) == 2 else 0.0
-    lengths = tuple(_length(x, n, reach, apart) for x, n in zip(item.size, size, strict=True))
-    turned = turned_to(axis) if any(axis) else UPRIGHT
-    whole = Item(item.kind, item.marks, lengths, item.color, item.role, item.label, turned, item.mesh, item.opacity)
+    distance = (
+        float(np.linalg.norm(positions[item.marks[-1]] - positions[item.marks[0]])) if len(item.marks) == 2 else 0.0
+    )
+    lengths = tuple(_length(x, n, scene_size, distance) for x, n in zip(item.size, size, strict=True))
+    axes = turned_to(axis) if any(axis) else UPRIGHT
+    full_item = Item(item.kind, item.marks, lengths, item.color, item.role, item.label, axes, item.mesh, item.opacity)
     if item.kind == "wheel":
-        return wheel_items(whole)
-    return car_items(whole) if item.kind in STYLES else [whole]
+        return wheel_items(full_item)
+    return car_items(full_item) if item.kind in STYLES else [full_item]
 
 
-def wheel_items(whole: Item) -> list[Item]:
+def wheel_items(wheel: Item) -> list[Item]:
     """A tyre with its rim, or a narrow one on spokes."""
-    radius, width = whole.size
+    radius, width = wheel.size
     if width < NARROW * radius:
-        return [replace(whole, kind="hoop"), replace(whole, kind="wires", color=RIM, label="")]
-    disc = replace(whole, kind="cylinder", size=(0.67 * radius, 0.76 * width), color=DISC, label="")
-    return [replace(whole, kind="tyre"), disc, replace(whole, kind="rim", color=RIM, label="")]
+        return [replace(wheel, kind="hoop"), replace(wheel, kind="wires", color=RIM, label="")]
+    disc = replace(wheel, kind="cylinder", size=(0.67 * radius, 0.76 * width), color=DISC, label="")
+    return [replace(wheel, kind="tyre"), disc, replace(wheel, kind="rim", color=RIM, label="")]
 
 
-def car_items(whole: Item) -> list[Item]:
+def car_items(car: Item) -> list[Item]:
     """The shell of a car."""
-    length, width, height, *more = whole.size
-    sizes = [length, width, height, *(more or (0.6 * length, 0.22 * height, 0.19 * length))]
+    length, width, height, *proportions = car.size
+    sizes = [length, width, height, *(proportions or (0.6 * length, 0.22 * height, 0.19 * length))]
     if not min(sizes) > 0:
         return []
-    shell = replace(whole, kind="mesh", size=(1.0,))
-    parts = car_body(*(round(x, 6) for x in sizes), kind=whole.kind)
+    shell = replace(car, kind="mesh", size=(1.0,))
+    body_meshes = car_body(*(round(x, 6) for x in sizes), kind=car.kind)
     return [
-        replace(shell, mesh=mesh, color=color or whole.color, label="" if color else whole.label)
-        for color, mesh in parts
+        replace(shell, mesh=mesh, color=color or car.color, label="" if color else car.label)
+        for color, mesh in body_meshes
     ]
 
 
-def _length(given: Length, number: float | None, reach: float, apart: float) -> float:
-    if isinstance(given, Share):
-        return given.of_reach * reach
-    return given.of_length * apart if isinstance(given, Slender) else abs(number or 0.0)
+def _length(length: Length, number: float | None, scene_size: float, distance: float) -> float:
+    if isinstance(length, Share):
+        return length.of_reach * scene_size
+    return length.of_length * distance if isinstance(length, Slender) else abs(number or 0.0)
 
 
 def _unit(v: Triple, otherwise: Triple) -> Triple:
@@ -128,77 +132,79 @@ def _box(mass: float, moments: Triple) -> Triple:
 
 def _radius(item: DraftItem, size: Sequence[float | None]) -> float:
     """How far an item reaches from its marks, as far as that does not depend on the reach of all."""
-    known = [abs(x) for x in size if x is not None]
+    lengths = [abs(x) for x in size if x is not None]
     if item.mesh is not None:
-        return float(np.abs(np.array(item.mesh.points)).max()) * max(known, default=1.0)
-    half = 1.0 if item.kind == "sphere" else 0.5  # the first size of a cylinder is its radius, of a box a whole length
-    radius = max((half * x for x in known), default=0.0)
-    return max(radius, known[0]) if item.kind == "cylinder" and known else radius
+        return float(np.abs(np.array(item.mesh.points)).max()) * max(lengths, default=1.0)
+    factor = (
+        1.0 if item.kind == "sphere" else 0.5
+    )  # the first size of a cylinder is its radius, of a box a whole length
+    radius = max((factor * x for x in lengths), default=0.0)
+    return max(radius, lengths[0]) if item.kind == "cylinder" and lengths else radius
 
 
-def _reach(places: np.ndarray, radii: Sequence[tuple[tuple[int, ...], float]]) -> float:
+def _reach(positions: np.ndarray, radii: Sequence[tuple[tuple[int, ...], float]]) -> float:
     """Half of the largest extent of all that is drawn."""
-    corners = [places[list(marks)] + sign * radius for marks, radius in radii for sign in (-1, 1)]
-    every = np.concatenate(corners) if corners else places
-    every = every[np.isfinite(every).all(axis=1)]
-    extent = float(np.linalg.norm(np.ptp(every, axis=0))) / 2 if len(every) else 0.0
+    corners = [positions[list(marks)] + sign * radius for marks, radius in radii for sign in (-1, 1)]
+    points = np.concatenate(corners) if corners else positions
+    points = points[np.isfinite(points).all(axis=1)]
+    extent = float(np.linalg.norm(np.ptp(points, axis=0))) / 2 if len(points) else 0.0
     return extent if extent > 0 else 1.0
 
 
 def _normal(
-    start: np.ndarray, turns: Sequence[tuple[int, Triple]], slides: Sequence[tuple[int, Triple]], up: Triple
+    start: np.ndarray, turn_axes: Sequence[tuple[int, Triple]], slides: Sequence[tuple[int, Triple]], up_axis: Triple
 ) -> Triple | None:
     """The normal of the plane in which all moves, if there is one."""
 
     def seen(body: int, v: Triple) -> np.ndarray:
         return np.array(v) if body < 0 else start[body, 3:].reshape(3, 3) @ v
 
-    axes = [seen(*x) for x in turns]
-    ways = [seen(*x) for x in slides]
+    axes = [seen(*x) for x in turn_axes]
+    directions = [seen(*x) for x in slides]
     if axes:
         normal = axes[0]
     else:  # what slides only is seen from the side
-        usual = [np.array(e) for e in ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))]
-        across = [e for e in usual if all(abs(e @ w) < PARALLEL for w in ways)]
-        beside = [e for e in across if abs(e @ np.array(up)) < PARALLEL] + across
-        if not beside:
+        base_axes = [np.array(e) for e in ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))]
+        across = [e for e in base_axes if all(abs(e @ w) < PARALLEL for w in directions)]
+        candidates = [e for e in across if abs(e @ np.array(up_axis)) < PARALLEL] + across
+        if not candidates:
             return None
-        normal = beside[0]
-    leaning = any(np.linalg.norm(np.cross(normal, a)) > PARALLEL for a in axes)
-    if leaning or any(abs(normal @ w) > PARALLEL for w in ways):
+        normal = candidates[0]
+    has_other_axis = any(np.linalg.norm(np.cross(normal, a)) > PARALLEL for a in axes)
+    if has_other_axis or any(abs(normal @ w) > PARALLEL for w in directions):
         return None
     x, y, z = normal.tolist()
     return x, y, z
 
 
-def _slides_in(slides: Sequence[tuple[int, Triple]], up: Triple) -> Triple:
+def _slides_in(slides: Sequence[tuple[int, Triple]], up_axis: Triple) -> Triple:
     """The normal, upwards, of the plane along which something slides on the ground in two directions, such as a disc
     that rolls on an incline; else what is up."""
-    ways = [v for body, v in slides if body < 0]
-    normal = np.cross(ways[0], ways[1]) if len(ways) == 2 else np.zeros(3)
-    if abs(normal @ up) < LEVEL:
-        return up
-    x, y, z = (np.sign(normal @ up) * normal / np.linalg.norm(normal)).tolist()
+    directions = [v for body, v in slides if body < 0]
+    normal = np.cross(directions[0], directions[1]) if len(directions) == 2 else np.zeros(3)
+    if abs(normal @ up_axis) < LEVEL:
+        return up_axis
+    x, y, z = (np.sign(normal @ up_axis) * normal / np.linalg.norm(normal)).tolist()
     return x, y, z
 
 
 def _floor(draft: Draft, scene: Scene, poses: np.ndarray, plane: Triple) -> Ground | None:
     """Ground below wheels that were given as shapes; below all where something rolls, or weighs and travels; `plane`:
     its normal."""
-    up = np.array(plane)
+    up_axis = np.array(plane)
     wheels = [i for i in scene.items if i.kind in ("tyre", "hoop")]
     if wheels:
-        places = scene.places(poses[0])
-        low = min(float(places[i.marks[0]] @ up) - i.size[0] for i in wheels)
+        positions = scene.places(poses[0])
+        low = min(float(positions[i.marks[0]] @ up_axis) - i.size[0] for i in wheels)
     elif draft.rolls or _travels(draft, scene, poses):
-        points, radii, carried = outline(scene, poses[:1])
-        low = float((points[0] @ up - radii)[carried].min(initial=math.inf))
+        points, radii, is_carried = outline(scene, poses[:1])
+        low = float((points[0] @ up_axis - radii)[is_carried].min(initial=math.inf))
     else:
         return None
     if not math.isfinite(low):
         return None
-    along = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
-    along = along - (along @ up) * up
+    along = np.eye(3)[0] if abs(up_axis[0]) < 0.9 else np.eye(3)[1]
+    along = along - (along @ up_axis) * up_axis
     x, y, z = (along / np.linalg.norm(along)).tolist()
     way = float(np.nanmean(scene.places(poses[0]) @ (x, y, z)))
     return Ground((x, y, z), plane, (way - 3 * scene.reach, way + 3 * scene.reach), (low, low))
@@ -208,41 +214,41 @@ def _travels(draft: Draft, scene: Scene, poses: np.ndarray) -> bool:
     """Does something that weighs go far, and stay as high as it is?"""
     if not draft.analysis.gravity or not poses.shape[1]:
         return False
-    moved = poses[:, 0, :3] - poses[0, 0, :3]
-    moved = moved[np.isfinite(moved).all(axis=1)]
-    high = np.abs(moved @ np.array(scene.up)).max(initial=0.0)
-    far = np.linalg.norm(moved, axis=1).max(initial=0.0)
-    return bool(far > TRAVELS * scene.reach and high < LEVEL * scene.reach)
+    displacement = poses[:, 0, :3] - poses[0, 0, :3]
+    displacement = displacement[np.isfinite(displacement).all(axis=1)]
+    height_change = np.abs(displacement @ np.array(scene.up)).max(initial=0.0)
+    distance = np.linalg.norm(displacement, axis=1).max(initial=0.0)
+    return bool(distance > TRAVELS * scene.reach and height_change < LEVEL * scene.reach)
 
 
-def _ground(draft: Draft, scene: Scene, poses: np.ndarray, reach: float) -> Ground | None:
+def _ground(draft: Draft, scene: Scene, poses: np.ndarray, scene_size: float) -> Ground | None:
     """The ground below the wheels, as far as they went and a bit further; that of the first wheel."""
     wheels = draft.analysis.wheels
     if not wheels:
         return None
     marks = [draft.at(w.centre) for w in wheels]
-    places = scene.places(poses)[:, marks]
-    way = places[..., 0][np.isfinite(places[..., 0])]
+    positions = scene.places(poses)[:, marks]
+    way = positions[..., 0][np.isfinite(positions[..., 0])]
     if not len(way):
         return None
-    first, last = float(way.min()) - 3 * reach, float(way.max()) + 3 * reach
+    first, last = float(way.min()) - 3 * scene_size, float(way.max()) + 3 * scene_size
     if wheels[0].terrain.spatial:
-        return _surface(wheels[0], places, reach)
+        return _surface(wheels[0], positions, scene_size)
     plane = getattr(wheels[0].terrain, "plane", None)
-    n = 2 if plane is not None else int(min(SAMPLES, max(60, (last - first) / reach * 40)))
+    n = 2 if plane is not None else int(min(SAMPLES, max(60, (last - first) / scene_size * 40)))
     x = np.linspace(first, last, n)
     height = np.asarray(wheels[0].terrain.height(x), float)
-    up = (0.0, 0.0, 1.0 if wheels[0].upwards else -1.0)
-    return Ground((1.0, 0.0, 0.0), up, tuple(x.tolist()), tuple(height.tolist()))
+    up_axis = (0.0, 0.0, 1.0 if wheels[0].upwards else -1.0)
+    return Ground((1.0, 0.0, 0.0), up_axis, tuple(x.tolist()), tuple(height.tolist()))
 
 
-def _surface(wheel: Any, places: np.ndarray, reach: float) -> Ground:
+def _surface(wheel: Any, positions: np.ndarray, scene_size: float) -> Ground:
     """Ground over x and y where wheels went."""
     sign = 1.0 if wheel.upwards else -1.0
     axes = []
-    for values, most in ((places[..., 0], ALONG), (sign * places[..., 1], ACROSS)):
-        first, last = float(np.nanmin(values)) - 3 * reach, float(np.nanmax(values)) + 3 * reach
-        axes.append(np.linspace(first, last, int(min(most, max(20, (last - first) / reach * 6)))))
+    for values, max_count in ((positions[..., 0], ALONG), (sign * positions[..., 1], ACROSS)):
+        first, last = float(np.nanmin(values)) - 3 * scene_size, float(np.nanmax(values)) + 3 * scene_size
+        axes.append(np.linspace(first, last, int(min(max_count, max(20, (last - first) / scene_size * 6)))))
     return spread(axes[0], axes[1], wheel.terrain, sign)
 
 

@@ -44,9 +44,9 @@ def on_screen(points: np.ndarray, axes: np.ndarray, distance: float) -> np.ndarr
     """Points about the one looked at, as a camera at a distance (inf: without perspective) sees them."""
     x = points @ axes.T
     if np.isfinite(distance):
-        near = np.minimum(x[..., 2], 0.9 * distance)
+        depth = np.minimum(x[..., 2], 0.9 * distance)
         x = x.copy()
-        x[..., :2] *= (distance / (distance - near))[..., None]
+        x[..., :2] *= (distance / (distance - depth))[..., None]
     return x
 
 
@@ -54,35 +54,38 @@ def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
     """The camera of a motion: poses (rows, bodies, 12)."""
     flat = scene.normal is not None and scene.ground is None
     axes = _flat(scene) if flat else _spatial(scene)
-    points, radii, loose = outline(scene, poses)
-    shown = np.isfinite(points).all(axis=(1, 2))
-    shown = shown if shown.any() else ~shown
+    points, radii, is_carried = outline(scene, poses)
+    is_finite = np.isfinite(points).all(axis=(1, 2))
+    is_finite = is_finite if is_finite.any() else ~is_finite
     points = np.nan_to_num(points)
-    moved = np.zeros((len(poses), 3))
+    displacement = np.zeros((len(poses), 3))
     if poses.shape[1]:
-        moved[shown] = poses[shown, 0, :3] - poses[shown][0, 0, :3]
-    far = TRAVELS if loose.all() or scene.ground is not None else HELD
-    if np.ptp(moved[shown], axis=0).max(initial=0.0) <= far * scene.reach:
-        moved = np.zeros_like(moved)
-    elif loose.any():  # what stands on the ground is left behind
-        points, radii = points[:, loose], radii[loose]
-    seen = (points - moved[:, None])[shown]
-    lows, highs = (seen - radii[:, None]).min(axis=1), (seen + radii[:, None]).max(axis=1)
-    usual = _usual(lows, highs)
-    low, high = lows[usual].min(axis=0), highs[usual].max(axis=0)
+        displacement[is_finite] = poses[is_finite, 0, :3] - poses[is_finite][0, 0, :3]
+    travel_limit = TRAVELS if is_carried.all() or scene.ground is not None else HELD
+    if np.ptp(displacement[is_finite], axis=0).max(initial=0.0) <= travel_limit * scene.reach:
+        displacement = np.zeros_like(displacement)
+    elif is_carried.any():  # what stands on the ground is left behind
+        points, radii = points[:, is_carried], radii[is_carried]
+    relative_points = (points - displacement[:, None])[is_finite]
+    lows, highs = (relative_points - radii[:, None]).min(axis=1), (relative_points + radii[:, None]).max(axis=1)
+    is_usual = _usual(lows, highs)
+    low, high = lows[is_usual].min(axis=0), highs[is_usual].max(axis=0)
     middle = (low + high) / 2
     distance = np.inf if flat else FAR * float(np.linalg.norm(high - low)) / 2
-    on_it = on_screen(seen - middle, axes, distance)
-    wide = (radii * (1.0 if np.isinf(distance) else 1 + 2 / FAR))[:, None]
-    least, most = (on_it[..., :2] - wide).min(axis=1), (on_it[..., :2] + wide).max(axis=1)
-    (left, lower), (right, upper) = least[usual].min(axis=0), most[usual].max(axis=0)
-    more = MARGIN * max(right - left, upper - lower, 1e-12)
-    edges = (float(left - more), float(right + more), float(lower - more), float(upper + more))
+    screen_points = on_screen(relative_points - middle, axes, distance)
+    screen_radii = (radii * (1.0 if np.isinf(distance) else 1 + 2 / FAR))[:, None]
+    lower_bounds, upper_bounds = (
+        (screen_points[..., :2] - screen_radii).min(axis=1),
+        (screen_points[..., :2] + screen_radii).max(axis=1),
+    )
+    (left, lower), (right, upper) = lower_bounds[is_usual].min(axis=0), upper_bounds[is_usual].max(axis=0)
+    margin = MARGIN * max(right - left, upper - lower, 1e-12)
+    edges = (float(left - margin), float(right + margin), float(lower - margin), float(upper + margin))
     if scene.view is not None:
         edges = _roomy(edges, scene.view.room)
     widths = np.ones(len(poses))
-    widths[shown] = _widths(edges, least, most)
-    return Camera(axes, distance, middle + moved, edges, widths)
+    widths[is_finite] = _widths(edges, lower_bounds, upper_bounds)
+    return Camera(axes, distance, middle + displacement, edges, widths)
 
 
 class LiveCamera:
@@ -93,25 +96,27 @@ class LiveCamera:
         self.scene, self.start = scene, start
         first = camera_of(scene, start[None])
         low, high = np.array(first.edges[::2]), np.array(first.edges[1::2])
-        middle, half = (low + high) / 2, ROOM * (high - low) / 2
-        (left, lower), (right, upper) = (middle - half).tolist(), (middle + half).tolist()
+        middle, half_size = (low + high) / 2, ROOM * (high - low) / 2
+        (left, lower), (right, upper) = (middle - half_size).tolist(), (middle + half_size).tolist()
         self.first = replace(first, edges=(left, right, lower, upper))
         self.follows = False
 
     def at(self, poses: np.ndarray) -> Camera:
         """The camera of one pose (bodies, 12), as its only frame."""
-        first, moved = self.first, np.zeros(3)
+        first, displacement = self.first, np.zeros(3)
         if len(poses) and np.isfinite(poses[0, :3]).all():
-            moved = poses[0, :3] - self.start[0, :3]
-        self.follows = self.follows or bool(np.abs(moved).max() > TRAVELS * self.scene.reach)
-        centre = first.centres[0] + (moved if self.follows else 0.0)
-        points, radii, loose = outline(self.scene, poses[None])
-        kept = np.isfinite(points[0]).all(axis=1) & (loose if self.follows and loose.any() else True)
-        flat = on_screen(points[0][kept] - centre, first.axes, first.distance)[:, :2]
+            displacement = poses[0, :3] - self.start[0, :3]
+        self.follows = self.follows or bool(np.abs(displacement).max() > TRAVELS * self.scene.reach)
+        centre = first.centres[0] + (displacement if self.follows else 0.0)
+        points, radii, is_carried = outline(self.scene, poses[None])
+        is_kept = np.isfinite(points[0]).all(axis=1) & (is_carried if self.follows and is_carried.any() else True)
+        flat = on_screen(points[0][is_kept] - centre, first.axes, first.distance)[:, :2]
         widths = np.ones(1)
         if len(flat):
-            wide = radii[kept][:, None]
-            widths = _widths(first.edges, (flat - wide).min(axis=0)[None], (flat + wide).max(axis=0)[None])
+            screen_radii = radii[is_kept][:, None]
+            widths = _widths(
+                first.edges, (flat - screen_radii).min(axis=0)[None], (flat + screen_radii).max(axis=0)[None]
+            )
         return replace(first, centres=centre[None], widths=widths)
 
 
@@ -119,24 +124,24 @@ def _usual(lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
     """Which frames (n, 3) are of usual extent: not many times that of the median frame, nor far from the first."""
     size = np.linalg.norm(highs - lows, axis=1)
     room = max(USUAL * min(float(np.median(size)), float(size[0])), float(size[0]))
-    away = np.linalg.norm((highs + lows) / 2 - (highs[0] + lows[0]) / 2, axis=1)
-    found = (size <= room) & (away <= USUAL * room)
-    found[0] = True
-    return np.asarray(found)
+    distance = np.linalg.norm((highs + lows) / 2 - (highs[0] + lows[0]) / 2, axis=1)
+    is_usual = (size <= room) & (distance <= USUAL * room)
+    is_usual[0] = True
+    return np.asarray(is_usual)
 
 
 def _roomy(edges: tuple[float, float, float, float], room: float) -> tuple[float, float, float, float]:
     """Edges that show more, most of all to both sides."""
     left, right, lower, upper = edges
-    aside, above = (room - 1) * (right - left) * 0.75, (room - 1) * (upper - lower) * 0.4
-    return left - aside, right + aside, lower - above, upper + above
+    side_margin, top_margin = (room - 1) * (right - left) * 0.75, (room - 1) * (upper - lower) * 0.4
+    return left - side_margin, right + side_margin, lower - top_margin, upper + top_margin
 
 
-def _widths(edges: tuple[float, float, float, float], least: np.ndarray, most: np.ndarray) -> np.ndarray:
+def _widths(edges: tuple[float, float, float, float], lower_bounds: np.ndarray, upper_bounds: np.ndarray) -> np.ndarray:
     """By how much each frame is farther away, so that all of it is seen: about the middle of the edges."""
     middle = np.array([edges[0] + edges[1], edges[2] + edges[3]]) / 2
-    half = np.array([edges[1] - edges[0], edges[3] - edges[2]]) / 2
-    return np.clip(np.maximum(most - middle, middle - least) / half, 1.0, FARTHEST).max(axis=1)
+    half_size = np.array([edges[1] - edges[0], edges[3] - edges[2]]) / 2
+    return np.clip(np.maximum(upper_bounds - middle, middle - lower_bounds) / half_size, 1.0, FARTHEST).max(axis=1)
 
 
 def outline(scene: Scene, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -144,10 +149,10 @@ def outline(scene: Scene, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     marks, radii = [], []
     for item in scene.items:
         corners, radius = _corners(item)
-        turned = corners @ np.array(item.axes).reshape(3, 3).T
+        rotated_corners = corners @ np.array(item.axes).reshape(3, 3).T
         for m in item.marks:
-            body, at = scene.marks[m].body, np.array(scene.marks[m].at)
-            marks += [Mark(body, (x, y, z)) for x, y, z in (at + turned).tolist()]
+            body, position = scene.marks[m].body, np.array(scene.marks[m].at)
+            marks += [Mark(body, (x, y, z)) for x, y, z in (position + rotated_corners).tolist()]
             radii += [radius] * len(corners)
     marks = marks or list(scene.marks) or [Mark(-1, (0.0, 0.0, 0.0))]
     bound = replace(scene, marks=tuple(marks))
@@ -162,43 +167,43 @@ def _corners(item: Item) -> tuple[np.ndarray, float]:
         low, high = points.min(axis=0), points.max(axis=0)
         return np.array(list(product(*zip(low, high, strict=True)))), 0.0
     if item.kind in ("box", "cylinder", *ROUND):
-        half = size / 2 if item.kind == "box" else np.array([size[0], size[0], size[1] / 2])
-        return np.array(list(product(*zip(-half, half, strict=True)))), 0.0
+        half_size = size / 2 if item.kind == "box" else np.array([size[0], size[0], size[1] / 2])
+        return np.array(list(product(*zip(-half_size, half_size, strict=True)))), 0.0
     return np.zeros((1, 3)), float(size[0]) / (2 if item.kind == "line" else 1)
 
 
 def _flat(scene: Scene) -> np.ndarray:
     """Along the normal of a plane, with what is up upwards and the first axis to the right."""
     assert scene.normal is not None
-    toward, up = np.array(scene.normal), np.array(scene.up)
+    toward, up_axis = np.array(scene.normal), np.array(scene.up)
     first = np.eye(3)[0] if abs(toward[0]) < 0.9 else np.eye(3)[1]
-    if np.linalg.norm(np.cross(toward, up)) < 1e-6:  # seen from above
-        toward = np.copysign(1.0, toward @ up) * toward
+    if np.linalg.norm(np.cross(toward, up_axis)) < 1e-6:  # seen from above
+        toward = np.copysign(1.0, toward @ up_axis) * toward
         right = first - (first @ toward) * toward
         right /= np.linalg.norm(right)
         return np.array([right, np.cross(toward, right), toward])
-    up = up - (up @ toward) * toward
-    up /= np.linalg.norm(up)
-    right = np.cross(up, toward)
+    up_axis = up_axis - (up_axis @ toward) * toward
+    up_axis /= np.linalg.norm(up_axis)
+    right = np.cross(up_axis, toward)
     if right @ first < 0:
         right, toward = -right, -toward
-    return np.array([right, up, toward])
+    return np.array([right, up_axis, toward])
 
 
 def _spatial(scene: Scene) -> np.ndarray:
     """From the side, a bit from the front and from above."""
-    up = np.array(scene.up)
-    first = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
-    ahead = first - (first @ up) * up
-    ahead /= np.linalg.norm(ahead)
-    left = np.cross(up, ahead)
+    up_axis = np.array(scene.up)
+    first = np.eye(3)[0] if abs(up_axis[0]) < 0.9 else np.eye(3)[1]
+    forward = first - (first @ up_axis) * up_axis
+    forward /= np.linalg.norm(forward)
+    lateral = np.cross(up_axis, forward)
     around, above = AROUND, ABOVE if scene.ground is None else ON_GROUND
     if scene.normal is not None:
         around, above = BESIDE
     if scene.view is not None:
         around, above = scene.view.around, scene.view.above
-    level = np.cos(around) * ahead + np.sin(around) * left
-    toward = np.cos(above) * level + np.sin(above) * up
-    right = np.cross(up, toward)
+    level = np.cos(around) * forward + np.sin(around) * lateral
+    toward = np.cos(above) * level + np.sin(above) * up_axis
+    right = np.cross(up_axis, toward)
     right /= np.linalg.norm(right)
     return np.array([right, np.cross(toward, right), toward])

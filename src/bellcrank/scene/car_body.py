@@ -124,27 +124,27 @@ def car_body(
     """Meshes with their colours, "" for that of the paint. `overhang`: from the front axle to the front."""
     style = STYLES[kind]
     share, points = _sections(style, length, width, height, wheelbase, radius, overhang)
-    half = points.shape[1]
+    half_count = points.shape[1]
     mirrored = points[:, ::-1] * [1, -1, 1]
-    every = np.concatenate([points, mirrored[:, 1:]], axis=1)  # over the roof to the other side
-    columns = every.shape[1]
+    sections = np.concatenate([points, mirrored[:, 1:]], axis=1)  # over the roof to the other side
+    columns = sections.shape[1]
     colored: dict[str, list[tuple[int, int, int]]] = {}
-    for i in range(len(every) - 1):
+    for i in range(len(sections) - 1):
         middle = (share[i] + share[i + 1]) / 2
         for j in range(columns - 1):
-            part = j if j < half - 1 else 2 * (half - 1) - 1 - j
+            part = j if j < half_count - 1 else 2 * (half_count - 1) - 1 - j
             a, b, c, d = i * columns + j, (i + 1) * columns + j, (i + 1) * columns + j + 1, i * columns + j + 1
             colored.setdefault(_color(style, PARTS[part], middle), []).extend([(a, c, b), (a, d, c)])
-    for row, backwards in ((0, False), (len(every) - 1, True)):  # front and rear are closed
+    for row, backwards in ((0, False), (len(sections) - 1, True)):  # front and rear are closed
         for j in range(1, columns - 1):
             face = row * columns, row * columns + j, row * columns + j + 1
             colored.setdefault(TRIM, []).append(face if backwards else (face[0], face[2], face[1]))
-    found = [(color, _mesh(every.reshape(-1, 3), faces)) for color, faces in colored.items()]
+    meshes = [(color, _mesh(sections.reshape(-1, 3), faces)) for color, faces in colored.items()]
     for start, end, z, thick, half_width in style.wings:
         low = overhang - end * length, -half_width * width / 2, z * height - radius
         high = overhang - start * length, half_width * width / 2, (z + thick) * height - radius
-        found.append((TRIM, _block(low, high)))
-    return tuple(found)
+        meshes.append((TRIM, _block(low, high)))
+    return tuple(meshes)
 
 
 def _block(low: Sequence[float], high: Sequence[float]) -> Mesh:
@@ -179,9 +179,9 @@ def _sections(
     low, inner = sill.copy(), 0.9 * outer
     for centre in (0.0, -wheelbase):
         inside = arch**2 - (x - centre) ** 2
-        within = inside > 0
-        low[within] = np.maximum(low[within], np.sqrt(inside[within]))
-        inner[within] = np.minimum(inner[within], 0.56 * width / 2)
+        in_arch = inside > 0
+        low[in_arch] = np.maximum(low[in_arch], np.sqrt(inside[in_arch]))
+        inner[in_arch] = np.minimum(inner[in_arch], 0.56 * width / 2)
     low = np.minimum(low, belt - 0.02 * height)
     cabin = np.clip((top - belt - 0.05 * height) / (0.3 * height), 0, 1)
     shoulder = outer * (0.955 - 0.03 * cabin)
@@ -213,8 +213,8 @@ def _color(style: Style, part: int, share: float) -> str:
 
 def _mesh(points: np.ndarray, faces: list[tuple[int, int, int]]) -> Mesh:
     """Faces with the points that they have, to a tenth of a millimetre."""
-    used = sorted({k for face in faces for k in face})
-    number = {k: i for i, k in enumerate(used)}
-    rounded = np.round(points[used], 4).tolist()
-    kept = tuple(tuple((x, y, z)) for x, y, z in rounded)
-    return Mesh(kept, tuple((number[a], number[b], number[c]) for a, b, c in faces))
+    used_points = sorted({k for face in faces for k in face})
+    number = {k: i for i, k in enumerate(used_points)}
+    rounded = np.round(points[used_points], 4).tolist()
+    vertices = tuple(tuple((x, y, z)) for x, y, z in rounded)
+    return Mesh(vertices, tuple((number[a], number[b], number[c]) for a, b, c in faces))

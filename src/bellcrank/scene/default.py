@@ -64,16 +64,24 @@ def draft_of(analysis: Analysis) -> Draft:
     tyred = {s.body for s in analysis.shapes if s.kind == "wheel"}
     for load in analysis.loads:
         if load.look and load.point is not None and load.other is not None:
-            joined = {load.point.body, load.other.body}
-            if -1 in joined and joined & tyred:
+            end_bodies = {load.point.body, load.other.body}
+            if -1 in end_bodies and end_bodies & tyred:
                 continue  # the tyre is drawn
-            ends = d.at(load.point), d.at(load.other)
+            end_marks = d.at(load.point), d.at(load.other)
             for point in (load.point, load.other):
                 if point.body < 0 and load.look == "coil" and load.along_points:
                     d.add("box", (d.at(point),), [Share(1.6 * PIN)] * 3, GREY, "ground")
             line = None if load.along_points else _line(analysis, load, load.point, load.other)
-            slim = SLIM if joined & rolling else 1.0
-            d.add(load.look, ends, [Share(slim * x) for x in SIZES[load.look]], STEEL, "force", load.label, along=line)
+            slim = SLIM if end_bodies & rolling else 1.0
+            d.add(
+                load.look,
+                end_marks,
+                [Share(slim * x) for x in SIZES[load.look]],
+                STEEL,
+                "force",
+                load.label,
+                along=line,
+            )
     draw_linkages(d)
     _shapes(d)
     return d
@@ -81,8 +89,8 @@ def draft_of(analysis: Analysis) -> Draft:
 
 def _line(a: Analysis, load: Load, p: Point, r: Point) -> Line:
     k = a.kinematics
-    between = k.position(p) - k.position(r)
-    return Line(k.nominal(dot(load.direction, between)), k.nominal(dot(between, between)))
+    difference = k.position(p) - k.position(r)
+    return Line(k.nominal(dot(load.direction, difference)), k.nominal(dot(difference, difference)))
 
 
 def _shapes(d: Draft) -> None:
@@ -107,22 +115,22 @@ def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
     massive = b.mass is not ZERO and b.mass.fingerprint != 0
     if b.joint.guided:  # its hard points show it
         return
-    ends = list(dict.fromkeys(_ends(a, b)))
+    end_points = list(dict.fromkeys(_ends(a, b)))
     hub = b.cm if _is_free(b) else NULL
-    if not any(e != hub for e in ends):  # nothing is connected to it
-        own = [p.at for p in a.points.values() if p.body == b.index]
-        ends = [_far_end(b)] if b.cm != hub else own
-    for end in ends:
+    if not any(e != hub for e in end_points):  # nothing is connected to it
+        body_points = [p.at for p in a.points.values() if p.body == b.index]
+        end_points = [_far_end(b)] if b.cm != hub else body_points
+    for end in end_points:
         if end != hub:
             d.add("rod", (d.mark(b.index, hub), d.mark(b.index, end)), [Share(ROD)], color, "body", b.label)
     if rolls:
         return
-    if all(e == hub for e in ends) and massive and _is_free(b):
+    if all(e == hub for e in end_points) and massive and _is_free(b):
         moments = b.inertia[0][0], b.inertia[1][1], b.inertia[2][2]
         d.bulks.append(Bulk(d.mark(b.index, b.cm), b.mass, moments, color, b.label))
     elif massive:
         d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
-        if b.cm != hub and b.cm not in ends:
+        if b.cm != hub and b.cm not in end_points:
             d.add("rod", (d.mark(b.index, hub), d.mark(b.index, b.cm)), [Share(RAIL)], color, "body", b.label)
 
 
@@ -141,8 +149,8 @@ def _far_end(b: Body) -> Vec3:
 
 def _is_free(b: Body) -> bool:
     """Does it move in space or in a plane, on no joint that could be drawn?"""
-    look = b.joint.look
-    return b.parent < 0 and look is not None and len(look.slides) > 1
+    joint_view = b.joint.look
+    return b.parent < 0 and joint_view is not None and len(joint_view.slides) > 1
 
 
 def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
@@ -154,8 +162,8 @@ def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
         yield from (p.at for p in (row.p, row.r) if p.body == b.index)
     for load in a.loads:
         if load.point is not None:
-            other = load.other if load.look else None
-            yield from (p.at for p in (load.point, other) if p is not None and p.body == b.index)
+            second_point = load.other if load.look else None
+            yield from (p.at for p in (load.point, second_point) if p is not None and p.body == b.index)
     for wheel in a.wheels:
         if wheel.centre.body == b.index:
             yield wheel.centre.at
@@ -163,17 +171,17 @@ def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
 
 def _on_springs(a: Analysis, b: Body) -> bool:
     """Does a body slide on a spring against its parent, which shows how it is held?"""
-    pairs, look = [{x.body, x.against} for x in a.loads if x.look], b.joint.look
-    return look is not None and bool(look.slides) and {b.index, b.parent} in pairs
+    pairs, joint_view = [{x.body, x.against} for x in a.loads if x.look], b.joint.look
+    return joint_view is not None and bool(joint_view.slides) and {b.index, b.parent} in pairs
 
 
 def _loops(a: Analysis) -> list[LoopRow]:
     """One row of every closed loop."""
-    found: dict[tuple[str, str, str], LoopRow] = {}
+    row_of: dict[tuple[str, str, str], LoopRow] = {}
     for row in a.loops.rows if a.loops is not None else a.solved:
         if isinstance(row.source, LoopRow):
-            found.setdefault((row.source.loop, row.source.p.name, row.source.r.name), row.source)
-    return list(found.values())
+            row_of.setdefault((row.source.loop, row.source.p.name, row.source.r.name), row.source)
+    return list(row_of.values())
 
 
 def _carriers(bodies: Sequence[Body], wheel: int) -> Iterator[int]:
@@ -188,20 +196,20 @@ def _carriers(bodies: Sequence[Body], wheel: int) -> Iterator[int]:
 def _joint(d: Draft, b: Body, plain: bool, slides: bool) -> None:
     """The joint that carries a body: a pin, a ball, a block that slides, and where it stands on the ground; `plain`:
     no pin or ball, `slides`: no block, as both of its bodies, or a wheel, are drawn as they are."""
-    look, at, here = b.joint.look, b.joint.at, d.mark(b.index)
-    if look is None or _is_free(b):
+    joint_view, position, body_mark = b.joint.look, b.joint.at, d.mark(b.index)
+    if joint_view is None or _is_free(b):
         return
-    if look.slides and not slides and not _carries_wheel(d, b):
-        base = d.mark(b.parent, at)
+    if joint_view.slides and not slides and not _carries_wheel(d, b):
+        base = d.mark(b.parent, position)
         block = [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)]
-        d.add("rod", (base, here), [Share(RAIL)], GREY, "joint")
-        d.add("box", (base,), block, PALE, "joint", axis=look.slides[0])
-    if look.angles == 1 and look.axes and not plain:
-        d.add("cylinder", (here,), [Share(PIN), Share(4 * ROD)], DARK, "joint", axis=look.axes[0])
-    elif look.angles > 1 and not plain:
-        d.add("sphere", (here,), [Share(PIN)], DARK, "joint")
-    if b.parent < 0 and not look.slides:
-        d.add("box", (d.mark(-1, at),), [Share(2.6 * PIN)] * 3, GREY, "ground")
+        d.add("rod", (base, body_mark), [Share(RAIL)], GREY, "joint")
+        d.add("box", (base,), block, PALE, "joint", axis=joint_view.slides[0])
+    if joint_view.angles == 1 and joint_view.axes and not plain:
+        d.add("cylinder", (body_mark,), [Share(PIN), Share(4 * ROD)], DARK, "joint", axis=joint_view.axes[0])
+    elif joint_view.angles > 1 and not plain:
+        d.add("sphere", (body_mark,), [Share(PIN)], DARK, "joint")
+    if b.parent < 0 and not joint_view.slides:
+        d.add("box", (d.mark(-1, position),), [Share(2.6 * PIN)] * 3, GREY, "ground")
 
 
 def _carries_wheel(d: Draft, b: Body) -> bool:
@@ -234,8 +242,8 @@ def _loop_joint(d: Draft, row: LoopRow) -> None:
 def _wheel(d: Draft, w: Wheel) -> None:
     """A wheel with spokes, so that one sees it turn; as wide as usual, of a car if there are more than two."""
     body = w.body
-    at = w.centre.at if w.centre.body == body else NULL
-    here, axis = (d.mark(body, at),), IDENTITY[1]
+    position = w.centre.at if w.centre.body == body else NULL
+    marks, axis = (d.mark(body, position),), IDENTITY[1]
 
-    wide = 0.6 if len(d.analysis.wheels) > 2 else 0.35
-    d.add("wheel", here, (w.radius, mul(expression(wide), w.radius)), TYRE, "wheel", w.name, axis)
+    width_ratio = 0.6 if len(d.analysis.wheels) > 2 else 0.35
+    d.add("wheel", marks, (w.radius, mul(expression(width_ratio), w.radius)), TYRE, "wheel", w.name, axis)

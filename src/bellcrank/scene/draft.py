@@ -99,51 +99,51 @@ class Draft:
 
     def places(self) -> list[Expr]:
         """Where marks are in their bodies, three for each."""
-        return [x for _, at in self.marks for x in at]
+        return [x for _, position in self.marks for x in position]
 
     def expressions(self) -> list[Expr]:
         """All that follows from the parameters, in the order in which `build` takes the numbers."""
-        found = self.places()
+        expressions = self.places()
         for item in self.items:
-            found += [*(x for x in item.size if isinstance(x, Expr)), *item.axis]
-            found += [item.along.measured, item.along.square] if item.along is not None else []
+            expressions += [*(x for x in item.size if isinstance(x, Expr)), *item.axis]
+            expressions += [item.along.measured, item.along.square] if item.along is not None else []
         for bulk in self.bulks:
-            found += [bulk.mass, *bulk.moments]
-        found += [x for _, direction in (*self.turns, *self.slides) for x in direction]
-        return [*found, *self.up]
+            expressions += [bulk.mass, *bulk.moments]
+        expressions += [x for _, direction in (*self.turns, *self.slides) for x in direction]
+        return [*expressions, *self.up]
 
     @cached_property
     def turns(self) -> list[tuple[int, Vec3]]:
         """The axes of all joints that turn about one, with the bodies in which they are fixed."""
-        looks = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
-        return [(b.index, axis) for b, x in looks if x is not None and x.angles == 1 for axis in x.axes]
+        joint_views = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
+        return [(b.index, axis) for b, x in joint_views if x is not None and x.angles == 1 for axis in x.axes]
 
     @cached_property
     def slides(self) -> list[tuple[int, Vec3]]:
         """The directions of all that slides, with the bodies in which they are fixed."""
-        looks = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
-        return [(b.parent, v) for b, x in looks if x is not None for v in x.slides]
+        joint_views = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
+        return [(b.parent, v) for b, x in joint_views if x is not None for v in x.slides]
 
     @property
     def rolls(self) -> bool:
         """Does something free to move along a plane roll or slide as constraints of its speeds say?"""
-        looks = [b.joint.look for b in self.analysis.mechanism.bodies if b.parent < 0]
-        free = any(x is not None and len(x.slides) > 1 for x in looks)
+        joint_views = [b.joint.look for b in self.analysis.mechanism.bodies if b.parent < 0]
+        free = any(x is not None and len(x.slides) > 1 for x in joint_views)
         rows = self.analysis.loops.rows if self.analysis.loops is not None else self.analysis.solved
         return free and any(row.g is None for row in rows)
 
     @cached_property
     def in_space(self) -> bool:
         """Does some joint move in more than a plane?"""
-        looks = [b.joint.look for b in self.analysis.mechanism.bodies]
-        return any(x is None or x.angles > 1 for x in looks)
+        joint_views = [b.joint.look for b in self.analysis.mechanism.bodies]
+        return any(x is None or x.angles > 1 for x in joint_views)
 
     @cached_property
     def up(self) -> Vec3:
         """Away from the weight; by the axes of the description where nothing weighs."""
-        down = self.analysis.kinematics.frames[-1].coordinates(self.analysis.gravity)
-        if self.analysis.gravity and all(x.constant for x in down):
-            return neg3(down)
+        weight_direction = self.analysis.kinematics.frames[-1].coordinates(self.analysis.gravity)
+        if self.analysis.gravity and all(x.constant for x in weight_direction):
+            return neg3(weight_direction)
         sae = str(self.analysis.mechanism.description.axes).lower().startswith("sae")
         return neg3(IDENTITY[2]) if sae else IDENTITY[2]
 

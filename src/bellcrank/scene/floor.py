@@ -18,30 +18,32 @@ STRIPS, HILLS = 240, 90  # of ground that is not flat, along the way and across
 
 
 def ground_image(
-    g: Ground, lens: Lens, triangles: Triangles, sun: np.ndarray, reach: float, background: np.ndarray
+    g: Ground, lens: Lens, triangles: Triangles, sun: np.ndarray, scene_size: float, background: np.ndarray
 ) -> np.ndarray:
     """The picture (height, width, 3) behind all items."""
-    along, up = np.array(g.along), np.array(g.up)
-    side = np.cross(up, along)
+    along, up_axis = np.array(g.along), np.array(g.up)
+    side = np.cross(up_axis, along)
     view = float(np.hypot(lens.width, lens.height)) / lens.scale / 2
     flat = len(g.way) == 2 and not g.across
-    here, aside = float(lens.centre @ along), float(lens.centre @ side)
-    place = _below(g, here, aside)
-    u, v, seen = _plane(place, along, side, up, lens) if flat else _hills(g, along, side, up, lens, view)
-    away = np.sqrt((u - np.float32(here)) ** 2 + (v - np.float32(aside)) ** 2)
-    clear = np.where(seen, 1 - _ramp(away, FOG[0] * view, FOG[1] * view), np.float32(0))
-    share = np.minimum(_lines(u, spacing(reach)) + _lines(v, spacing(reach)), 1)
-    light = clear * (1 - _shadow(place, along, up, lens, triangles, sun))
-    found = np.empty((*u.shape, 3), np.float32)
+    station, lateral = float(lens.centre @ along), float(lens.centre @ side)
+    ground_plane = _below(g, station, lateral)
+    u, v, is_visible = (
+        _plane(ground_plane, along, side, up_axis, lens) if flat else _hills(g, along, side, up_axis, lens, view)
+    )
+    distance = np.sqrt((u - np.float32(station)) ** 2 + (v - np.float32(lateral)) ** 2)
+    visibility = np.where(is_visible, 1 - _ramp(distance, FOG[0] * view, FOG[1] * view), np.float32(0))
+    line_fraction = np.minimum(_lines(u, spacing(scene_size)) + _lines(v, spacing(scene_size)), 1)
+    light = visibility * (1 - _shadow(ground_plane, along, up_axis, lens, triangles, sun))
+    image = np.empty((*u.shape, 3), np.float32)
     for k in range(3):
-        found[..., k] = (SOIL[k] + share * (LINE[k] - SOIL[k])) * light + background[k] * (1 - clear)
-    return found
+        image[..., k] = (SOIL[k] + line_fraction * (LINE[k] - SOIL[k])) * light + background[k] * (1 - visibility)
+    return image
 
 
-def spacing(reach: float) -> float:
+def spacing(scene_size: float) -> float:
     """The distance of lines on the ground."""
-    power = 10.0 ** np.floor(np.log10(reach))
-    lead = reach / power
+    power = 10.0 ** np.floor(np.log10(scene_size))
+    lead = scene_size / power
     return float(power * (0.5 if lead < 2 else 1.0 if lead < 5 else 2.0))
 
 
@@ -61,76 +63,85 @@ def _below(g: Ground, u: float, v: float) -> tuple[float, float]:
 
 
 def _plane(
-    place: tuple[float, float], along: np.ndarray, side: np.ndarray, up: np.ndarray, lens: Lens
+    ground_plane: tuple[float, float], along: np.ndarray, side: np.ndarray, up_axis: np.ndarray, lens: Lens
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where each pixel meets the plane, along the way and across, and whether it does."""
-    start, ray = lens.rays(up - place[1] * along)
+    start, ray = lens.rays(up_axis - ground_plane[1] * along)
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = (np.float32(place[0]) - start) / ray
-    seen = np.isfinite(away) & (away > (-1.0 if np.isfinite(lens.distance) else -np.inf))  # before the eye
-    away[~seen] = 0
+        ray_length = (np.float32(ground_plane[0]) - start) / ray
+    is_visible = np.isfinite(ray_length) & (
+        ray_length > (-1.0 if np.isfinite(lens.distance) else -np.inf)
+    )  # before the eye
+    ray_length[~is_visible] = 0
     (u, more_u), (v, more_v) = lens.rays(along), lens.rays(side)
-    return u + away * more_u, v + away * more_v, seen
+    return u + ray_length * more_u, v + ray_length * more_v, is_visible
 
 
 def _hills(
-    g: Ground, along: np.ndarray, side: np.ndarray, up: np.ndarray, lens: Lens, view: float
+    g: Ground, along: np.ndarray, side: np.ndarray, up_axis: np.ndarray, lens: Lens, view: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same for ground with heights, by its triangles."""
     span = FOG[1] * view
-    here, aside = float(lens.centre @ along), float(lens.centre @ side)
-    u = np.linspace(here - span, here + span, STRIPS)
+    station, lateral = float(lens.centre @ along), float(lens.centre @ side)
+    u = np.linspace(station - span, station + span, STRIPS)
     height = np.array(g.height)
     if g.across:
-        v = np.linspace(aside - span, aside + span, HILLS)
+        v = np.linspace(lateral - span, lateral + span, HILLS)
         grid = height.reshape(len(g.way), -1)
         grid = np.stack([np.interp(u, g.way, column) for column in grid.T], axis=1)
         z = np.stack([np.interp(v, g.across, row) for row in grid])
     else:
-        v = np.linspace(aside - span, aside + span, HILLS // 3)
+        v = np.linspace(lateral - span, lateral + span, HILLS // 3)
         z = np.repeat(np.interp(u, g.way, height)[:, None], len(v), axis=1)
-    points = u[:, None, None] * along + v[None, :, None] * side + z[..., None] * up
+    points = u[:, None, None] * along + v[None, :, None] * side + z[..., None] * up_axis
     a, b, c, d = points[:-1, :-1], points[1:, :-1], points[1:, 1:], points[:-1, 1:]
     corners = np.stack([a, b, c, a, c, d], axis=2).reshape(-1, 3, 3)
     screen, nearness, front = lens.seen(corners)
     corners, screen, nearness = corners[front], screen[front], nearness[front]
-    found = rasterize(screen, nearness, lens.width, lens.height).triangle
-    where = np.flatnonzero(found != EMPTY)
-    k = found[where]
-    b1, b2 = weights(screen[k], where % lens.width + 0.5, where // lens.width + 0.5)
+    triangle_of = rasterize(screen, nearness, lens.width, lens.height).triangle
+    pixels = np.flatnonzero(triangle_of != EMPTY)
+    k = triangle_of[pixels]
+    b1, b2 = weights(screen[k], pixels % lens.width + 0.5, pixels // lens.width + 0.5)
     p = corners[k]
-    at = p[:, 0] + b1[:, None] * (p[:, 1] - p[:, 0]) + b2[:, None] * (p[:, 2] - p[:, 0])
-    places = np.zeros((2, lens.height * lens.width), np.float32)
-    places[:, where] = at @ along, at @ side
+    positions = p[:, 0] + b1[:, None] * (p[:, 1] - p[:, 0]) + b2[:, None] * (p[:, 2] - p[:, 0])
+    coordinates = np.zeros((2, lens.height * lens.width), np.float32)
+    coordinates[:, pixels] = positions @ along, positions @ side
     shape = lens.height, lens.width
-    return places[0].reshape(shape), places[1].reshape(shape), (found != EMPTY).reshape(shape)
+    return coordinates[0].reshape(shape), coordinates[1].reshape(shape), (triangle_of != EMPTY).reshape(shape)
 
 
 def _lines(x: np.ndarray, every: float) -> np.ndarray:
     """How much of each pixel lies on lines at whole multiples of a distance."""
-    down, right = np.abs(np.diff(x, axis=0, append=x[-1:])), np.abs(np.diff(x, axis=1, append=x[:, -1:]))
-    pixel = np.maximum(down + right, 1e-12 * every)
-    away = np.abs(x - np.float32(every) * np.rint(x / np.float32(every)))
-    wide = np.maximum(THICK * every, pixel)
+    dy, dx = np.abs(np.diff(x, axis=0, append=x[-1:])), np.abs(np.diff(x, axis=1, append=x[:, -1:]))
+    pixel = np.maximum(dy + dx, 1e-12 * every)
+    line_distance = np.abs(x - np.float32(every) * np.rint(x / np.float32(every)))
+    line_width = np.maximum(THICK * every, pixel)
     fades = np.clip(2 - (4 / every) * pixel, 0, 1)  # lines closer than pixels
-    return np.clip(0.5 + (wide / 2 - away) / pixel, 0, 1) * (np.float32(THICK * every) / wide) * fades
+    return (
+        np.clip(0.5 + (line_width / 2 - line_distance) / pixel, 0, 1) * (np.float32(THICK * every) / line_width) * fades
+    )
 
 
 def _shadow(
-    place: tuple[float, float], along: np.ndarray, up: np.ndarray, lens: Lens, triangles: Triangles, sun: np.ndarray
+    ground_plane: tuple[float, float],
+    along: np.ndarray,
+    up_axis: np.ndarray,
+    lens: Lens,
+    triangles: Triangles,
+    sun: np.ndarray,
 ) -> np.ndarray:
     """How dark each pixel of the ground is, from 0 to 1."""
-    normal = up - place[1] * along
-    above = triangles.corners @ normal - place[0]
+    normal = up_axis - ground_plane[1] * along
+    above = triangles.corners @ normal - ground_plane[0]
     fallen = triangles.corners - (np.maximum(above, 0.0) / max(float(sun @ normal), 0.2))[..., None] * sun
     coarse = lens.finer(1 / COARSE)
     screen, _, front = coarse.seen(fallen)
     mask = covered(screen[front], coarse.width, coarse.height).astype(np.float32)
     size = float(np.hypot(coarse.width, coarse.height))
-    near, far = (_blurred(mask, max(1, round(share * size / 3))) for share in SOFT)
-    dark = np.repeat(np.repeat(SHADOW * (0.5 * near + 0.5 * far), COARSE, axis=0), COARSE, axis=1)
-    pad = max(0, lens.height - dark.shape[0]), max(0, lens.width - dark.shape[1])
-    return np.pad(dark, ((0, pad[0]), (0, pad[1])), mode="edge")[: lens.height, : lens.width]
+    narrow_blur, wide_blur = (_blurred(mask, max(1, round(share * size / 3))) for share in SOFT)
+    darkness = np.repeat(np.repeat(SHADOW * (0.5 * narrow_blur + 0.5 * wide_blur), COARSE, axis=0), COARSE, axis=1)
+    pad = max(0, lens.height - darkness.shape[0]), max(0, lens.width - darkness.shape[1])
+    return np.pad(darkness, ((0, pad[0]), (0, pad[1])), mode="edge")[: lens.height, : lens.width]
 
 
 def _blurred(mask: np.ndarray, radius: int) -> np.ndarray:

@@ -39,8 +39,8 @@ class Lens:
         nearness = toward
         if np.isfinite(self.distance):
             front &= (toward < NEAREST * self.distance).all(axis=1)
-            away = self.distance - np.minimum(toward, NEAREST * self.distance)
-            nearness = 1 / away
+            eye_distance = self.distance - np.minimum(toward, NEAREST * self.distance)
+            nearness = 1 / eye_distance
             shrink = self.scale * self.distance * nearness[..., None]
         flat = x[..., :2] * shrink * [1, -1] + self.origin
         return flat, nearness, front
@@ -55,8 +55,8 @@ class Lens:
         """Along a direction: the point of the plane looked at that each pixel (height, width) sees, and its ray."""
         x = ((np.arange(self.width) + 0.5 - self.origin[0]) / self.scale).astype(np.float32)
         y = ((self.origin[1] - np.arange(self.height) - 0.5) / self.scale).astype(np.float32)
-        right, up, toward, centre = (float(v @ direction) for v in (*self.axes, self.centre))
-        offset = y[:, None] * np.float32(up) + x * np.float32(right)
+        along_right, along_up, toward, centre = (float(v @ direction) for v in (*self.axes, self.centre))
+        offset = y[:, None] * np.float32(along_up) + x * np.float32(along_right)
         if not np.isfinite(self.distance):
             return offset + np.float32(centre), np.full_like(offset, -toward)
         return offset + np.float32(centre), offset - np.float32(self.distance * toward)

@@ -25,18 +25,18 @@ def draw_scene(
     times: Sequence[float] | None = None,
     path: str | Path | None = None,
     title: str | None = None,
-    shown: Sequence[int] = (0,),
+    frames: Sequence[int] = (0,),
 ) -> Any:
     """A figure of some frames of a motion next to each other, all with the same view; saved if a path is given."""
     check_path(path, PICTURES)
     camera = camera_of(scene, poses)
-    width, height = panel_size(camera, len(shown))
-    rows = -(-len(shown) // _columns(len(shown)))
-    figure = new_figure(width * _columns(len(shown)), height * rows + 0.4)
-    panels = figure.subplots(rows, _columns(len(shown)), squeeze=False).ravel()
+    width, height = panel_size(camera, len(frames))
+    rows = -(-len(frames) // _columns(len(frames)))
+    figure = new_figure(width * _columns(len(frames)), height * rows + 0.4)
+    panels = figure.subplots(rows, _columns(len(frames)), squeeze=False).ravel()
     for axis in panels:
         axis.set_axis_off()
-    for axis, frame in zip(panels, shown, strict=False):
+    for axis, frame in zip(panels, frames, strict=False):
         image = render(scene, poses[frame], round(PIXELS * width), round(PIXELS * height), camera, frame)
         axis.imshow(image, interpolation="antialiased")
         if times is not None:
@@ -50,25 +50,25 @@ def frames_at(time: np.ndarray, at: Any = None) -> list[int]:
     if not len(time):
         raise RunError("there is nothing to draw: the run has no row")
     try:
-        wanted = np.linspace(time[0], time[-1], 6) if at is None else np.array(at, float).ravel()
+        times = np.linspace(time[0], time[-1], 6) if at is None else np.array(at, float).ravel()
     except (TypeError, ValueError):
-        wanted = np.empty(0)
-    if not len(wanted) or not np.isfinite(wanted).all():
+        times = np.empty(0)
+    if not len(times) or not np.isfinite(times).all():
         raise RunError(f"at={at!r}: a time in s is needed, or several")
-    if len(wanted) > MOST_PANELS:
-        raise RunError(f"at: {len(wanted)} times are given; a strip shows up to {MOST_PANELS}")
+    if len(times) > MOST_PANELS:
+        raise RunError(f"at: {len(times)} times are given; a strip shows up to {MOST_PANELS}")
     slack = 1e-9 * max(abs(time[0]), abs(time[-1]), 1e-300)
-    if wanted.min() < time[0] - slack or wanted.max() > time[-1] + slack:
+    if times.min() < time[0] - slack or times.max() > time[-1] + slack:
         raise RunError(f"at={at!r} lies outside the run, which goes from {time[0]:g} to {time[-1]:g} s")
-    return [int(np.argmin(np.abs(time - t))) for t in wanted]
+    return [int(np.argmin(np.abs(time - t))) for t in times]
 
 
 def check_path(path: str | Path | None, endings: Sequence[str]) -> None:
     """Rejects an ending that no picture has."""
     if path is not None and Path(path).suffix.lower() not in endings:
-        known = f"{', '.join(endings[:-1])} and {endings[-1]}"
+        listing = f"{', '.join(endings[:-1])} and {endings[-1]}"
         raise RunError(
-            f"cannot draw to {path}: no picture ends in '{Path(path).suffix}'; known file extensions are {known}"
+            f"cannot draw to {path}: no picture ends in '{Path(path).suffix}'; known file extensions are {listing}"
         )
 
 

@@ -29,18 +29,18 @@ def rasterize(corners: np.ndarray, nearness: np.ndarray, width: int, height: int
     best = np.full(width * height, EMPTY, np.int64)
     low, high = (float(f(nearness)) if nearness.size else 0.0 for f in (np.min, np.max))
     scale = NEARNESS / ((high - low) or 1.0)
-    kept, spans = _spans(corners, width, height)
+    indices, spans = _spans(corners, width, height)
     if len(spans.row):
-        c, a, b = planes(corners[kept], (nearness[kept] - low) * scale)
-        of = spans.triangle
+        c, a, b = planes(corners[indices], (nearness[indices] - low) * scale)
+        owner = spans.triangle
         count = spans.last - spans.first + 1
-        base = c[of] + b[of] * (spans.row + 0.5) + 0.5 * a[of]
-        ends = np.cumsum(count)
-        shift = np.repeat(spans.first - (ends - count), count)
-        x = np.arange(int(ends[-1])) + shift
-        depth = np.repeat(base, count) + np.repeat(a[of], count) * x
+        base = c[owner] + b[owner] * (spans.row + 0.5) + 0.5 * a[owner]
+        pixel_ends = np.cumsum(count)
+        shift = np.repeat(spans.first - (pixel_ends - count), count)
+        x = np.arange(int(pixel_ends[-1])) + shift
+        depth = np.repeat(base, count) + np.repeat(a[owner], count) * x
         key = np.clip(depth, 0.0, NEARNESS).astype(np.int64)
-        key = (key << 32) | np.repeat(kept[of], count)
+        key = (key << 32) | np.repeat(indices[owner], count)
         np.maximum.at(best, np.repeat(spans.row * width, count) + x, key)
     triangle = np.where(best == EMPTY, EMPTY, best & 0xFFFFFFFF)
     return Seen(triangle, np.where(best == EMPTY, -np.inf, low + (best >> 32) / scale))
@@ -80,30 +80,30 @@ def _spans(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray, _S
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
     inside = (high > 0).all(axis=1) & (low[:, 0] < width) & (low[:, 1] < height)
-    kept = np.flatnonzero(inside & np.isfinite(area) & (area != 0))
-    top = np.clip(np.ceil(low[kept, 1] - 0.5), 0, height).astype(np.int64)
-    rows = np.clip(np.ceil(high[kept, 1] - 0.5), 0, height).astype(np.int64) - top
-    kept, top, rows = kept[rows > 0], top[rows > 0], rows[rows > 0]
-    of = np.repeat(np.arange(len(kept)), rows)
+    indices = np.flatnonzero(inside & np.isfinite(area) & (area != 0))
+    top = np.clip(np.ceil(low[indices, 1] - 0.5), 0, height).astype(np.int64)
+    rows = np.clip(np.ceil(high[indices, 1] - 0.5), 0, height).astype(np.int64) - top
+    indices, top, rows = indices[rows > 0], top[rows > 0], rows[rows > 0]
+    owner = np.repeat(np.arange(len(indices)), rows)
     row = np.arange(int(rows.sum())) - np.repeat(np.cumsum(rows) - rows - top, rows)
     y = row + 0.5
-    p, turned = corners[kept], np.sign(area[kept])
-    left, right = np.full(len(of), -np.inf), np.full(len(of), np.inf)
+    p, orientation = corners[indices], np.sign(area[indices])
+    left, right = np.full(len(owner), -np.inf), np.full(len(owner), np.inf)
     for i in range(3):
         start, end = p[:, i], p[:, (i + 1) % 3]
         rise = end[:, 1] - start[:, 1]
-        down = turned * rise < 0  # the inside lies to the right of such an edge
+        is_left_edge = orientation * rise < 0  # the inside lies to the right of such an edge
         steep = np.where(rise == 0, 1.0, rise)
         slope = (end[:, 0] - start[:, 0]) / steep
-        x = (start[:, 0] - slope * start[:, 1])[of] + slope[of] * y
-        np.maximum(left, x, out=left, where=(down & (rise != 0))[of])
-        np.minimum(right, x, out=right, where=(~down & (rise != 0))[of])
+        x = (start[:, 0] - slope * start[:, 1])[owner] + slope[owner] * y
+        np.maximum(left, x, out=left, where=(is_left_edge & (rise != 0))[owner])
+        np.minimum(right, x, out=right, where=(~is_left_edge & (rise != 0))[owner])
     first = np.clip(np.ceil(left - 0.5), 0, width).astype(np.int64)
     last = np.clip(np.ceil(right - 0.5), 0, width).astype(np.int64) - 1
-    use = last >= first
-    if int((last - first + 1)[use].sum()) > MOST:
-        use &= np.cumsum(np.where(use, last - first + 1, 0)) <= MOST
-    return kept, _Spans(of[use], row[use], first[use], last[use])
+    is_used = last >= first
+    if int((last - first + 1)[is_used].sum()) > MOST:
+        is_used &= np.cumsum(np.where(is_used, last - first + 1, 0)) <= MOST
+    return indices, _Spans(owner[is_used], row[is_used], first[is_used], last[is_used])
 
 
 def planes(corners: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -37,14 +37,14 @@ def recorded_page(
     time: np.ndarray,
     channels: Sequence[tuple[Mapping[str, str], np.ndarray]],
     plots: Sequence[Sequence[int]],
-    least: Sequence[float],
+    least_ranges: Sequence[float],
     title: str | None = None,
 ) -> str:
     """The page. `channels`: name, label and unit, and values over time; `plots`: those that are plotted, by panel;
-    `least`: the least range of the axis of each."""
-    every = poses.reshape(len(time), -1)
-    rows = kept_rows(len(time), every.shape[1] + len(channels))
-    numbers, size = kept_columns(np.concatenate([every[rows].T, *(x[None, rows] for _, x in channels)]))
+    `least_ranges`: the least range of the axis of each."""
+    pose_columns = poses.reshape(len(time), -1)
+    rows = kept_rows(len(time), pose_columns.shape[1] + len(channels))
+    numbers, size = kept_columns(np.concatenate([pose_columns[rows].T, *(x[None, rows] for _, x in channels)]))
     span = max(float(time[-1] - time[0]), 1e-9)
     facts: dict[str, Any] = {
         "title": plain(scene.name if title is None else title),
@@ -57,7 +57,7 @@ def recorded_page(
         "pace": pace_of(span),
         "channels": [shown_words(**words) for words, _ in channels],
         "plots": plots,
-        "least": few_digits(least, 2),
+        "least": few_digits(least_ranges, 2),
         "scene": browser_scene(scene, camera_of(scene, poses)),
     }
     scripts = ("plots.js", *scene_scripts(facts["scene"]), "record.js", "player.js", "film.js")
@@ -74,16 +74,16 @@ def page_text(
     live: bool = False,
 ) -> str:
     """The text of a page: its title; packed: modules of a program, recorded numbers, facts, style and script."""
-    parts = (b"".join(modules), numbers, as_json(facts), short_style(template(PAGES, "page.css")).encode(), script)
-    ends = map(str, accumulate(map(len, parts[:-1])))
-    places = dict(zip(("MODULE", "NUMBERS", "FACTS", "STYLE"), ends, strict=True))
-    text, length = packed([*modules, b"".join(parts[1:])])
-    pieces = {
+    sections = (b"".join(modules), numbers, as_json(facts), short_style(template(PAGES, "page.css")).encode(), script)
+    offsets = map(str, accumulate(map(len, sections[:-1])))
+    section_ends = dict(zip(("MODULE", "NUMBERS", "FACTS", "STYLE"), offsets, strict=True))
+    text, length = packed([*modules, b"".join(sections[1:])])
+    fields = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),
         "SCENE": "yes" if scene else "",
         "LIVE": "yes" if live else "",
         "PACKED": text,
-        "LOADER": filled(short_script(template(PAGES, "loader.js")), places | {"LENGTH": str(length)}),
+        "LOADER": filled(short_script(template(PAGES, "loader.js")), section_ends | {"LENGTH": str(length)}),
     }
-    return filled(template(PAGES, "page.html"), pieces)
+    return filled(template(PAGES, "page.html"), fields)

@@ -45,10 +45,10 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: Lens, every: Triangles, 
     screen, nearness, front = lens.seen(every.corners)
     flat = np.cross(every.corners[:, 1] - every.corners[:, 0], every.corners[:, 2] - every.corners[:, 0])
     facing = np.einsum("ij,ij->i", flat, lens.towards(every.corners[:, 0])) > 0
-    use = front & (facing | ~every.closed)
-    if not use.any():
+    is_visible = front & (facing | ~every.closed)
+    if not is_visible.any():
         return
-    low, high = screen[use].min(axis=(0, 1)), screen[use].max(axis=(0, 1))
+    low, high = screen[is_visible].min(axis=(0, 1)), screen[is_visible].max(axis=(0, 1))
     left, top = (int(x) for x in np.clip(np.floor(low), 0, (lens.width, lens.height)))
     right, bottom = (int(x) for x in np.clip(np.ceil(high), 0, (lens.width, lens.height)))
     if right <= left or bottom <= top:
@@ -57,28 +57,28 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: Lens, every: Triangles, 
     screen = SAMPLES * (screen - (left, top))
     rgb = np.array([_rgb(i.color) for i in scene.items], np.float32)
     opacity = np.array([i.opacity for i in scene.items], np.float32)
-    turned = np.where(every.closed | facing, 1.0, -1.0)[:, None, None]
-    light, gloss = _lit(turned * every.normals, sun, np.array(scene.up), lens.axes[2])
+    orientation = np.where(every.closed | facing, 1.0, -1.0)[:, None, None]
+    light, gloss = _lit(orientation * every.normals, sun, np.array(scene.up), lens.axes[2])
     through = opacity[every.item] < 1
     color, cover = np.zeros((tall * wide, 3), np.float32), np.zeros(tall * wide, np.float32)
     depth = np.full(tall * wide, -np.inf)
-    for some in (use & ~through, use & through):  # of what one sees through the nearest layer
-        chosen = np.flatnonzero(some)
-        if not len(chosen):
+    for layer in (is_visible & ~through, is_visible & through):  # of what one sees through the nearest layer
+        indices = np.flatnonzero(layer)
+        if not len(indices):
             continue
-        found = rasterize(screen[chosen], nearness[chosen], wide, tall)
-        at = np.flatnonzero(found.nearness > depth)
-        of, item = found.triangle[at], every.item[chosen]
-        shades = [planes(screen[chosen], x[chosen]) for x in (light, gloss)]
-        table = np.stack([*shades[0], *shades[1], opacity[item], *rgb[item].T], axis=1, dtype=np.float32)[of]
-        y, x = np.divmod(at, wide)
+        raster = rasterize(screen[indices], nearness[indices], wide, tall)
+        pixels = np.flatnonzero(raster.nearness > depth)
+        triangle, item = raster.triangle[pixels], every.item[indices]
+        shades = [planes(screen[indices], x[indices]) for x in (light, gloss)]
+        table = np.stack([*shades[0], *shades[1], opacity[item], *rgb[item].T], axis=1, dtype=np.float32)[triangle]
+        y, x = np.divmod(pixels, wide)
         x, y = x.astype(np.float32) + np.float32(0.5), y.astype(np.float32) + np.float32(0.5)
         lit, shine = (table[:, k] + table[:, k + 1] * x + table[:, k + 2] * y for k in (0, 3))
-        share = table[:, 6]
-        lit, shine = np.clip(lit, 0, 2) * share, np.clip(shine, 0, 1) * share
-        color[at] = color[at] * (1 - share)[:, None] + table[:, 7:] * lit[:, None] + shine[:, None]
-        cover[at] += (1 - cover[at]) * share
-        depth[at] = found.nearness[at]
+        alpha = table[:, 6]
+        lit, shine = np.clip(lit, 0, 2) * alpha, np.clip(shine, 0, 1) * alpha
+        color[pixels] = color[pixels] * (1 - alpha)[:, None] + table[:, 7:] * lit[:, None] + shine[:, None]
+        cover[pixels] += (1 - cover[pixels]) * alpha
+        depth[pixels] = raster.nearness[pixels]
     part = image[top:bottom, left:right]
     part *= 1 - _mean(cover.reshape(tall, wide))[..., None]
     part += _mean(color.reshape(tall, wide, 3))
@@ -86,17 +86,17 @@ def _add_objects(image: np.ndarray, scene: Scene, lens: Lens, every: Triangles, 
 
 def _mean(samples: np.ndarray) -> np.ndarray:
     """Of the samples of each pixel."""
-    parts = [samples[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)]
-    found: np.ndarray = sum(parts[1:], parts[0]) / np.float32(len(parts))
-    return found
+    sample_planes = [samples[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)]
+    mean: np.ndarray = sum(sample_planes[1:], sample_planes[0]) / np.float32(len(sample_planes))
+    return mean
 
 
-def _lit(n: np.ndarray, sun: np.ndarray, up: np.ndarray, eye: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _lit(n: np.ndarray, sun: np.ndarray, up_axis: np.ndarray, eye: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Light from the sky and the sun on surfaces with normals (..., 3), and their gloss."""
-    half = sun + eye
-    half = half / np.linalg.norm(half)
-    light = AMBIENT + SKY * (0.5 + 0.5 * (n @ up)) + DIRECT * np.maximum(n @ sun, 0.0)
-    return light, GLOSS * np.maximum(n @ half, 0.0) ** SHINY
+    half_vector = sun + eye
+    half_vector = half_vector / np.linalg.norm(half_vector)
+    light = AMBIENT + SKY * (0.5 + 0.5 * (n @ up_axis)) + DIRECT * np.maximum(n @ sun, 0.0)
+    return light, GLOSS * np.maximum(n @ half_vector, 0.0) ** SHINY
 
 
 def _rgb(color: str) -> list[float]:

@@ -94,12 +94,12 @@ class Scene:
         """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3); nan where one flew off."""
         fixed = np.zeros((*poses.shape[:-2], 1, 12))
         fixed[..., 3:] = UPRIGHT
-        every = np.concatenate([poses, fixed], axis=-2)  # body -1 is the last
-        of = every[..., [m.body for m in self.marks], :]
-        at = np.array([m.at for m in self.marks]).reshape(-1, 3)
-        turned = of[..., 3:].reshape(*of.shape[:-1], 3, 3)
-        found = of[..., :3] + np.einsum("...ij,...j->...i", turned, at)
-        return np.where(np.abs(found) <= FARTHEST * self.reach, found, np.nan)
+        all_poses = np.concatenate([poses, fixed], axis=-2)  # body -1 is the last
+        transforms = all_poses[..., [m.body for m in self.marks], :]
+        offsets = np.array([m.at for m in self.marks]).reshape(-1, 3)
+        rotations = transforms[..., 3:].reshape(*transforms.shape[:-1], 3, 3)
+        positions = transforms[..., :3] + np.einsum("...ij,...j->...i", rotations, offsets)
+        return np.where(np.abs(positions) <= FARTHEST * self.reach, positions, np.nan)
 
     def data(self) -> dict[str, Any]:
         """The scene as JSON has it: lists, numbers and text."""

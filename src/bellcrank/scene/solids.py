@@ -46,67 +46,73 @@ class Triangles:
 
 def triangles_of(scene: Scene, poses: np.ndarray) -> Triangles:
     """All items at one time: poses (bodies, 12)."""
-    places = scene.places(poses)
-    found: list[tuple[np.ndarray, np.ndarray, int, bool]] = []
+    positions = scene.places(poses)
+    solids: list[tuple[np.ndarray, np.ndarray, int, bool]] = []
     for number, item in enumerate(scene.items):
-        at = places[list(item.marks)]
-        if np.isfinite(at).all():
-            for solid, origin, by in _placed(item, at, _turned(scene, item, poses), scene.reach):
-                size = np.linalg.norm(by, axis=0)
-                back = by / np.maximum(size, 1e-300) ** 2  # normals of what is stretched
-                normals = solid.normals @ back.T
+        item_points = positions[list(item.marks)]
+        if np.isfinite(item_points).all():
+            for solid, origin, axes in _placed(item, item_points, _turned(scene, item, poses), scene.reach):
+                size = np.linalg.norm(axes, axis=0)
+                normal_map = axes / np.maximum(size, 1e-300) ** 2  # normals of what is stretched
+                normals = solid.normals @ normal_map.T
                 normals /= np.maximum(np.sqrt(np.einsum("ijk,ijk->ij", normals, normals)), 1e-300)[..., None]
-                found.append((origin + solid.corners @ by.T, normals, number, solid.closed))
-    if not found:
-        none = np.empty((0, 3, 3))
-        return Triangles(none, none, np.empty(0, int), np.empty(0, bool))
-    counts = [len(c) for c, _, _, _ in found]
+                solids.append((origin + solid.corners @ axes.T, normals, number, solid.closed))
+    if not solids:
+        no_triangles = np.empty((0, 3, 3))
+        return Triangles(no_triangles, no_triangles, np.empty(0, int), np.empty(0, bool))
+    face_counts = [len(c) for c, _, _, _ in solids]
     return Triangles(
-        np.concatenate([c for c, _, _, _ in found]),
-        np.concatenate([n for _, n, _, _ in found]),
-        np.repeat([k for _, _, k, _ in found], counts),
-        np.repeat([c for _, _, _, c in found], counts),
+        np.concatenate([c for c, _, _, _ in solids]),
+        np.concatenate([n for _, n, _, _ in solids]),
+        np.repeat([k for _, _, k, _ in solids], face_counts),
+        np.repeat([c for _, _, _, c in solids], face_counts),
     )
 
 
 def _turned(scene: Scene, item: Item, poses: np.ndarray) -> np.ndarray:
     """The axes of an item in the inertial frame, as columns."""
-    own = np.array(item.axes).reshape(3, 3)
+    item_axes = np.array(item.axes).reshape(3, 3)
     body = scene.marks[item.marks[0]].body
-    return own if body < 0 else poses[body, 3:].reshape(3, 3) @ own
+    return item_axes if body < 0 else poses[body, 3:].reshape(3, 3) @ item_axes
 
 
-def _placed(item: Item, at: np.ndarray, R: np.ndarray, reach: float) -> Iterator[tuple[Solid, np.ndarray, np.ndarray]]:
+def _placed(
+    item: Item, positions: np.ndarray, R: np.ndarray, scene_size: float
+) -> Iterator[tuple[Solid, np.ndarray, np.ndarray]]:
     """Shapes of size one, where they are, and what they are turned and stretched by."""
     size = item.size
     if item.mesh is not None:
-        yield mesh_solid(item.mesh), at[0], R * size[0]
+        yield mesh_solid(item.mesh), positions[0], R * size[0]
     elif item.kind == "box":
-        yield box(), at[0], R * size
+        yield box(), positions[0], R * size
     elif item.kind == "sphere":
-        yield sphere(_sides(size[0], reach)), at[0], R * size[0]
+        yield sphere(_sides(size[0], scene_size)), positions[0], R * size[0]
     elif item.kind == "cylinder":
-        yield cylinder(_sides(size[0], reach)), at[0], R * [size[0], size[0], size[1]]
+        yield cylinder(_sides(size[0], scene_size)), positions[0], R * [size[0], size[0], size[1]]
     elif item.kind in ROUND:
-        yield ROUND[item.kind](), at[0], R * [size[0], size[0], size[1]]
+        yield ROUND[item.kind](), positions[0], R * [size[0], size[0], size[1]]
     elif item.kind == "coil":
-        length = float(np.linalg.norm(at[1] - at[0]))
+        length = float(np.linalg.norm(positions[1] - positions[0]))
         if length > 0:
             wide = min(size[0], length / 2)
             wire = coil(round(size[1] / wide, 2), round(size[1] / length, 3))
-            yield wire, (at[0] + at[1]) / 2, across(at[1] - at[0]) * [wide, wide, length]
+            yield wire, (positions[0] + positions[1]) / 2, across(positions[1] - positions[0]) * [wide, wide, length]
     else:
         thick = size[0] / 2 if item.kind == "line" else size[0]
-        for start, end in pairwise(at):
+        for start, end in pairwise(positions):
             length = float(np.linalg.norm(end - start))
             if length > 0:
-                yield cylinder(_sides(thick, reach)), (start + end) / 2, across(end - start) * [thick, thick, length]
-        for joint in at[1:-1] if len(at) < LONG else ():
-            yield sphere(_sides(thick, reach)), joint, np.eye(3) * thick
+                yield (
+                    cylinder(_sides(thick, scene_size)),
+                    (start + end) / 2,
+                    across(end - start) * [thick, thick, length],
+                )
+        for joint in positions[1:-1] if len(positions) < LONG else ():
+            yield sphere(_sides(thick, scene_size)), joint, np.eye(3) * thick
 
 
-def _sides(radius: float, reach: float) -> int:
-    return SIDES if radius > THIN * reach else FEW if radius > WIRES * reach else LEAST
+def _sides(radius: float, scene_size: float) -> int:
+    return SIDES if radius > THIN * scene_size else FEW if radius > WIRES * scene_size else LEAST
 
 
 def across(direction: np.ndarray) -> np.ndarray:
@@ -135,19 +141,19 @@ def turned_outline(outline: np.ndarray, sides: int, crease: float = CREASE) -> S
     flat = np.stack([step[:, 1], -step[:, 0]], axis=1) / np.linalg.norm(step, axis=1)[:, None]
     around = np.linspace(0, 2 * np.pi, sides + 1)
     ring = np.stack([np.cos(around), np.sin(around)], axis=1)
-    parts = []
+    solids = []
     for k in range(len(step)):
-        ends = []
-        for other, edge in ((k - 1, k), (k + 1, k + 1)):
-            smooth = 0 <= other < len(flat) and flat[k] @ flat[other] > crease
-            n = flat[k] + flat[other] if smooth else flat[k]
+        edge_pair = []
+        for neighbour, edge in ((k - 1, k), (k + 1, k + 1)):
+            smooth = 0 <= neighbour < len(flat) and flat[k] @ flat[neighbour] > crease
+            n = flat[k] + flat[neighbour] if smooth else flat[k]
             n = n / np.linalg.norm(n)
             radius, side = outline[edge]
-            ends.append((np.column_stack([radius * ring, np.full(sides + 1, side)]),
-                         np.column_stack([n[0] * ring, np.full(sides + 1, n[1])])))  # fmt: skip
-        points, normals = (np.stack([e[i] for e in ends], axis=1) for i in (0, 1))
-        parts.append(_grid(points, normals))
-    return Solid(np.concatenate([s.corners for s in parts]), np.concatenate([s.normals for s in parts]))
+            edge_pair.append((np.column_stack([radius * ring, np.full(sides + 1, side)]),
+                              np.column_stack([n[0] * ring, np.full(sides + 1, n[1])])))  # fmt: skip
+        points, normals = (np.stack([e[i] for e in edge_pair], axis=1) for i in (0, 1))
+        solids.append(_grid(points, normals))
+    return Solid(np.concatenate([s.corners for s in solids]), np.concatenate([s.normals for s in solids]))
 
 
 @cache
@@ -163,9 +169,9 @@ def sphere(sides: int = SIDES) -> Solid:
     return turned_outline(np.stack([np.sin(polar), -np.cos(polar)], axis=1), sides, -1.0)
 
 
-def _ring(half: tuple[tuple[float, float], ...]) -> Solid:
+def _ring(half_outline: tuple[tuple[float, float], ...]) -> Solid:
     """A ring by half of its outline."""
-    outline = np.concatenate([half, np.array(half)[::-1] * [1, -1], half[:1]])
+    outline = np.concatenate([half_outline, np.array(half_outline)[::-1] * [1, -1], half_outline[:1]])
     return turned_outline(outline, SIDES)
 
 
@@ -197,26 +203,26 @@ def _spokes(count: int, wide: float, side: tuple[float, float], end: float) -> S
     """Spokes about the axis, on both sides where they do not reach the middle, and a hub."""
     low, high = side
     layers = [(low + high) / 2] if low < 0 else [(low + high) / 2, -(low + high) / 2]
-    parts = []
+    solids = []
     for k in range(count):
         c, s = np.cos(2 * np.pi * k / count), np.sin(2 * np.pi * k / count)
-        turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        rotation = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
         for z in layers:
-            by = turn * [end, wide, high - low]
-            at = turn @ [end / 2, 0, z]
-            parts.append((box().corners @ by.T + at, box().normals @ turn.T))
+            axes = rotation * [end, wide, high - low]
+            offset = rotation @ [end / 2, 0, z]
+            solids.append((box().corners @ axes.T + offset, box().normals @ rotation.T))
     hub = cylinder(FEW)
     size = [0.17, 0.17, 2 * high + 0.04] if low > 0 else [0.05, 0.05, 2.0]
-    parts.append((hub.corners * size, hub.normals))
-    return Solid(np.concatenate([c for c, _ in parts]), np.concatenate([n for _, n in parts]))
+    solids.append((hub.corners * size, hub.normals))
+    return Solid(np.concatenate([c for c, _ in solids]), np.concatenate([n for _, n in solids]))
 
 
 @cache
 def box() -> Solid:
     """A cube with edges of one, about its middle."""
     square = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]]) / 2
-    turned = [np.roll(square, k, axis=1) for k in range(3)]
-    faces = np.array([*turned, *(-face[::-1] for face in turned)])
+    positive_faces = [np.roll(square, k, axis=1) for k in range(3)]
+    faces = np.array([*positive_faces, *(-face[::-1] for face in positive_faces)])
     normals = np.repeat(2 * faces.mean(axis=1)[:, None], 4, axis=1)
     pick = [0, 1, 2, 0, 2, 3]
     return Solid(faces[:, pick].reshape(-1, 3, 3), normals[:, pick].reshape(-1, 3, 3))
@@ -227,13 +233,13 @@ def coil(thick: float = 0.16, along: float = 0.02) -> Solid:
     """A spring of radius and length one with straight ends, about its middle; radii of its wire across and along it."""
     angle = np.linspace(0, 2 * np.pi * TURNS, TURNS * PER_TURN + 1)
     wound = np.stack([np.cos(angle), np.sin(angle), np.linspace(-0.38, 0.38, len(angle))], axis=1)
-    ends = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, -0.39]])
-    line = np.concatenate([ends, wound, ends[::-1] * [1, 1, -1]])
-    turn = np.linspace(0, 2 * np.pi, WIRE + 1)
+    straight_end = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, -0.39]])
+    line = np.concatenate([straight_end, wound, straight_end[::-1] * [1, 1, -1]])
+    wire_angles = np.linspace(0, 2 * np.pi, WIRE + 1)
     on_axis = (line[:, :2] == 0).all(axis=1)[:, None]  # the wire lies there at the ends
-    out = np.where(on_axis, [1.0, 0.0, 0.0], line * [1, 1, 0])
-    other = np.where(on_axis, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
-    ring = np.cos(turn)[:, None] * out[:, None] + np.sin(turn)[:, None] * other[:, None]
+    radial = np.where(on_axis, [1.0, 0.0, 0.0], line * [1, 1, 0])
+    binormal = np.where(on_axis, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
+    ring = np.cos(wire_angles)[:, None] * radial[:, None] + np.sin(wire_angles)[:, None] * binormal[:, None]
     solid = _grid(line[:, None] + ring * [thick, thick, along], ring)
     return Solid(solid.corners, solid.normals, closed=False)
 
@@ -244,12 +250,12 @@ _MESHES: dict[int, tuple[Mesh, Solid]] = {}
 
 def mesh_solid(mesh: Mesh) -> Solid:
     """The triangles of a file, round where faces meet at a small angle."""
-    known = _MESHES.get(id(mesh))
-    if known is None or known[0] is not mesh:
+    cached = _MESHES.get(id(mesh))
+    if cached is None or cached[0] is not mesh:
         if len(_MESHES) > 200:
             _MESHES.clear()
-        _MESHES[id(mesh)] = known = (mesh, smooth(np.array(mesh.points), np.array(mesh.faces)))
-    return known[1]
+        _MESHES[id(mesh)] = cached = (mesh, smooth(np.array(mesh.points), np.array(mesh.faces)))
+    return cached[1]
 
 
 def smooth(points: np.ndarray, faces: np.ndarray) -> Solid:
@@ -258,15 +264,15 @@ def smooth(points: np.ndarray, faces: np.ndarray) -> Solid:
     flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(flat, axis=1)
     unit = flat / np.maximum(size, 1e-300)[:, None]
-    at = faces.ravel()
-    order = np.argsort(at, kind="stable")
-    count = np.bincount(at, minlength=len(points))
-    starts = np.cumsum(count) - count
-    normals = np.zeros((len(at), 3))
+    vertex_of = faces.ravel()
+    order = np.argsort(vertex_of, kind="stable")
+    count = np.bincount(vertex_of, minlength=len(points))
+    first_corner = np.cumsum(count) - count
+    normals = np.zeros((len(vertex_of), 3))
     for k in range(int(count.max(initial=0))):  # the k-th face at the corner of each
-        some = np.flatnonzero(count[at] > k)
-        other = order[starts[at[some]] + k] // 3
-        near = np.einsum("ij,ij->i", unit[some // 3], unit[other]) > CREASE
-        normals[some[near]] += flat[other[near]]
+        corner_indices = np.flatnonzero(count[vertex_of] > k)
+        neighbour = order[first_corner[vertex_of[corner_indices]] + k] // 3
+        is_smooth = np.einsum("ij,ij->i", unit[corner_indices // 3], unit[neighbour]) > CREASE
+        normals[corner_indices[is_smooth]] += flat[neighbour[is_smooth]]
     normals = normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
     return Solid(corners, normals.reshape(-1, 3, 3), closed=False)

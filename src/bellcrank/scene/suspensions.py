@@ -43,24 +43,28 @@ def _linkage(d: Draft, b: Body, joint: Any, chain: Chain) -> None:
             index = len(d.analysis.mechanism.bodies) + len(d.parts)
             d.parts.append(Part(f"{b.name}.{name}", b.parent, motion.R, add3(joint.datum, motion.p)))
             homes[name] = (index, neg3(_metric(linkage.origins[name], joint)))
-    places = {}
+    marks = {}
     for name, point in chain.points.items():
         if point.body in homes:
             body, origin = homes[point.body]
-            places[name] = d.mark(body, add3(origin, _metric(point.at, joint)))
+            marks[name] = d.mark(body, add3(origin, _metric(point.at, joint)))
     for rod in chain.rods:
-        if rod.first in places and rod.second in places:
-            d.add("rod", (places[rod.first], places[rod.second]), [Slender(ARM)], STEEL, "body", rod.name)
+        if rod.first in marks and rod.second in marks:
+            d.add("rod", (marks[rod.first], marks[rod.second]), [Slender(ARM)], STEEL, "body", rod.name)
     for name in (x for x in homes if x != BASE):
-        own = [n for n in _points_of(chain, name) if n in places]
-        hub = chain.wheel_centre if name == chain.carrier and chain.wheel_centre in own else None
-        pairs = [(hub, n) for n in own if n != hub] if hub else [(x, y) for i, x in enumerate(own) for y in own[:i]]
+        body_points = [n for n in _points_of(chain, name) if n in marks]
+        hub = chain.wheel_centre if name == chain.carrier and chain.wheel_centre in body_points else None
+        pairs = (
+            [(hub, n) for n in body_points if n != hub]
+            if hub
+            else [(x, y) for i, x in enumerate(body_points) for y in body_points[:i]]
+        )
         shade = color if name == chain.carrier else STEEL
         for x, y in pairs:
-            d.add("rod", (places[x], places[y]), [Slender(ARM)], shade, "body", b.label if hub else name)
+            d.add("rod", (marks[x], marks[y]), [Slender(ARM)], shade, "body", b.label if hub else name)
     for j in chain.joints:
-        if j.at in places:
-            d.add("sphere", (places[j.at],), [mul(joint.metre, expression(BUSH))], DARK, "joint", j.name)
+        if j.at in marks:
+            d.add("sphere", (marks[j.at],), [mul(joint.metre, expression(BUSH))], DARK, "joint", j.name)
     radius = chain.vehicle.get("tyre_radius")
     if radius and not any(_carries(d.analysis, b.index, w.body) for w in d.analysis.wheels):
         centre = add3(homes[chain.carrier][1], _metric(chain.place(chain.wheel_centre), joint))
@@ -70,28 +74,28 @@ def _linkage(d: Draft, b: Body, joint: Any, chain: Chain) -> None:
 
 def _points_of(chain: Chain, name: str) -> list[str]:
     """Hard points of a body, those of its joints among them, and others on the axes of these."""
-    found = {n: p.at for n, p in chain.points.items() if p.body == name}
+    position_of = {n: p.at for n, p in chain.points.items() if p.body == name}
     for j in chain.joints:
         if name in (j.first, j.second):
-            found[j.at] = chain.place(j.at)
+            position_of[j.at] = chain.place(j.at)
             if j.kind == "revolute" and j.axis is not None:
-                found |= {n: p.at for n, p in chain.points.items() if p.body == BASE and _on(p.at, j, chain)}
-    return list(found)
+                position_of |= {n: p.at for n, p in chain.points.items() if p.body == BASE and _on(p.at, j, chain)}
+    return list(position_of)
 
 
-def _on(at: Sequence[float], j: Joint, chain: Chain) -> bool:
+def _on(position: Sequence[float], j: Joint, chain: Chain) -> bool:
     """Does a point lie on the axis of a joint?"""
-    away, axis = np.subtract(at, chain.place(j.at)), np.array(j.axis)
-    return bool(np.linalg.norm(np.cross(away, axis)) < 1e-6 * np.linalg.norm(axis))
+    offset, axis = np.subtract(position, chain.place(j.at)), np.array(j.axis)
+    return bool(np.linalg.norm(np.cross(offset, axis)) < 1e-6 * np.linalg.norm(axis))
 
 
-def _carries(a: Analysis, body: int, other: int) -> bool:
+def _carries(a: Analysis, body: int, descendant: int) -> bool:
     """Does a body carry another, or is it that?"""
-    while other >= 0 and other != body:
-        other = a.mechanism.bodies[other].parent
-    return other == body
+    while descendant >= 0 and descendant != body:
+        descendant = a.mechanism.bodies[descendant].parent
+    return descendant == body
 
 
-def _metric(at: Sequence[float], joint: Any) -> Vec3:
-    x, y, z = (mul(joint.metre, expression(float(c))) for c in at)
+def _metric(coordinates: Sequence[float], joint: Any) -> Vec3:
+    x, y, z = (mul(joint.metre, expression(float(c))) for c in coordinates)
     return x, y, z

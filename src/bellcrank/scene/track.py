@@ -33,22 +33,24 @@ def with_track(scene: Scene, track: Track) -> Scene:
     them."""
     marks, items = list(scene.marks), [replace(item, opacity=1.0) for item in scene.items]
 
-    def add(kind: str, at: Iterable[Triple], size: tuple[float, ...], color: str, label: str, **more: object) -> None:
+    def add(
+        kind: str, positions: Iterable[Triple], size: tuple[float, ...], color: str, label: str, **options: object
+    ) -> None:
         first = len(marks)
-        marks.extend(Mark(-1, p) for p in at)
+        marks.extend(Mark(-1, p) for p in positions)
         listed = tuple(range(first, len(marks)))
-        items.append(replace(Item(kind, listed, size, color, "ground", label), **more))  # type: ignore[arg-type]
+        items.append(replace(Item(kind, listed, size, color, "ground", label), **options))  # type: ignore[arg-type]
 
     for (x0, y0), (x1, y1) in track.edges:
         long = float(np.hypot(x1 - x0, y1 - y0))
         c, s = (x1 - x0) / long, (y1 - y0) / long
-        turned = (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
-        add("box", [((x0 + x1) / 2, (y0 + y1) / 2, 0.0)], (long, LINE, FLAT), WHITE, "edge of a lane", axes=turned)
+        axes = (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
+        add("box", [((x0 + x1) / 2, (y0 + y1) / 2, 0.0)], (long, LINE, FLAT), WHITE, "edge of a lane", axes=axes)
     for x, y in track.cones:
         add("mesh", [(x, y, 0.0)], (1.0,), CONE, "cone", mesh=cone())
     if len(track.path) > 1:
-        kept = np.unique(np.linspace(0, len(track.path) - 1, min(len(track.path), POINTS)).round().astype(int))
-        path = [(float(track.path[k][0]), float(track.path[k][1]), 0.02) for k in kept]
+        path_rows = np.unique(np.linspace(0, len(track.path) - 1, min(len(track.path), POINTS)).round().astype(int))
+        path = [(float(track.path[k][0]), float(track.path[k][1]), 0.02) for k in path_rows]
         add("line", path, (TRACE,), PATH, "path")
     return replace(scene, marks=tuple(marks), items=tuple(items), view=BEHIND)
 
@@ -60,7 +62,8 @@ def cone() -> Mesh:
         [(0.0, 0.0), (FOOT * 1.3, 0.0), (FOOT * 1.3, 0.03), (FOOT * 0.8, 0.03), (0.03, TALL), (0.0, TALL)]
     )
     corners = np.round(turned_outline(outline, 12).corners.reshape(-1, 3), 4)
-    points, at = np.unique(corners, axis=0, return_inverse=True)
+    points, vertex_of = np.unique(corners, axis=0, return_inverse=True)
     return Mesh(
-        tuple((x, y, z) for x, y, z in points.tolist()), tuple((a, b, c) for a, b, c in at.reshape(-1, 3).tolist())
+        tuple((x, y, z) for x, y, z in points.tolist()),
+        tuple((a, b, c) for a, b, c in vertex_of.reshape(-1, 3).tolist()),
     )

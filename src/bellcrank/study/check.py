@@ -22,7 +22,7 @@ RUN = ("t_end", "step", "method", "dae")
 def problems_with(definition: Definition, job: Job, interface: Interface) -> list[str]:
     """Everything in a study that its model does not know; `job` is that of the first run."""
     names = [*_names(definition, interface), *_states(definition, interface)]
-    found = [
+    problems = [
         *names,
         *_inputs(definition, interface),
         *_metrics(definition, job, interface),
@@ -33,25 +33,25 @@ def problems_with(definition: Definition, job: Job, interface: Interface) -> lis
         try:
             options_of(interface, job)
         except Circle as error:
-            found += error.problems
+            problems += error.problems
         except ModelError:  # of these values alone: a row of the study will report it
             pass
-    return found
+    return problems
 
 
-def _listed(known: Iterable[str]) -> str:
-    return ", ".join(sorted(known, key=str.lower)) or "none"
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names, key=str.lower)) or "none"
 
 
 def _formulas(definition: Definition) -> Iterator[tuple[str, str]]:
     """Every formula of a study, with its place."""
     for group in ("parameters", "initial", "guess"):
-        for name, given in getattr(definition, group).items():
-            if isinstance(given, str):
-                yield f"[{group}] {name}", given
-    for name, given in definition.inputs.items():
-        parts: Mapping[str, Any] = given if isinstance(given, Mapping) else {"": given}
-        for inner in parts.values():
+        for name, entry in getattr(definition, group).items():
+            if isinstance(entry, str):
+                yield f"[{group}] {name}", entry
+    for name, entry in definition.inputs.items():
+        arguments: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {"": entry}
+        for inner in arguments.values():
             for value in inner.values() if isinstance(inner, Mapping) else [inner]:
                 if isinstance(value, str):
                     yield f"[inputs] {name}", value
@@ -60,25 +60,25 @@ def _formulas(definition: Definition) -> Iterator[tuple[str, str]]:
 def _names(definition: Definition, interface: Interface) -> Iterator[str]:
     """Parameters that neither the model has nor a formula uses, and names in formulas that nobody gives."""
     listed = [x.name for x in interface.all(PARAMETERS)]
-    used = {name for _, text in _formulas(definition) for name in names_in(text)}
+    used_names = {name for _, text in _formulas(definition) for name in names_in(text)}
     texts = {
         name: [x for p in definition.parts for x in p.grid.get(name, ()) if isinstance(x, str)]
         for name in definition.varied
     }
     free = [n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state(n)]
     for name in dict.fromkeys((*definition.parameters, *free)):
-        if find_name(name, {*listed, *used}) is None:
-            near = did_you_mean(name, listed)
-            yield f"the model has no parameter '{name}', and no formula uses it.{near} Parameters: {_listed(listed)}."
+        if find_name(name, {*listed, *used_names}) is None:
+            hint = did_you_mean(name, listed)
+            yield f"the model has no parameter '{name}', and no formula uses it.{hint} Parameters: {_listed(listed)}."
         elif texts.get(name):
             yield f"parameter '{name}': {texts[name][0]!r} is not a number."
-    known = [*listed, *definition.parameters, *free]
-    for place, text in _formulas(definition):
-        for name in sorted(x for x in names_in(text) if find_name(x, dict.fromkeys(known)) is None):
-            yield f"{place}: nobody gives '{name}'.{did_you_mean(name, known)} Names: {_listed(known)}."
+    known_names = [*listed, *definition.parameters, *free]
+    for label, text in _formulas(definition):
+        for name in sorted(x for x in names_in(text) if find_name(x, dict.fromkeys(known_names)) is None):
+            yield f"{label}: nobody gives '{name}'.{did_you_mean(name, known_names)} Names: {_listed(known_names)}."
     for name in definition.varied:
-        group, dot, rest = name.partition(".")
-        if dot and group == "run" and rest not in RUN:
+        group, dot, key = name.partition(".")
+        if dot and group == "run" and key not in RUN:
             yield f"'{name}' cannot vary; of a run these can: {', '.join(f'run.{r}' for r in RUN)}."
         if dot and group == "terrain" and definition.model.vehicle is None:
             yield f"'{name}' cannot vary: terrain belongs to a vehicle, the model here is a file."
@@ -92,27 +92,27 @@ def _states(definition: Definition, interface: Interface) -> Iterator[str]:
 
 
 def _inputs(definition: Definition, interface: Interface) -> Iterator[str]:
-    known = [x.name for x in interface.signals]
+    input_names = [x.name for x in interface.signals]
     for name in definition.inputs:
-        if find_name(name, known, "input") is None:
-            yield f"the model has no input '{name}'.{did_you_mean(name, known)} Inputs: {_listed(known)}."
-    given = interface.given_inputs(definition.inputs)
+        if find_name(name, input_names, "input") is None:
+            yield f"the model has no input '{name}'.{did_you_mean(name, input_names)} Inputs: {_listed(input_names)}."
+    values_by_key = interface.given_inputs(definition.inputs)
     for x in interface.inputs:
-        if not x.rate and x.key not in given:
+        if not x.rate and x.key not in values_by_key:
             yield f"no value is given for the input '{x.name}': a line in [inputs] is needed."
 
 
 def _metrics(definition: Definition, job: Job, interface: Interface) -> Iterator[str]:
-    taken = {"part", "ended", *definition.varied}
+    used_names = {"part", "ended", *definition.varied}
     for name in definition.metrics:
-        if name in taken:
-            yield f"metric '{name}' needs another name: {', '.join(sorted(taken))} are taken."
-    shown = [x.name for x in interface.channels]
+        if name in used_names:
+            yield f"metric '{name}' needs another name: {', '.join(sorted(used_names))} are taken."
+    channel_names = [x.name for x in interface.channels]
     for name, m in metrics_of(job).items():
         for c in m.channels:
             if interface.channel(c) is None:
-                near = did_you_mean(c, shown)
-                yield f"metric '{name}': the model has no channel '{c}'.{near} Channels: {', '.join(shown)}."
+                hint = did_you_mean(c, channel_names)
+                yield f"metric '{name}': the model has no channel '{c}'.{hint} Channels: {', '.join(channel_names)}."
         units = {x.unit.text for c in m.channels if (x := interface.channel(c)) is not None}
         if len(units) > 1:
             yield f"metric '{name}': its channels have different units, {', '.join(sorted(units))}."
@@ -143,25 +143,25 @@ def _run(definition: Definition, job: Job, interface: Interface) -> Iterator[str
 def _shown(definition: Definition) -> Iterator[str]:
     """Tables and plots that name what the study does not have."""
     metrics = list(definition.metrics)
-    shown: Sequence[tuple[str, TableSpec | PlotSpec]] = [
+    specs: Sequence[tuple[str, TableSpec | PlotSpec]] = [
         *((f"[[tables]] {i}", t) for i, t in enumerate(definition.tables, 1)),
         *((f"[[plots]] {i}", p) for i, p in enumerate(definition.plots, 1)),
     ]
-    parts = {p.name: p for p in definition.parts}
-    for place, spec in shown:
+    by_name = {p.name: p for p in definition.parts}
+    for label, spec in specs:
         if spec.value not in metrics:
-            near = did_you_mean(spec.value, metrics)
-            yield f"{place}: no metric '{spec.value}'.{near} Metrics: {_listed(metrics)}."
-        if spec.part is not None and spec.part not in parts:
-            yield f"{place}: no part '{spec.part}'.{did_you_mean(spec.part, parts)} Parts: {_listed(parts)}."
+            hint = did_you_mean(spec.value, metrics)
+            yield f"{label}: no metric '{spec.value}'.{hint} Metrics: {_listed(metrics)}."
+        if spec.part is not None and spec.part not in by_name:
+            yield f"{label}: no part '{spec.part}'.{did_you_mean(spec.part, by_name)} Parts: {_listed(by_name)}."
             continue
-        if spec.part is None and len(parts) > 1:
-            yield f"{place}: part is missing; it is one of {_listed(parts)}."
+        if spec.part is None and len(by_name) > 1:
+            yield f"{label}: part is missing; it is one of {_listed(by_name)}."
             continue
-        varied = parts[spec.part].names if spec.part is not None else definition.varied
-        wanted = (spec.rows, spec.columns) if isinstance(spec, TableSpec) else (spec.x, spec.y, spec.lines)
-        for name in (*wanted, *spec.where):
+        varied = by_name[spec.part].names if spec.part is not None else definition.varied
+        axes = (spec.rows, spec.columns) if isinstance(spec, TableSpec) else (spec.x, spec.y, spec.lines)
+        for name in (*axes, *spec.where):
             if name is not None and name not in varied:
-                yield f"{place}: '{name}' does not vary there.{did_you_mean(name, varied)} It has {', '.join(varied)}."
+                yield f"{label}: '{name}' does not vary there.{did_you_mean(name, varied)} It has {', '.join(varied)}."
         if isinstance(spec, TableSpec) and spec.beside is not None and not spec.beside.is_file():
-            yield f"{place}: no file {spec.beside} (next to)."
+            yield f"{label}: no file {spec.beside} (next to)."

@@ -31,9 +31,9 @@ def remote(address: str, timeout: float = CONNECT) -> Iterator[Any]:
         try:
             client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
-            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise RunError(
-                f"no Dask scheduler answers at {address} within {timeout:g} s ({why}); start one with `dask "
+                f"no Dask scheduler answers at {address} within {timeout:g} s ({reason}); start one with `dask "
                 "scheduler`, and give its address, such as tcp://127.0.0.1:8786"
             ) from None
         try:
@@ -78,10 +78,10 @@ class Cluster:
         with self._there():
             try:
                 with self.client.as_current():
-                    found = wait(list(tasks), timeout=TICK, return_when="FIRST_COMPLETED").done
+                    finished = wait(list(tasks), timeout=TICK, return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 return
-            for future in found:
+            for future in finished:
                 if outcome := self._outcome(future):
                     yield future, outcome
 
@@ -113,18 +113,18 @@ class Cluster:
             raise self._gone() from None
 
     def _gone(self) -> RunError:
-        done = f"what is done is in {self.folder}, and the same command continues from there"
-        return RunError(f"the Dask scheduler went away; {done}")
+        advice = f"what is done is in {self.folder}, and the same command continues from there"
+        return RunError(f"the Dask scheduler went away; {advice}")
 
     def look_after(self, _progress: bool) -> None:
         """Is everybody there?"""
         with self._there():
-            now = time.monotonic()
+            time_now = time.monotonic()
             if self.client.status != "running":
                 raise self._gone()
             self.threads = sum(self.client.nthreads().values())
             if self.threads:
-                self._idle_since = now
-            elif now - self._idle_since > self.patience:
-                told = f"has had no workers for {self.patience:g} s; start some with `dask worker`"
-                raise RunError(f"the Dask scheduler at {self.client.scheduler.address} {told}")
+                self._idle_since = time_now
+            elif time_now - self._idle_since > self.patience:
+                problem = f"has had no workers for {self.patience:g} s; start some with `dask worker`"
+                raise RunError(f"the Dask scheduler at {self.client.scheduler.address} {problem}")

@@ -202,35 +202,35 @@ def compare(
     spec = run_spec(equations.interface, t_end, step, method, 1)
     if spec.method not in METHODS:
         raise ModelError(f"methods are compared with a fixed step: {one_of()}, not {spec.method}", equations.name)
-    until = tuple(sorted(horizons or (spec.t_end / 100, spec.t_end / 10, spec.t_end)))
-    if not all(0 < x <= spec.t_end * (1 + 1e-12) for x in until):
-        raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={spec.t_end:g} s", equations.name)
+    drift_times = tuple(sorted(horizons or (spec.t_end / 100, spec.t_end / 10, spec.t_end)))
+    if not all(0 < x <= spec.t_end * (1 + 1e-12) for x in drift_times):
+        raise ModelError(f"horizons={list(drift_times)} must lie between 0 and t_end={spec.t_end:g} s", equations.name)
     minimal = equations.program.loops.correction is not None
-    chosen = [as_dae(m) for m in (_every_method(spec.method, free_fall, minimal) if methods is None else methods)]
+    dae_methods = [as_dae(m) for m in (_every_method(spec.method, free_fall, minimal) if methods is None else methods)]
     sim = equations.compile(backend=backend, speed="fast")  # what methods take is reported
     trial = _Trial(sim, spec.t_end, spec.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of runs that break down
         trial.find_reference(spec.step)
         rows = []
-        for i, dae in enumerate(chosen):
-            rows.append(trial.row(dae, spec.step, until, limits))
+        for i, dae in enumerate(dae_methods):
+            rows.append(trial.row(dae, spec.step, drift_times, limits))
             if progress is not None:
-                progress((i + 1) / len(chosen))
-    return Comparison(equations.name, spec.step, spec.t_end, spec.method, sim.backend, until, tuple(rows))
+                progress((i + 1) / len(dae_methods))
+    return Comparison(equations.name, spec.step, spec.t_end, spec.method, sim.backend, drift_times, tuple(rows))
 
 
 def _with_energy(system: System) -> Equations:
     """The equations with multipliers; the energy is among the outputs, if no other output is called so."""
     d = system.description
     names = {str(o.name) for o in d.outputs}
-    taken = "energy" in d.output_groups or not names.isdisjoint(("energy", "kinetic", "potential"))
-    if not taken:
+    has_energy = "energy" in d.output_groups or not names.isdisjoint(("energy", "kinetic", "potential"))
+    if not has_energy:
         d.output_groups.append("energy")
     try:
         return system.equations(constraints="multipliers")
     finally:
-        if not taken:
+        if not has_energy:
             d.output_groups.remove("energy")
 
 
@@ -262,8 +262,8 @@ class _Trial:
 
     def state(self, run: Run, i: int) -> tuple[list[float], list[float]]:
         """Coordinates and speeds of a sample, in equation units."""
-        known = {name: float(unit.to_equation(run[name][i])) for name, unit in self.units.items()}
-        return [known[c] for c in self.coordinates], [known[c] for c in self.speeds]
+        values = {name: float(unit.to_equation(run[name][i])) for name, unit in self.units.items()}
+        return [values[c] for c in self.coordinates], [values[c] for c in self.speeds]
 
     def find_reference(self, step: float) -> None:
         """The reference, recorded where runs with the step are."""
@@ -279,24 +279,24 @@ class _Trial:
     def _has_regular_mass(self) -> bool:
         """Does every speed have an inertia, at the start?"""
         context, start = self.sim.loaded.context(), self.state(self.reference, 0)
-        at = state_at(context, 0.0, *start, self.settings.get("parameters"), self.settings.get("inputs"))
-        M = Redundant(context.python).numbers(at).M
+        program_arguments = state_at(context, 0.0, *start, self.settings.get("parameters"), self.settings.get("inputs"))
+        M = Redundant(context.python).numbers(program_arguments).M
         size = np.sqrt(np.diag(M))
         return bool(size.min() > 0 and np.linalg.eigvalsh(M / np.outer(size, size))[0] > 1e-9)
 
-    def row(self, dae: Dae, step: float, until: Sequence[float], limits: bool) -> Compared:
+    def row(self, dae: Dae, step: float, drift_times: Sequence[float], limits: bool) -> Compared:
         run = self.run(step, self.every, dae)
         r = run.residuals
         position = r.position
-        drift = tuple(float(position[r.time <= t * (1 + 1e-9)].max(initial=0.0)) for t in until)
+        drift = tuple(float(position[r.time <= t * (1 + 1e-9)].max(initial=0.0)) for t in drift_times)
         n = min(len(run), len(self.reference))
         error = max(float(np.abs(run[c][:n] - self.reference[c][:n]).max(initial=0.0)) for c in self.coordinates)
         energy = np.abs(run["energy"][:n] - self.reference["energy"][:n]) if "energy" in run.channels else None
-        done = math.ceil(run.time[-1] / step - 1e-9) if len(run) else 0
+        steps = math.ceil(run.time[-1] / step - 1e-9) if len(run) else 0
         count = step_count(self.sim.loaded.program, dae.method, dae.usual, self.method, self.regular).total
         return Compared(
             name_of(dae), drift, r.largest[1], error, None if energy is None else float(energy.max(initial=0.0)),
-            count, self.cost(dae, step) if done else math.nan, self.limit(dae, step) if limits else None, run.ended,
+            count, self.cost(dae, step) if steps else math.nan, self.limit(dae, step) if limits else None, run.ended,
             run.time, position, energy,
         )  # fmt: skip
 
@@ -322,29 +322,29 @@ class _Trial:
         worst = int(r.position.argmax())
         q, u = map(np.array, self.state(run, worst))
         p = self.sim.parameter_values(self.settings.get("parameters"))
-        found = closure(self.sim.loaded, p, self.sim.loaded.inputs(self.settings.get("inputs")))
-        assert found is not None
-        g, G, _, _ = found.evaluate(float(run.time[worst]), q, u)
+        constraints = closure(self.sim.loaded, p, self.sim.loaded.inputs(self.settings.get("inputs")))
+        assert constraints is not None
+        g, G, _, _ = constraints.evaluate(float(run.time[worst]), q, u)
         return float(np.abs(np.linalg.lstsq(G, g, rcond=1e-6)[0]).max())
 
     def limit(self, dae: Dae, step: float) -> float | None:
         """The largest stable step by doubling and bisection; None if even small ones are not stable."""
-        good, bad = step, step
+        stable_step, unstable_step = step, step
         if self.stable(dae, step):
-            while bad == good and good < self.t_end / 10:
-                bad = min(2 * good, self.t_end / 10)
-                good = bad if self.stable(dae, bad) else good
-            if bad == good:
-                return good
+            while unstable_step == stable_step and stable_step < self.t_end / 10:
+                unstable_step = min(2 * stable_step, self.t_end / 10)
+                stable_step = unstable_step if self.stable(dae, unstable_step) else stable_step
+            if unstable_step == stable_step:
+                return stable_step
         else:
             for _ in range(6):
-                good = bad / 2
-                if self.stable(dae, good):
+                stable_step = unstable_step / 2
+                if self.stable(dae, stable_step):
                     break
-                bad = good
+                unstable_step = stable_step
             else:
                 return None
         for _ in range(FINE):
-            middle = math.sqrt(good * bad)
-            good, bad = (middle, bad) if self.stable(dae, middle) else (good, middle)
-        return good
+            middle = math.sqrt(stable_step * unstable_step)
+            stable_step, unstable_step = (middle, unstable_step) if self.stable(dae, middle) else (stable_step, middle)
+        return stable_step

@@ -44,7 +44,7 @@ def read_definition(
 
 def _definition(r: Reader, name: str, base: Path) -> Definition:
     r.known(KEYS)
-    parts = read_parts(r)
+    study_parts = read_parts(r)
     return Definition(
         r.text("name", name),
         _model(r, base),
@@ -53,7 +53,7 @@ def _definition(r: Reader, name: str, base: Path) -> Definition:
         _given(r.table("parameters")),
         _given(r.table("initial")),
         read_inputs(r.table("inputs")),
-        parts,
+        study_parts,
         read_metrics(r.table("metrics")),
         tuple(s for t in r.tables("tables") if (s := _table(t, base)) is not None),
         tuple(p for t in r.tables("plots") if (p := _plot(t)) is not None),
@@ -63,8 +63,8 @@ def _definition(r: Reader, name: str, base: Path) -> Definition:
 
 def _given(t: Reader) -> dict[str, Given]:
     """Numbers and formulas by name; 0 for what cannot be read, so that its name is looked at all the same."""
-    found = {name: t.formula(name) for name in t.data}
-    return {name: 0.0 if value is None else value for name, value in found.items()}
+    values = {name: t.formula(name) for name in t.data}
+    return {name: 0.0 if value is None else value for name, value in values.items()}
 
 
 def _model(r: Reader, base: Path) -> ModelSpec:
@@ -80,9 +80,9 @@ def _model(r: Reader, base: Path) -> ModelSpec:
     if "file" in t.data:
         if "terrain" in t.data:
             t.problem("terrain belongs to a vehicle; a model file has its own, or takes it by arguments")
-        named = t.text("file", "")
-        path = base / named
-        return ModelSpec(file=path if path.exists() else example_path(named) or path, arguments=arguments)
+        file_name = t.text("file", "")
+        path = base / file_name
+        return ModelSpec(file=path if path.exists() else example_path(file_name) or path, arguments=arguments)
     ground = t.table("terrain")
     terrain = dict(ground.data) if "terrain" in t.data else None
     if terrain and terrain.pop("file", None) is not None:
@@ -108,8 +108,8 @@ def _run(t: Reader) -> dict[str, Any]:
     read: dict[str, Callable[[str], Any]] = {name: t.text for name in ("method", "dae", "backend")}
     if isinstance(t.data.get("atol"), Mapping):  # numbers by unit or state
         read["atol"] = lambda name: dict(t.table(name).data)
-    found = {name: read.get(name, t.positive)(name) for name in t.data if name in RUN}
-    return {name: value for name, value in found.items() if value is not None}
+    settings = {name: read.get(name, t.positive)(name) for name in t.data if name in RUN}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _outputs(r: Reader) -> dict[str, OutputSpec]:
@@ -126,11 +126,11 @@ def _table(t: Reader, base: Path) -> TableSpec | None:
     t.known(TABLE)
     if not t.needs("value", "rows"):
         return None
-    beside = t.text("beside")
+    published_file = t.text("beside")
     return TableSpec(
         t.text("title", ""), t.text("value", ""), t.text("rows", ""), t.text("columns"), t.text("part"),
         dict(t.table("where").data), t.choice("best", ("min", "max"), "min"),
-        None if beside is None else base / beside, t.text("source", ""),
+        None if published_file is None else base / published_file, t.text("source", ""),
     )  # fmt: skip
 
 

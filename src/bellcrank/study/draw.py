@@ -28,13 +28,13 @@ def draw_all(result: Rows, folder: Path, ending: str = ".png") -> list[Path]:
 
 def default_plots(result: Rows, ending: str) -> list[PlotSpec]:
     """A map over the first two names of a grid, a line over the only one, or points over every sampled name."""
-    found = []
+    specs = []
     for part in result.definition.parts:
         for metric in result.definition.metrics:
             for axes in _axes(part):
                 name = re.sub(r"[^\w.-]+", "_", "_".join(x for x in (part.name, metric, *axes[2:]) if x))
-                found.append(PlotSpec(f"{name}{ending}", metric, axes[0], axes[1], part=part.name or None))
-    return found[:MOST]
+                specs.append(PlotSpec(f"{name}{ending}", metric, axes[0], axes[1], part=part.name or None))
+    return specs[:MOST]
 
 
 def _axes(part: Part) -> list[tuple[Any, ...]]:
@@ -63,9 +63,9 @@ def draw(result: Rows, spec: PlotSpec, path: Path | None = None) -> Any:
     axis.set_xlabel(_label(result, spec.x))
     if spec.y is None:
         axis.grid(True, linewidth=0.4, alpha=0.6)
-    where = [f"{n} = {shown(v)}" for n, v in spec.where.items()]
-    words = spec.title or ", ".join(x for x in (result.name, spec.part or "", *where, *_best(rows, spec)) if x)
-    axis.set_title(plain(words), fontsize=11)
+    conditions = [f"{n} = {shown(v)}" for n, v in spec.where.items()]
+    title = spec.title or ", ".join(x for x in (result.name, spec.part or "", *conditions, *_best(rows, spec)) if x)
+    axis.set_title(plain(title), fontsize=11)
     return finished(figure, path)
 
 
@@ -81,20 +81,20 @@ def _best(rows: list[Row], spec: PlotSpec) -> list[str]:
 
 def _label(result: Rows, name: str) -> str:
     column = result.columns[name]
-    words, unit = column.label or name, typeset_unit(column.unit)
-    return plain(f"{words} ({unit})" if unit and unit not in ("1", "-") else words)
+    label, unit = column.label or name, typeset_unit(column.unit)
+    return plain(f"{label} ({unit})" if unit and unit not in ("1", "-") else label)
 
 
 def _sampled(result: Rows, spec: PlotSpec) -> bool:
-    parts = [p for p in result.definition.parts if spec.part in (None, p.name)]
-    return any(p.samples and spec.x in p.samples.of for p in parts)
+    matching = [p for p in result.definition.parts if spec.part in (None, p.name)]
+    return any(p.samples and spec.x in p.samples.of for p in matching)
 
 
 def _lines(axis: Any, rows: list[Row], spec: PlotSpec, result: Rows) -> None:
     groups = grouped(rows, [spec.lines]) if spec.lines else {("",): rows}
-    for i, ((who,), members) in enumerate(groups.items()):
-        best = {x: best_of(same, spec.value, spec.best) for (x,), same in grouped(members, [spec.x]).items()}
-        label = f"{spec.lines} = {shown(who)}" if spec.lines else None
+    for i, ((line_value,), members) in enumerate(groups.items()):
+        best = {x: best_of(runs, spec.value, spec.best) for (x,), runs in grouped(members, [spec.x]).items()}
+        label = f"{spec.lines} = {shown(line_value)}" if spec.lines else None
         line = {"linestyle": "-" if i < 10 else "--", "linewidth": 1.2, "color": f"C{i % 10}", "label": label}
         axis.plot(list(best), [_number(row, spec.value) for row in best.values()], marker="o", markersize=3.5, **line)
     axis.set_ylabel(_label(result, spec.value))
@@ -126,5 +126,5 @@ def _map(figure: Any, axis: Any, rows: list[Row], spec: PlotSpec, result: Rows) 
 
 
 def _number(row: Row | None, value: str) -> float:
-    found = None if row is None else row.metrics[value]
-    return np.nan if found is None else found
+    number = None if row is None else row.metrics[value]
+    return np.nan if number is None else number

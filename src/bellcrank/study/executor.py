@@ -54,19 +54,19 @@ class Team(Protocol):
 
 def alone(job: Job, runs: Sequence[Run], store: Store, report: Told) -> None:
     """All runs in this process."""
-    left = deque(runs)
-    while left:
-        some = [left.popleft() for _ in range(min(MOST, len(left)))]
-        _, records = work(job, some, str(store.folder), store.token, SLICE, core_count())
-        left.extendleft(reversed(_not_in(records, some)))
+    queue = deque(runs)
+    while queue:
+        batch = [queue.popleft() for _ in range(min(MOST, len(queue)))]
+        _, records = work(job, batch, str(store.folder), store.token, SLICE, core_count())
+        queue.extendleft(reversed(_not_in(records, batch)))
         for record in records:
             report(record)
 
 
 def _not_in(records: Iterable[dict[str, Any]], runs: Iterable[Run]) -> list[Run]:
     """Runs that have no record."""
-    done = {record["key"] for record in records}
-    return [run for run in runs if run[0] not in done]
+    finished_keys = {record["key"] for record in records}
+    return [run for run in runs if run[0] not in finished_keys]
 
 
 class Executor:
@@ -94,9 +94,9 @@ class Executor:
                 self._take(outcome, self.out.pop(task))
 
     def _look(self) -> None:
-        now = time.monotonic()
-        if now - self._looked >= TICK:
-            self._looked = now
+        time_now = time.monotonic()
+        if time_now - self._looked >= TICK:
+            self._looked = time_now
             self.team.look_after(self._reported)
             self._reported = False
 
@@ -123,8 +123,8 @@ class Executor:
         if outcome.result is None:
             self.left.extend(runs)
             return
-        kept, records = outcome.result
-        if not kept:
+        is_stored, records = outcome.result
+        if not is_stored:
             with Writer(self.store.folder, "-main") as writer:
                 for record in records:
                     writer.add(record)
@@ -137,18 +137,18 @@ class Executor:
 
         It killed them, or a task next to it did.
         """
-        kept = self.store.records()
+        records = self.store.records()
         for key, _ in runs:
-            if key in kept:
-                self.report(kept[key])
-        rest = [run for run in runs if run[0] not in kept]
+            if key in records:
+                self.report(records[key])
+        unfinished = [run for run in runs if run[0] not in records]
         if not self.alone:
-            self.suspects.extend(rest[:1])
-            self.left.extendleft(reversed(rest[1:]))
+            self.suspects.extend(unfinished[:1])
+            self.left.extendleft(reversed(unfinished[1:]))
             return
-        for key, values in rest:
-            ended = "the worker processes that tried this run died in it"
-            record = {**failed(self.job, ended), "key": key, "values": dict(values), "by": ""}
+        for key, values in unfinished:
+            message = "the worker processes that tried this run died in it"
+            record = {**failed(self.job, message), "key": key, "values": dict(values), "by": ""}
             with Writer(self.store.folder, "-main") as writer:
                 writer.add(record)
             self.report(record)

@@ -23,17 +23,17 @@ BINARY: dict[str, Callable[[float, float], float]] = {
 
 def names_in(text: str) -> set[str]:
     """The names that a formula uses. A formula that cannot be read is an error with its place."""
-    found: set[str] = set()
+    names: set[str] = set()
     if with_unit(text) is not None:
-        return found
+        return names
     for node in postorder_syntax(parse(text)):
         if node.op == "name" and node.args[0] != "pi":
-            found.add(str(node.args[0]))
+            names.add(str(node.args[0]))
         elif node.op == "call":
             _function(node)
         elif node.op == "unit":
             raise node.fail("a number is expected here, not a unit vector")
-    return found
+    return names
 
 
 def _function(node: Syntax) -> Callable[..., float]:
@@ -52,8 +52,8 @@ class Circle(ModelError):
 class Names:
     """Values by name; those given as text are computed from the others when they are asked for."""
 
-    def __init__(self, given: Mapping[str, float | str]) -> None:
-        self._given = dict(given)
+    def __init__(self, values: Mapping[str, float | str]) -> None:
+        self._given = dict(values)
         self._found: dict[str, float] = {}
         self._open: list[str] = []
 
@@ -70,11 +70,11 @@ class Names:
             self._open.pop()
         return self._found[key]
 
-    def number(self, given: float | str, what: str) -> float:
+    def number(self, source: float | str, label: str) -> float:
         """The value of a number or of a formula; it must be finite."""
-        value = float(given) if not isinstance(given, str) else float(evaluate_syntax(parse(given), self._meaning))
+        value = float(source) if not isinstance(source, str) else float(evaluate_syntax(parse(source), self._meaning))
         if not math.isfinite(value):
-            raise ModelError(f"{what}: {given} is {value}, not a finite number")
+            raise ModelError(f"{label}: {source} is {value}, not a finite number")
         return value
 
     def _meaning(self, node: Syntax, values: list[Any]) -> float:

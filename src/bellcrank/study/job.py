@@ -58,9 +58,9 @@ def job_of(definition: Definition) -> Job:
 
 def _texts(path: Path) -> dict[str, str]:
     """The model file, the routines next to a deck, and what these import from their folder."""
-    own = [file for file in dict.fromkeys((path, path.with_suffix(".py"))) if file.exists()]
-    beside = [p for file in own if file.suffix == ".py" for p in imported_files(file)]
-    files = dict.fromkeys([*own, *beside])
+    model_files = [file for file in dict.fromkeys((path, path.with_suffix(".py"))) if file.exists()]
+    imported = [p for file in model_files if file.suffix == ".py" for p in imported_files(file)]
+    files = dict.fromkeys([*model_files, *imported])
     return {file.relative_to(path.parent).as_posix(): read_text(file, ModelError) for file in files}
 
 
@@ -79,19 +79,19 @@ def _kind_first(text: str, channels: list[str]) -> tuple[MetricKind, tuple[str, 
 
 def settled(job: Job, values: Mapping[str, Value]) -> Job:
     """The job of one run: its values put where they belong."""
-    found = {**job, "model": deepcopy(job["model"]), "run": dict(job["run"])}
+    run_job = {**job, "model": deepcopy(job["model"]), "run": dict(job["run"])}
     for group in ("parameters", "initial"):
-        found[group] = dict(job[group])
+        run_job[group] = dict(job[group])
     for name, value in values.items():
-        group, dot, rest = name.partition(".")
+        group, dot, key = name.partition(".")
         if dot and group in GROUPS:
-            place = {"model": found["model"]["arguments"], "run": found["run"]}
-            (found["model"].setdefault("terrain", {}) if group == "terrain" else place[group])[rest] = value
+            targets = {"model": run_job["model"]["arguments"], "run": run_job["run"]}
+            (run_job["model"].setdefault("terrain", {}) if group == "terrain" else targets[group])[key] = value
         elif is_state(name):
-            found["initial"][key_of(name)] = value
+            run_job["initial"][key_of(name)] = value
         else:
-            found["parameters"][key_of(name)] = value
-    return found
+            run_job["parameters"][key_of(name)] = value
+    return run_job
 
 
 def digest(data: Any) -> str:

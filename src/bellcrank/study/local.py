@@ -45,9 +45,9 @@ class Worker:
         self._listener.start()
 
     def _listen(self, answers: queue.SimpleQueue[tuple[Worker, Any]]) -> None:
-        with suppress(EOFError, OSError, ValueError, pickle.UnpicklingError), self.process.stdout as said:
+        with suppress(EOFError, OSError, ValueError, pickle.UnpicklingError), self.process.stdout as stream:
             while True:
-                answers.put((self, pickle.load(said)))
+                answers.put((self, pickle.load(stream)))
         answers.put((self, None))
 
     def give(self, number: int, task: tuple[Any, ...]) -> None:
@@ -137,16 +137,16 @@ class Processes:
 
 def _program() -> str:
     """What a worker runs: with our module path, but for the working directory."""
-    here, own = os.getcwd(), str(Path(__file__).parents[2])
-    path = [p for p in sys.path if p and os.path.abspath(p) != here]
-    if own not in path:
-        path.append(own)
+    working_folder, package_folder = os.getcwd(), str(Path(__file__).parents[2])
+    path = [p for p in sys.path if p and os.path.abspath(p) != working_folder]
+    if package_folder not in path:
+        path.append(package_folder)
     return f"import sys; sys.path[:] = {path!r}; from bellcrank.study.process import main; main()"
 
 
 def _environment() -> dict[str, str]:
-    here, given = os.getcwd(), os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    path = os.pathsep.join(p for p in given if p and os.path.abspath(p) != here)
+    working_folder, paths = os.getcwd(), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    path = os.pathsep.join(p for p in paths if p and os.path.abspath(p) != working_folder)
     one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **one}
 

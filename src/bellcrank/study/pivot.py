@@ -42,9 +42,9 @@ class Pivot:
 
     @property
     def title(self) -> str:
-        where = ", ".join(f"{n} = {shown(v)}" for n, v in self.spec.where.items())
+        conditions = ", ".join(f"{n} = {shown(v)}" for n, v in self.spec.where.items())
         unit = f" ({self.unit})" if self.unit else ""
-        head = self.spec.title or self.spec.value + (f", {where}" if where else "")
+        head = self.spec.title or self.spec.value + (f", {conditions}" if conditions else "")
         source = f"; next to it {self.spec.source}" if self.beside and self.spec.source else ""
         return f"{head}{unit}{source}"
 
@@ -57,13 +57,15 @@ class Pivot:
 
     def _text(self, c: Cell) -> str:
         if c.value is None:
-            own = "-"
+            text = "-"
         else:
-            own = f"{c.value:.4g}" + (f" ({', '.join(shown(v) for v in c.at.values())})" if c.at else "")
+            text = f"{c.value:.4g}" + (f" ({', '.join(shown(v) for v in c.at.values())})" if c.at else "")
         if c.published is None:
-            return own
-        at = c.published_at or {}
-        return f"{own} | {c.published:.4g}" + (f" ({', '.join(shown(v) for v in at.values())})" if at else "")
+            return text
+        published_at = c.published_at or {}
+        return f"{text} | {c.published:.4g}" + (
+            f" ({', '.join(shown(v) for v in published_at.values())})" if published_at else ""
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -97,17 +99,17 @@ def chosen(rows: Iterable[Row], spec: TableSpec | PlotSpec) -> list[Row]:
     ]
 
 
-def best_of(rows: Sequence[Row], value: str, how: str) -> Row | None:
-    good = [row for row in rows if row.metrics.get(value) is not None]
-    choose = min if how == "min" else max
-    return choose(good, key=lambda row: row.metrics[value] or 0.0) if good else None
+def best_of(rows: Sequence[Row], value: str, criterion: str) -> Row | None:
+    measured = [row for row in rows if row.metrics.get(value) is not None]
+    select = min if criterion == "min" else max
+    return select(measured, key=lambda row: row.metrics[value] or 0.0) if measured else None
 
 
 def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Value, ...], list[Row]]:
-    found: dict[tuple[Value, ...], list[Row]] = {}
+    groups: dict[tuple[Value, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault(tuple(row.values[n] for n in names), []).append(row)
-    return found
+        groups.setdefault(tuple(row.values[n] for n in names), []).append(row)
+    return groups
 
 
 def pivot(rows: Iterable[Row], spec: TableSpec, units: Mapping[str, str]) -> Pivot:
@@ -122,13 +124,17 @@ def pivot(rows: Iterable[Row], spec: TableSpec, units: Mapping[str, str]) -> Piv
         line = []
         for c in widths:
             key = (r, c) if spec.columns else (r,)
-            found = best_of(groups.get(key, ()), spec.value, spec.best)
-            others = () if found is None else [n for n in found.values if n not in (*names, *spec.where)]
-            at = {n: found.values[n] for n in others} if found else {}
-            known = _beside(published, dict(zip(names, key, strict=True)), spec)
-            where = None if known is None else {n: known[n] for n in others if n in known}
-            value = None if found is None else found.metrics[spec.value]
-            line.append(Cell(value, at, None if known is None else known[spec.value], where))
+            best = best_of(groups.get(key, ()), spec.value, spec.best)
+            other_names = () if best is None else [n for n in best.values if n not in (*names, *spec.where)]
+            best_at = {n: best.values[n] for n in other_names} if best else {}
+            published_row = _beside(published, dict(zip(names, key, strict=True)), spec)
+            published_at = (
+                None if published_row is None else {n: published_row[n] for n in other_names if n in published_row}
+            )
+            value = None if best is None else best.metrics[spec.value]
+            line.append(
+                Cell(value, best_at, None if published_row is None else published_row[spec.value], published_at)
+            )
         cells.append(tuple(line))
     return Pivot(spec, units.get(spec.value, ""), heights, widths, tuple(cells))
 
@@ -147,9 +153,11 @@ def _published(path: Path, value: str) -> list[dict[str, Any]]:
     return [row for row in rows if value in row]
 
 
-def _beside(published: Iterable[dict[str, Any]], wanted: Mapping[str, Any], spec: TableSpec) -> dict[str, Any] | None:
+def _beside(
+    published: Iterable[dict[str, Any]], cell_values: Mapping[str, Any], spec: TableSpec
+) -> dict[str, Any] | None:
     for row in published:
         fixed = row.get("part", spec.part) == spec.part and all(same(row.get(n, v), v) for n, v in spec.where.items())
-        if fixed and all(name in row and same(row[name], v) for name, v in wanted.items()):
+        if fixed and all(name in row and same(row[name], v) for name, v in cell_values.items()):
             return row
     return None

@@ -21,8 +21,8 @@ UNWIND = 2.0  # s to end compilers and remove builds, before the process ends al
 def main() -> None:
     signal.signal(signal.SIGTERM, _end)
     tasks: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-    given, answers = _taken(0, "rb", os.open(os.devnull, os.O_RDONLY)), _taken(1, "wb", os.dup(2))
-    threading.Thread(target=_read, args=(given, tasks), daemon=True).start()
+    task_stream, answers = _taken(0, "rb", os.open(os.devnull, os.O_RDONLY)), _taken(1, "wb", os.dup(2))
+    threading.Thread(target=_read, args=(task_stream, tasks), daemon=True).start()
     from bellcrank.study.worker import words, work  # while the thread already listens
 
     _answer(answers, (READY, None))
@@ -37,16 +37,16 @@ def main() -> None:
 
 def _taken(number: int, mode: str, instead: int) -> IO[bytes]:
     """Standard input or output for ourselves; what the code of a model reads or prints there goes elsewhere."""
-    own = os.fdopen(os.dup(number), mode)
+    stream = os.fdopen(os.dup(number), mode)
     os.dup2(instead, number)
     os.close(instead)
-    return own
+    return stream
 
 
-def _read(given: IO[bytes], tasks: queue.SimpleQueue[tuple[Any, ...]]) -> None:
+def _read(stream: IO[bytes], tasks: queue.SimpleQueue[tuple[Any, ...]]) -> None:
     try:
         while True:
-            tasks.put(pickle.load(given))
+            tasks.put(pickle.load(stream))
     except (EOFError, OSError, pickle.UnpicklingError):
         if hasattr(signal, "pthread_kill"):  # the main thread leaves its contexts as at Ctrl-C
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
@@ -60,6 +60,6 @@ def _end(*_: object) -> None:
     raise SystemExit(0)
 
 
-def _answer(answers: IO[bytes], what: tuple[str, Any]) -> None:
-    pickle.dump(what, answers)
+def _answer(answers: IO[bytes], answer: tuple[str, Any]) -> None:
+    pickle.dump(answer, answers)
     answers.flush()

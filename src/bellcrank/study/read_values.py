@@ -24,16 +24,16 @@ def read_parts(r: Reader) -> tuple[Part, ...]:
     if "parts" in r.data and alone:
         r.problem(f"{' and '.join(alone)} must stand in one of the [[parts]], or there are no parts")
     if "parts" in r.data:
-        parts = tuple(_part(t, t.text("name", str(i))) for i, t in enumerate(r.tables("parts"), 1))
+        study_parts = tuple(_part(t, t.text("name", str(i))) for i, t in enumerate(r.tables("parts"), 1))
     else:
-        parts = (_part(r, ""),)
-    if len({p.name for p in parts}) < len(parts):
-        r.problem(f"the parts must have different names, given {', '.join(repr(p.name) for p in parts)}")
-    count = sum(_count(p) for p in parts)
+        study_parts = (_part(r, ""),)
+    if len({p.name for p in study_parts}) < len(study_parts):
+        r.problem(f"the parts must have different names, given {', '.join(repr(p.name) for p in study_parts)}")
+    count = sum(_count(p) for p in study_parts)
     if count > MOST:
         r.problem(f"{count} runs are more than {MOST}")
         return ()
-    return parts
+    return study_parts
 
 
 def _count(part: Part) -> int:
@@ -46,9 +46,9 @@ def _part(t: Reader, name: str) -> Part:
     g = t.table("grid")
     grid = {key: values for key in g.data if (values := _grid(g, key))}
     samples = _samples(t.table("samples")) if "samples" in t.data else None
-    twice = [n for n in grid if samples and n in samples.of]
-    if twice:
-        t.problem(f"{', '.join(twice)} is both in grid and in samples")
+    duplicates = [n for n in grid if samples and n in samples.of]
+    if duplicates:
+        t.problem(f"{', '.join(duplicates)} is both in grid and in samples")
     if not g.data and "samples" not in t.data:
         t.problem("there is nothing to vary: a table grid or samples is needed")
     return Part(name, grid, samples)
@@ -56,19 +56,19 @@ def _part(t: Reader, name: str) -> Part:
 
 def _grid(t: Reader, key: str) -> list[Value]:
     """[1, 2, 3], or {from = 1, to = 3, count = 3}, with spacing = "log" if wanted."""
-    given = t.data[key]
-    if isinstance(given, Mapping):
+    values = t.data[key]
+    if isinstance(values, Mapping):
         return _range(t.table(key))
-    if not isinstance(given, list) or not given:
-        t.problem(f"{key} = {given!r} must be a list of values, or {{from = , to = , count = }}")
+    if not isinstance(values, list) or not values:
+        t.problem(f"{key} = {values!r} must be a list of values, or {{from = , to = , count = }}")
         return []
-    for x in given:
+    for x in values:
         if not isinstance(x, int | float | str) or (isinstance(x, float) and not math.isfinite(x)):
             t.problem(f"{key}: {x!r} is not a finite number or text")
             return []
-    if len({repr(float(x)) if isinstance(x, int | float) else x for x in given}) < len(given):
+    if len({repr(float(x)) if isinstance(x, int | float) else x for x in values}) < len(values):
         t.problem(f"{key}: a value stands there twice")
-    return list(given)
+    return list(values)
 
 
 def _range(t: Reader) -> list[Value]:
@@ -90,55 +90,55 @@ def _range(t: Reader) -> list[Value]:
 
 def _samples(t: Reader) -> Samples | None:
     t.known(("count", "seed", "how", "of"))
-    how = t.choice("how", HOW, HOW[0])
+    sampling = t.choice("how", HOW, HOW[0])
     inner = t.table("of")
-    of = {name: d for name in inner.data if (d := _distribution(inner, name)) is not None}
+    distributions = {name: d for name in inner.data if (d := _distribution(inner, name)) is not None}
     if not t.needs("count", "seed", "of"):
         return None
     count, seed = t.whole("count", 1), t.whole("seed", 0)
-    return None if count is None or seed is None or not of else Samples(count, seed, how, of)
+    return None if count is None or seed is None or not distributions else Samples(count, seed, sampling, distributions)
 
 
 def _distribution(t: Reader, name: str) -> tuple[str, tuple[float, float]] | None:
-    given = t.data[name]
-    allowed = ", ".join(f"{kind} = {words}" for kind, words in DISTRIBUTIONS.items())
-    if not isinstance(given, Mapping) or len(given) != 1 or next(iter(given)) not in DISTRIBUTIONS:
-        t.problem(f"{name} = {given!r} is not a distribution; it is one of {allowed}")
+    entry = t.data[name]
+    choices = ", ".join(f"{kind} = {words}" for kind, words in DISTRIBUTIONS.items())
+    if not isinstance(entry, Mapping) or len(entry) != 1 or next(iter(entry)) not in DISTRIBUTIONS:
+        t.problem(f"{name} = {entry!r} is not a distribution; it is one of {choices}")
         return None
-    ((kind, pair),) = given.items()
-    if wrong := wrong_numbers(kind, pair):
-        t.problem(f"{name}: {wrong}")
+    ((kind, pair),) = entry.items()
+    if problem := wrong_numbers(kind, pair):
+        t.problem(f"{name}: {problem}")
         return None
     return kind, (pair[0], pair[1])
 
 
 def read_inputs(t: Reader) -> dict[str, Any]:
     """Numbers, formulas, signals {step = {at = 1, height = 2}}, or samples {t = [..], value = [..]}."""
-    found = {}
-    for name, given in t.data.items():
-        if not isinstance(given, Mapping):
+    inputs = {}
+    for name, entry in t.data.items():
+        if not isinstance(entry, Mapping):
             value: Any = t.formula(name)
-        elif set(given) == {"t", "value"}:
+        elif set(entry) == {"t", "value"}:
             value = {key: _numbers(t.table(name), key) for key in ("t", "value")}
-        elif len(given) == 1 and next(iter(given)) in SIGNALS:
-            ((kind, _),) = given.items()
+        elif len(entry) == 1 and next(iter(entry)) in SIGNALS:
+            ((kind, _),) = entry.items()
             inner = t.table(name).table(kind)
             inner.known(SIGNALS[kind])
             value = {kind: {key: v for key in inner.data if (v := inner.formula(key)) is not None}}
         else:
-            known = ", ".join(SIGNALS)
-            t.problem(f"{name} must be a number, a formula, {{t = [...], value = [...]}}, or one of {known}")
+            signal_kinds = ", ".join(SIGNALS)
+            t.problem(f"{name} must be a number, a formula, {{t = [...], value = [...]}}, or one of {signal_kinds}")
             continue
         if value is not None:
-            found[name] = value
-    return found
+            inputs[name] = value
+    return inputs
 
 
 def _numbers(t: Reader, key: str) -> list[float]:
-    given = t.data[key]
-    numbers = isinstance(given, list) and all(isinstance(x, int | float) and math.isfinite(x) for x in given)
-    if numbers and len(given) > 1:
-        return [float(x) for x in given]
+    entry = t.data[key]
+    is_numeric = isinstance(entry, list) and all(isinstance(x, int | float) and math.isfinite(x) for x in entry)
+    if is_numeric and len(entry) > 1:
+        return [float(x) for x in entry]
     t.problem(f"{key} must be a list of finite numbers")
     return []
 
@@ -155,15 +155,15 @@ def _metric(t: Reader) -> Metric | None:
     t.known(("kind", "of", "from", "until"))
     if not t.needs("kind", "of"):
         return None
-    given, of = t.text("kind", ""), t.data["of"]
+    kind_text, channel_entry = t.text("kind", ""), t.data["of"]
     try:
-        kind, number = read_kind(given, f"the metric '{given}'")
+        kind, number = read_kind(kind_text, f"the metric '{kind_text}'")
     except ModelError as error:
         t.problem(str(error).removesuffix("."))
         return None
-    channels = [of] if isinstance(of, str) else of
+    channels = [channel_entry] if isinstance(channel_entry, str) else channel_entry
     if not isinstance(channels, list) or not channels or not all(isinstance(c, str) for c in channels):
-        t.problem(f"of = {of!r} must be a channel or a list of channels")
+        t.problem(f"of = {channel_entry!r} must be a channel or a list of channels")
         return None
     start, end = t.number("from"), t.number("until")
     if start is not None and end is not None and not start < end:

@@ -14,8 +14,8 @@ from bellcrank.study.formulas import names_in
 class Reader:
     """One table, with the place it stands at; all readers of a file share one list of problems."""
 
-    def __init__(self, data: Mapping[str, Any], place: str, problems: list[str] | None = None) -> None:
-        self.data, self.place = data, place
+    def __init__(self, data: Mapping[str, Any], location: str, problems: list[str] | None = None) -> None:
+        self.data, self.place = data, location
         self.problems: list[str] = [] if problems is None else problems
 
     def problem(self, sentence: str) -> None:
@@ -25,8 +25,10 @@ class Reader:
         """Names everything that is not among the keys."""
         for key in self.data:
             if key not in keys:
-                near = did_you_mean(key, keys)
-                self.problem(f"'{key}' is not known{f'.{near} It' if near else '; it'} has {', '.join(keys)}")
+                suggestion = did_you_mean(key, keys)
+                self.problem(
+                    f"'{key}' is not known{f'.{suggestion} It' if suggestion else '; it'} has {', '.join(keys)}"
+                )
 
     def needs(self, *keys: str) -> bool:
         missing = [key for key in keys if key not in self.data]
@@ -36,71 +38,71 @@ class Reader:
 
     def table(self, key: str) -> Reader:
         """A table inside; empty if there is none."""
-        given = self.data.get(key, {})
-        if not isinstance(given, Mapping):
-            self.problem(f"{key} = {given!r} must be a table")
-            given = {}
-        return Reader(given, f"[{key}]" if self.place == "the study" else f"{self.place} {key}", self.problems)
+        entry = self.data.get(key, {})
+        if not isinstance(entry, Mapping):
+            self.problem(f"{key} = {entry!r} must be a table")
+            entry = {}
+        return Reader(entry, f"[{key}]" if self.place == "the study" else f"{self.place} {key}", self.problems)
 
     def tables(self, key: str) -> list[Reader]:
         """Tables in a row."""
-        given = self.data.get(key, [])
-        if not isinstance(given, list) or not all(isinstance(x, Mapping) for x in given):
+        entries = self.data.get(key, [])
+        if not isinstance(entries, list) or not all(isinstance(x, Mapping) for x in entries):
             self.problem(f"{key} must be tables, written as [[{key}]]")
             return []
-        return [Reader(x, f"[[{key}]] {i}", self.problems) for i, x in enumerate(given, 1)]
+        return [Reader(x, f"[[{key}]] {i}", self.problems) for i, x in enumerate(entries, 1)]
 
     @overload
     def text(self, key: str, default: str) -> str: ...
     @overload
     def text(self, key: str) -> str | None: ...
     def text(self, key: str, default: str | None = None) -> str | None:
-        given = self.data.get(key, default)
-        if given is not None and not isinstance(given, str):
-            self.problem(f"{key} = {given!r} must be text")
+        value = self.data.get(key, default)
+        if value is not None and not isinstance(value, str):
+            self.problem(f"{key} = {value!r} must be text")
             return default
-        return given
+        return value
 
-    def choice(self, key: str, allowed: Sequence[str], default: str) -> str:
-        given = self.text(key, default)
-        if given not in allowed:
-            self.problem(f"{key} = {given!r} is not known; it is one of {', '.join(allowed)}")
+    def choice(self, key: str, choices: Sequence[str], default: str) -> str:
+        value = self.text(key, default)
+        if value not in choices:
+            self.problem(f"{key} = {value!r} is not known; it is one of {', '.join(choices)}")
             return default
-        return given
+        return value
 
     def number(self, key: str) -> float | None:
         """A finite number; None where it is missing or wrong."""
-        given = self.data.get(key)
-        if given is None:
+        value = self.data.get(key)
+        if value is None:
             return None
-        found = real(given)
-        if found is None or not math.isfinite(found):
-            self.problem(f"{key} = {displayed(given)} must be a finite number")
+        number = real(value)
+        if number is None or not math.isfinite(number):
+            self.problem(f"{key} = {displayed(value)} must be a finite number")
             return None
-        return given if isinstance(given, int) else found
+        return value if isinstance(value, int) else number
 
     def positive(self, key: str) -> float | None:
-        found = self.number(key)
-        if found is not None and found <= 0:
-            self.problem(f"{key} = {found!r} must be positive")
+        value = self.number(key)
+        if value is not None and value <= 0:
+            self.problem(f"{key} = {value!r} must be positive")
             return None
-        return found
+        return value
 
-    def whole(self, key: str, least: int, default: int | None = None) -> int | None:
-        given = self.data.get(key, default)
-        if given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= least):
-            return given
-        self.problem(f"{key} = {given!r} must be a whole number of at least {least}")
+    def whole(self, key: str, minimum: int, default: int | None = None) -> int | None:
+        value = self.data.get(key, default)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= minimum):
+            return value
+        self.problem(f"{key} = {value!r} must be a whole number of at least {minimum}")
         return default
 
     def formula(self, key: str) -> float | str | None:
         """A number, or a formula that can be read."""
-        given = self.data[key]
-        if not isinstance(given, str):
+        value = self.data[key]
+        if not isinstance(value, str):
             return self.number(key)
         try:
-            names_in(given)
+            names_in(value)
         except ModelError as error:
             self.problems.append(f"{self.place}: {key}: {error}")
             return None
-        return given
+        return value

@@ -74,8 +74,8 @@ class StudyResult(Rows, Shown):
         return len(self.rows)
 
     def __repr__(self) -> str:
-        why = f", the first: {self.failed[0].ended}" if self.failed else ""
-        return f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed{why})"
+        suffix = f", the first: {self.failed[0].ended}" if self.failed else ""
+        return f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed{suffix})"
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self.columns]
@@ -83,10 +83,10 @@ class StudyResult(Rows, Shown):
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.columns:
             raise RunError(f"no column '{name}'. Columns: {', '.join(self.columns)}")
-        found = [row.metrics.get(name, row.values.get(name)) for row in self.rows]
-        if any(isinstance(x, str) for x in found):
-            return np.array(found, dtype=object)
-        return np.array([np.nan if x is None else float(x) for x in found])
+        values = [row.metrics.get(name, row.values.get(name)) for row in self.rows]
+        if any(isinstance(x, str) for x in values):
+            return np.array(values, dtype=object)
+        return np.array([np.nan if x is None else float(x) for x in values])
 
     @property
     def heads(self) -> list[str]:
@@ -102,15 +102,15 @@ class StudyResult(Rows, Shown):
             Values of each row, None where there is none.
         """
         for row in self.rows:
-            known: dict[str, Any] = {"part": row.part, **row.values, **row.metrics, "ended": row.ended}
-            yield [known.get(name) for name in self.heads]
+            values_by_column: dict[str, Any] = {"part": row.part, **row.values, **row.metrics, "ended": row.ended}
+            yield [values_by_column.get(name) for name in self.heads]
 
     def _html(self) -> list[str]:
         rows = [row for row, _ in zip(self.table(), range(SHOWN))]
         units = self.units
         heads = [f"{h} ({units[h]})" if units.get(h) else h for h in self.heads]
-        words = [*self.notes, *([f"and {len(self) - SHOWN} more rows"] if len(self) > SHOWN else [])]
-        return [heading(repr(self)), table(heads, rows, right=range(len(heads) - 1)), *map(paragraph, words)]
+        remarks = [*self.notes, *([f"and {len(self) - SHOWN} more rows"] if len(self) > SHOWN else [])]
+        return [heading(repr(self)), table(heads, rows, right=range(len(heads) - 1)), *map(paragraph, remarks)]
 
     def best(self, metric: str, how: str = "min") -> Row | None:
         """Find the best run.
@@ -161,8 +161,10 @@ class StudyResult(Rows, Shown):
             The file.
         """
         rows = list(self.table())
-        known = [(head, self.columns.get(head, Column("", ""))) for head in self.heads]
-        columns = tuple(files.Column(n, [row[i] for row in rows], c.unit, c.label) for i, (n, c) in enumerate(known))
+        head_columns = [(head, self.columns.get(head, Column("", ""))) for head in self.heads]
+        columns = tuple(
+            files.Column(n, [row[i] for row in rows], c.unit, c.label) for i, (n, c) in enumerate(head_columns)
+        )
         return write_table(path, files.Table(self.name, columns))
 
     def tables(self) -> list[Pivot]:

@@ -36,36 +36,36 @@ SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
 def makers(module: Any, result: str) -> dict[str, Callable[..., Any]]:
     """The functions of a module that return vehicles ("System") or terrains ("Terrain"), by name."""
     listed = {name: f for name in module.__all__ if inspect.isfunction(f := getattr(module, name))}
-    made = {name: str(f.__annotations__.get("return")).rpartition(".")[2] for name, f in listed.items()}
-    return {name: f for name, f in listed.items() if made[name] == result}
+    return_types = {name: str(f.__annotations__.get("return")).rpartition(".")[2] for name, f in listed.items()}
+    return {name: f for name, f in listed.items() if return_types[name] == result}
 
 
-def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def call(label: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """Calls a function with arguments of a study file; those it does not take are reported."""
     signature = inspect.signature(function)
     open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())  # it reports itself what it takes
-    wrong = [] if open_ended else [name for name in arguments if name not in signature.parameters]
-    if wrong:
-        near, known = did_you_mean(wrong[0], signature.parameters), ", ".join(signature.parameters)
-        raise ModelError(f"{what} takes no {' and no '.join(map(repr, wrong))}.{near} It takes {known}.")
+    unknown = [] if open_ended else [name for name in arguments if name not in signature.parameters]
+    if unknown:
+        suggestion, parameters = did_you_mean(unknown[0], signature.parameters), ", ".join(signature.parameters)
+        raise ModelError(f"{label} takes no {' and no '.join(map(repr, unknown))}.{suggestion} It takes {parameters}.")
     try:
         signature.bind(**arguments)
         return function(**arguments)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: {error}") from None
+        raise ModelError(f"{label}: {error}") from None
 
 
-def choose(what: str, known: Mapping[str, Any], name: Any) -> Any:
-    if name not in known:
-        near, listed = did_you_mean(str(name), known), ", ".join(sorted(known))
-        raise ModelError(f"no {what} {name!r}.{near} It is one of {listed}.")
-    return known[name]
+def choose(kind: str, choices: Mapping[str, Any], name: Any) -> Any:
+    if name not in choices:
+        suggestion, listed = did_you_mean(str(name), choices), ", ".join(sorted(choices))
+        raise ModelError(f"no {kind} {name!r}.{suggestion} It is one of {listed}.")
+    return choices[name]
 
 
-def build(job: Job, place: Path | None = None) -> System:
-    """The model of a job with the channels the study adds; `place` is where its file lies, if it lies here."""
+def build(job: Job, path: Path | None = None) -> System:
+    """The model of a job with the channels the study adds; `path` is where its file lies, if it lies here."""
     model = job["model"]
-    system = _load(model, place) if model.get("file") else _vehicle(model)
+    system = _load(model, path) if model.get("file") else _vehicle(model)
     for name, (formula, units, label) in job["outputs"].items():
         try:
             system.add_output(name, formula, label=label, units=units)
@@ -78,8 +78,8 @@ def _vehicle(model: Mapping[str, Any]) -> System:
     maker = choose("vehicle", makers(vehicles, "System"), model["vehicle"])
     arguments = dict(model["arguments"])
     if "slip" in arguments:
-        given = arguments["slip"]
-        arguments["slip"] = list(map(_slip, given)) if isinstance(given, list) else _slip(given)
+        slip = arguments["slip"]
+        arguments["slip"] = list(map(_slip, slip)) if isinstance(slip, list) else _slip(slip)
     if model.get("terrain") is not None:
         ground = dict(model["terrain"])
         kind = ground.pop("kind", None)
@@ -90,20 +90,20 @@ def _vehicle(model: Mapping[str, Any]) -> System:
     return system
 
 
-def _slip(given: Any) -> Any:
+def _slip(entry: Any) -> Any:
     """How a tyre holds the road: a table with the fields of a law, of `bc.Slip` unless its kind is another."""
-    if not isinstance(given, Mapping):
-        raise ModelError(f"slip = {given!r} must be a table such as {{ longitudinal = 60e3, cornering = 45e3 }}")
-    fields = dict(given)
+    if not isinstance(entry, Mapping):
+        raise ModelError(f"slip = {entry!r} must be a table such as {{ longitudinal = 60e3, cornering = 45e3 }}")
+    fields = dict(entry)
     kind = fields.pop("kind", "Slip")
-    laws = {name: found for name in tyres.__all__ if hasattr(found := getattr(tyres, name), "hold")}
+    laws = {name: slip_law for name in tyres.__all__ if hasattr(slip_law := getattr(tyres, name), "hold")}
     law = choose("slip", laws, kind)
     return call(f"slip {kind}", law, fields)
 
 
-def _load(model: Mapping[str, Any], place: Path | None) -> System:
-    if place is not None:
-        return _run_file(place, model["arguments"])
+def _load(model: Mapping[str, Any], path: Path | None) -> System:
+    if path is not None:
+        return _run_file(path, model["arguments"])
     with tempfile.TemporaryDirectory(prefix="bellcrank-study-") as folder:
         for name, text in model["files"].items():
             (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
@@ -120,17 +120,17 @@ def _run_file(path: Path, arguments: Mapping[str, Any]) -> System:
         raise ModelError(f"{path.name}: {type(error).__name__}: {error}") from error
 
 
-def failed(job: Job, ended: str) -> dict[str, Any]:
+def failed(job: Job, message: str) -> dict[str, Any]:
     """What is recorded of a run that could not be made."""
-    return _record(job, ended, {}, (), 0.0)
+    return _record(job, message, {}, (), 0.0)
 
 
 def _record(
-    job: Job, ended: str, metrics: Mapping[str, float | None], notes: Iterable[str], seconds: float
+    job: Job, message: str, metrics: Mapping[str, float | None], notes: Iterable[str], seconds: float
 ) -> dict[str, Any]:
     """What is recorded of a run; one that has not finished has no metrics."""
-    found = {name: metrics.get(name) if ended == FINISHED else None for name in metrics_of(job)}
-    return {"metrics": found, "ended": ended, "notes": list(dict.fromkeys(notes))[:5], "seconds": seconds}
+    recorded = {name: metrics.get(name) if message == FINISHED else None for name in metrics_of(job)}
+    return {"metrics": recorded, "ended": message, "notes": list(dict.fromkeys(notes))[:5], "seconds": seconds}
 
 
 class Runner:
@@ -145,67 +145,67 @@ class Runner:
         """The metrics of a run and the message that says how it ended. Whatever goes wrong is that message."""
         began, cpu = time.perf_counter(), time.process_time()
         metrics: dict[str, float | None] = {}
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ModelWarning)
             try:
                 settings = {k: v for k, v in job["run"].items() if k in SIMULATE}
                 run = self.sim.simulate(**options_of(self.interface, job), **settings)
-                ended, metrics = run.ended, {}
-                if ended == FINISHED:
-                    ended, metrics = self._metric(job, run.time, run)
+                message, metrics = run.ended, {}
+                if message == FINISHED:
+                    message, metrics = self._metric(job, run.time, run)
             except BellcrankError as error:
-                ended = str(error)
+                message = str(error)
             except Exception as error:  # a routine of the model, or a fault: the other runs continue
-                ended = f"{type(error).__name__}: {error}"
-        notes = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]
+                message = f"{type(error).__name__}: {error}"
+        notes = [str(w.message) for w in caught if issubclass(w.category, ModelWarning)]
         self._cpu = time.process_time() - cpu
-        return _record(job, ended, metrics, notes, time.perf_counter() - began)
+        return _record(job, message, metrics, notes, time.perf_counter() - began)
 
     def run_some(self, jobs: Sequence[Job], seconds: float, threads: int) -> list[dict[str, Any]]:
         """The same for the first of some jobs with the same settings of the run, as many as take about so long of each
         thread: at once where compiled code can."""
-        alike, options, spec = self._alike(jobs, int(min(seconds * threads / max(self._cpu, 1e-6), len(jobs))))
-        if len(alike) < 2 or spec is None:
+        batch, options, spec = self._alike(jobs, int(min(seconds * threads / max(self._cpu, 1e-6), len(jobs))))
+        if len(batch) < 2 or spec is None:
             return [self.run(jobs[0])]
         began, cpu = time.perf_counter(), time.process_time()
         names = dict.fromkeys(c for m in metrics_of(jobs[0]).values() for c in m.channels)
         channels = [x for c in names if (x := self.interface.channel(c))]
-        found = at_once(self.sim.loaded, spec, given_runs(options), channels, threads)
+        results = at_once(self.sim.loaded, spec, given_runs(options), channels, threads)
         records = []
-        for job, run in zip(alike, found, strict=True):
+        for job, run in zip(batch, results, strict=True):
             if run is not None:
-                ended, metrics = self._metric(job, run.time, run.channels)
-                records.append(_record(job, ended, metrics, run.notes, 0.0))
+                message, metrics = self._metric(job, run.time, run.channels)
+                records.append(_record(job, message, metrics, run.notes, 0.0))
         if not records:  # each by itself: what is done is kept before the next begins
             return [self.run(jobs[0])]
         self._cpu = (time.process_time() - cpu) / len(records)
-        spent = (time.perf_counter() - began) / len(alike)
+        spent = (time.perf_counter() - began) / len(batch)
         each = iter([r | {"seconds": spent} for r in records])
-        return [self.run(job) if run is None else next(each) for job, run in zip(alike, found, strict=True)]
+        return [self.run(job) if run is None else next(each) for job, run in zip(batch, results, strict=True)]
 
-    def _alike(self, jobs: Sequence[Job], most: int) -> tuple[list[Job], list[dict[str, Any]], RunSpec | None]:
+    def _alike(self, jobs: Sequence[Job], max_runs: int) -> tuple[list[Job], list[dict[str, Any]], RunSpec | None]:
         """The first jobs that one spec serves, what each is given, and the spec; none that must go by itself."""
         settings = {k: v for k, v in jobs[0]["run"].items() if k in SIMULATE}
-        alike: list[Job] = []
+        batch: list[Job] = []
         options: list[dict[str, Any]] = []
 
-        def names(given: Mapping[str, Mapping[Any, Any]]) -> list[list[Any]]:
-            return [list(x) for x in given.values()]
+        def names(groups: Mapping[str, Mapping[Any, Any]]) -> list[list[Any]]:
+            return [list(x) for x in groups.values()]
 
         try:
-            if not {"dae", "rtol", "atol"}.isdisjoint(settings) or most < 2:
+            if not {"dae", "rtol", "atol"}.isdisjoint(settings) or max_runs < 2:
                 return [], [], None
             spec = run_spec(self.interface, *(settings.get(k) for k in ("t_end", "step", "method", "output_every")))
-            most = min(most, most_at_once(self.sim.loaded, spec, len(self.interface.outputs)))
-            for job in jobs[:most]:
-                given = options_of(self.interface, job)
-                if options and names(given) != names(options[0]):
+            max_runs = min(max_runs, most_at_once(self.sim.loaded, spec, len(self.interface.outputs)))
+            for job in jobs[:max_runs]:
+                values = options_of(self.interface, job)
+                if options and names(values) != names(options[0]):
                     break
-                alike.append(job)
-                options.append(given)
+                batch.append(job)
+                options.append(values)
         except BellcrankError:  # of a job that reports it itself
             pass
-        return alike, options, spec if alike else None
+        return batch, options, spec if batch else None
 
     def _metric(
         self, job: Job, times: np.ndarray, histories: Run | Mapping[str, np.ndarray]
@@ -227,26 +227,26 @@ def options_of(interface: Interface, job: Job) -> dict[str, Any]:
 
     Formulas may use the parameters of the model and what the study gives.
     """
-    own = {x.key: x.default for x in interface.all(PARAMETERS)}
-    given: dict[str, float | str] = {key: value for key, value in own.items() if value is not None}
+    model_defaults = {x.key: x.default for x in interface.all(PARAMETERS)}
+    values: dict[str, float | str] = {key: value for key, value in model_defaults.items() if value is not None}
     parameters = interface.keyed(job["parameters"], PARAMETERS, "parameters")
-    names = Names({**given, **parameters})
+    names = Names({**values, **parameters})
     states = (*STATES, "removed")
-    started = interface.keyed(job["initial"], states, "initial")
+    initial_entries = interface.keyed(job["initial"], states, "initial")
     guessed = interface.keyed(job.get("guess", {}), STATES, "guess")
-    own_start = {k: names.number(v, f"initial value of {k}") for k, v in started.items()}
-    initial = with_guess(own_start, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()})
+    initial_values = {k: names.number(v, f"initial value of {k}") for k, v in initial_entries.items()}
+    initial = with_guess(initial_values, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()})
     return {
-        "parameters": {name: names[name] for name in parameters if name in own},
+        "parameters": {name: names[name] for name in parameters if name in model_defaults},
         "initial": initial,
-        "inputs": {name: _signal(names, name, given) for name, given in job["inputs"].items()},
+        "inputs": {name: _signal(names, name, values) for name, values in job["inputs"].items()},
     }
 
 
-def _signal(names: Names, name: str, given: Any) -> Any:
-    if not isinstance(given, Mapping):
-        return names.number(given, f"input {name}")
-    if "t" in given:
-        return (given["t"], given["value"])
-    ((kind, arguments),) = given.items()
+def _signal(names: Names, name: str, entry: Any) -> Any:
+    if not isinstance(entry, Mapping):
+        return names.number(entry, f"input {name}")
+    if "t" in entry:
+        return (entry["t"], entry["value"])
+    ((kind, arguments),) = entry.items()
     return made(kind, **{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})

@@ -41,15 +41,15 @@ class Tail:
     def read(self) -> dict[str, dict[str, Any]]:
         """Takes in what has been added."""
         for path in sorted((self.folder / RECORDS).glob("*.jsonl")):
-            done = self._read.get(path.name, 0)
-            if path.stat().st_size <= done:
+            offset = self._read.get(path.name, 0)
+            if path.stat().st_size <= offset:
                 continue
             with path.open("rb") as stream:
-                stream.seek(done)
+                stream.seek(offset)
                 new = stream.read()
-            whole = new.rfind(b"\n") + 1
-            self._read[path.name] = done + whole
-            for record in _whole(new[:whole]):
+            length = new.rfind(b"\n") + 1
+            self._read[path.name] = offset + length
+            for record in _whole(new[:length]):
                 self.records.setdefault(record["key"], record)
         return self.records
 
@@ -64,15 +64,15 @@ def _whole(data: bytes) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def _is_record(found: Any) -> bool:
+def _is_record(data: Any) -> bool:
     """Is this what a worker makes?"""
-    if not isinstance(found, dict) or not isinstance(found.get("metrics"), dict):
+    if not isinstance(data, dict) or not isinstance(data.get("metrics"), dict):
         return False
-    numbers = [found.get("seconds"), *(x for x in found["metrics"].values() if x is not None)]
-    notes = found.get("notes", [])
+    numbers = [data.get("seconds"), *(x for x in data["metrics"].values() if x is not None)]
+    notes = data.get("notes", [])
     return (
         all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)
-        and all(isinstance(found.get(name), str) for name in ("key", "ended"))
+        and all(isinstance(data.get(name), str) for name in ("key", "ended"))
         and isinstance(notes, list)
         and all(isinstance(x, str) for x in notes)
     )
@@ -140,11 +140,11 @@ class Store:
 
     def _wait_for_writers(self) -> None:
         """Processes of a study that was killed may be about to end."""
-        until = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         for path in (self.folder / RECORDS).glob("*.jsonl"):
             with path.open("rb") as stream:
                 while not _lock(stream):
-                    if time.monotonic() > until:
+                    if time.monotonic() > deadline:
                         raise RunError(f"a process of an earlier start still writes to {path}")
                     time.sleep(0.05)
 
@@ -169,22 +169,22 @@ class Store:
         """Forgets some runs, so that they are made again."""
         for path in (self.folder / RECORDS).glob("*.jsonl"):
             records = list(_whole(path.read_bytes()))
-            kept = [r for r in records if r["key"] not in keys]
-            if len(kept) < len(records):
-                write_text(path, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in kept), own=True)
+            retained = [r for r in records if r["key"] not in keys]
+            if len(retained) < len(records):
+                write_text(path, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in retained), own=True)
 
     def before(self) -> dict[str, Any] | None:
         """The study as it was when it was last started here."""
         try:
-            found = json.loads((self.folder / STUDY).read_text(encoding="utf-8"))
+            job = json.loads((self.folder / STUDY).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return None
-        return found if isinstance(found, dict) else None
+        return job if isinstance(job, dict) else None
 
     def note(self, job: Mapping[str, Any]) -> None:
         """Remembers the study as it is."""
-        before = self.before()
-        if (self.folder / STUDY).exists() and (before is None or "bellcrank" not in before):
+        previous = self.before()
+        if (self.folder / STUDY).exists() and (previous is None or "bellcrank" not in previous):
             raise RunError(f"{self.folder / STUDY} does not come from a study; choose another folder for the results")
         write_text(self.folder / STUDY, json.dumps(job, indent=1, ensure_ascii=False), own=True)
 
@@ -197,15 +197,15 @@ def token_at(folder: str | Path) -> str | None:
         return None
 
 
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def changes(old_job: Mapping[str, Any], new_job: Mapping[str, Any]) -> list[str]:
     """What differs between two forms of a study, in words."""
-    a, b = dict(_leaves(before)), dict(_leaves(after))
-    found = []
+    a, b = dict(_leaves(old_job)), dict(_leaves(new_job))
+    differences = []
     for name in dict.fromkeys((*a, *b)):
         if a.get(name) != b.get(name):
             old, new = (_short(x[name]) if name in x else "nothing" for x in (a, b))
-            found.append(f"{name}: {old} is now {new}")
-    return found
+            differences.append(f"{name}: {old} is now {new}")
+    return differences
 
 
 def _leaves(data: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -118,19 +118,19 @@ class Study(Listed):
     @classmethod
     def checked(cls, definition: Definition, problems: list[str]) -> Study:
         """A study of a definition without faults; else an error with these problems and those that the model shows."""
-        parts = [replace(p, grid={n: v[:1] for n, v in p.grid.items()}) for p in definition.parts[:1]]
-        first: dict[str, Value] = next((values for p in parts for values in p.runs()), {})
-        found = list(problems)
+        study_parts = [replace(p, grid={n: v[:1] for n, v in p.grid.items()}) for p in definition.parts[:1]]
+        first: dict[str, Value] = next((values for p in study_parts for values in p.runs()), {})
+        all_problems = list(problems)
         if definition.model.vehicle or definition.model.file:
             try:
                 job = job_of(definition)
-                now = settled(job, first)
-                equations = build(now, definition.model.file).equations()
-                found += problems_with(definition, now, equations.interface)
+                first_job = settled(job, first)
+                equations = build(first_job, definition.model.file).equations()
+                all_problems += problems_with(definition, first_job, equations.interface)
             except BellcrankError as error:
-                found += getattr(error, "problems", [str(error)])
-        if found:
-            raise StudyError(found, definition.name)
+                all_problems += getattr(error, "problems", [str(error)])
+        if all_problems:
+            raise StudyError(all_problems, definition.name)
         return cls(definition, job, equations)
 
     def __repr__(self) -> str:
@@ -186,86 +186,88 @@ class Study(Listed):
         check_called(progress, "progress", "the numbers of runs done, of all, and failed")
         if in_process and (scheduler or workers):
             raise RunError("in_process=True takes neither a scheduler nor workers")
-        usual = re.sub(r"[^\w.-]+", "_", self.definition.name) + "_results"
-        with Store(usual if folder is None else folder) as store:
+        default_folder = re.sub(r"[^\w.-]+", "_", self.definition.name) + "_results"
+        with Store(default_folder if folder is None else folder) as store:
             if fresh:
                 store.clear()
-            kept = {} if fresh else store.records()
-            notes = self._compare(store, kept)
+            stored = {} if fresh else store.records()
+            notes = self._compare(store, stored)
             if retry:
-                store.forget({key for key in self._keys if key in kept and kept[key]["ended"] != FINISHED})
-                kept = {k: r for k, r in kept.items() if r["ended"] == FINISHED}
-            done = {key: kept[key] for key in self._keys if key in kept}
-            again = len(done)
-            self._run_rest(store, done, progress, (scheduler, workers, in_process, timeout, patience))
-            return self._result(store, done, again, notes)
+                store.forget({key for key in self._keys if key in stored and stored[key]["ended"] != FINISHED})
+                stored = {k: r for k, r in stored.items() if r["ended"] == FINISHED}
+            records = {key: stored[key] for key in self._keys if key in stored}
+            n_reused = len(records)
+            self._run_rest(store, records, progress, (scheduler, workers, in_process, timeout, patience))
+            return self._result(store, records, n_reused, notes)
 
-    def _compare(self, store: Store, kept: dict[str, Any]) -> list[str]:
+    def _compare(self, store: Store, stored: dict[str, Any]) -> list[str]:
         """What changed since the study was last started here, and what that means."""
-        before, notes = store.before(), []
+        previous_job, notes = store.before(), []
         store.note(self._job)
-        changed = changes(before, self._job) if before is not None else []
-        aside = len(set(kept) - set(self._keys))
-        if changed and aside:
-            more = f"; and {len(changed) - 5} more" if len(changed) > 5 else ""
-            notes.append(f"the study has changed since it was last started here: {'; '.join(changed[:5])}{more}")
-        if aside:
-            held = len(set(self._keys) & set(kept))
+        differences = changes(previous_job, self._job) if previous_job is not None else []
+        unused = len(set(stored) - set(self._keys))
+        if differences and unused:
+            suffix = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
+            notes.append(f"the study has changed since it was last started here: {'; '.join(differences[:5])}{suffix}")
+        if unused:
+            usable = len(set(self._keys) & set(stored))
             notes.append(
-                f"{counted(aside, 'kept run')} {'belongs' if aside == 1 else 'belong'} to another form of the study "
-                f"and {'is' if aside == 1 else 'are'} left aside; {held} of {len(self)} can be used"
+                f"{counted(unused, 'kept run')} {'belongs' if unused == 1 else 'belong'} to another form of the study "
+                f"and {'is' if unused == 1 else 'are'} left aside; {usable} of {len(self)} can be used"
             )
         return notes
 
-    def _run_rest(self, store: Store, done: dict[str, Any], progress: Progress | None, how: Any) -> None:
-        scheduler, workers, in_process, timeout, patience = how
-        rest = list({k: (k, v) for k, (_, v) in zip(self._keys, self.points, strict=True) if k not in done}.values())
+    def _run_rest(self, store: Store, records: dict[str, Any], progress: Progress | None, options: Any) -> None:
+        scheduler, workers, in_process, timeout, patience = options
+        pending = list(
+            {k: (k, v) for k, (_, v) in zip(self._keys, self.points, strict=True) if k not in records}.values()
+        )
 
-        total, failed = len(self), sum(r["ended"] != FINISHED for r in done.values())
+        total, failed = len(self), sum(r["ended"] != FINISHED for r in records.values())
 
         def report(record: dict[str, Any]) -> None:
             nonlocal failed
-            failed += record["key"] not in done and record["ended"] != FINISHED
-            done[record["key"]] = record
+            failed += record["key"] not in records and record["ended"] != FINISHED
+            records[record["key"]] = record
             if progress is not None:
-                progress(len(done), total, failed)
+                progress(len(records), total, failed)
 
         if progress is not None:
-            progress(len(done), total, failed)
-        if not rest:
+            progress(len(records), total, failed)
+        if not pending:
             return
         if in_process:
-            alone(self._job, rest, store, report)
+            alone(self._job, pending, store, report)
             return
         if scheduler is not None:
             with remote(scheduler, timeout) as client:
-                Executor(Cluster(client, store.folder, patience), self._job, store, report).do(rest)
+                Executor(Cluster(client, store.folder, patience), self._job, store, report).do(pending)
             return
         first = settled(self._job, self.points[0][1])
         Runner(self.equations, first["run"].get("backend"))  # puts the program into the cache, where workers find it
         with local(workers, store.folder) as team:
-            Executor(team, self._job, store, report).do(rest)
+            Executor(team, self._job, store, report).do(pending)
 
-    def _result(self, store: Store, done: dict[str, Any], again: int, notes: list[str]) -> StudyResult:
-        records = [done[key] for key in self._keys]
+    def _result(self, store: Store, records_by_key: dict[str, Any], n_reused: int, notes: list[str]) -> StudyResult:
+        records = [records_by_key[key] for key in self._keys]
         listed = zip(self.points, records, strict=True)
         rows = tuple(Row(part, dict(values), r["metrics"], r["ended"]) for (part, values), r in listed)
-        told = tuple(dict.fromkeys((*notes, *(note for r in records for note in r.get("notes", ())))))
-        spent = sum(done[key]["seconds"] for key in set(self._keys))
-        counts = len(self) - again, again, spent
-        return StudyResult(self.definition, self._columns(), rows, store.folder, told, *counts)
+        all_notes = tuple(dict.fromkeys((*notes, *(note for r in records for note in r.get("notes", ())))))
+        spent = sum(records_by_key[key]["seconds"] for key in set(self._keys))
+        run_counts = len(self) - n_reused, n_reused, spent
+        return StudyResult(self.definition, self._columns(), rows, store.folder, all_notes, *run_counts)
 
     def _columns(self) -> dict[str, Column]:
         """Units and words of what varies and of what is measured."""
-        interface, found = self.equations.interface, {}
+        interface, columns = self.equations.interface, {}
         for name in self.definition.varied:
             if channel := interface.channel(name):
-                found[name] = Column(channel.unit.text, "initial value")
+                columns[name] = Column(channel.unit.text, "initial value")
             elif parameter := interface.get(name, PARAMETERS):
-                found[name] = Column(parameter.unit.text, parameter.label)
+                columns[name] = Column(parameter.unit.text, parameter.label)
             else:
-                found[name] = Column("s" if name in ("run.t_end", "run.step") else "", "")
+                columns[name] = Column("s" if name in ("run.t_end", "run.step") else "", "")
         for name, m in self.definition.metrics.items():
-            of = [interface.find(c, CHANNELS, "channel") for c in m.channels]
-            found[name] = Column(m.unit(of[0].unit.text), f"{m.text} of {', '.join(x.name for x in of)}")
-        return found
+            channels = [interface.find(c, CHANNELS, "channel") for c in m.channels]
+            columns[name] = Column(m.unit(channels[0].unit.text), f"{m.text} of {', '.join(x.name for x in channels)}")
+        return columns

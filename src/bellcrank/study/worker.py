@@ -43,8 +43,8 @@ class _Settled(NamedTuple):
 
 
 def _settled(job: Job, key: str, values: Mapping[str, Value]) -> _Settled:
-    own = settled(job, values)
-    return _Settled(key, values, own, digest([variant_of(own), own["run"]]))
+    run_job = settled(job, values)
+    return _Settled(key, values, run_job, digest([variant_of(run_job), run_job["run"]]))
 
 
 def _runner(job: Job) -> Runner | str:
@@ -70,9 +70,9 @@ def _records(runs: Sequence[_Settled], threads: int) -> list[dict[str, Any]]:
     """Records of the first of some runs of one model: several at once where compiled code drives them."""
     runner = _runner(runs[0].job)
     jobs = [run.job for run in runs]
-    found = runner.run_some(jobs, AT_ONCE, threads) if isinstance(runner, Runner) else [failed(jobs[0], runner)]
-    own = zip(runs, found, strict=False)
-    return [{"key": run.key, "values": dict(run.values), **record, "by": _place()} for run, record in own]
+    records = runner.run_some(jobs, AT_ONCE, threads) if isinstance(runner, Runner) else [failed(jobs[0], runner)]
+    pairs = zip(runs, records, strict=False)
+    return [{"key": run.key, "values": dict(run.values), **record, "by": _place()} for run, record in pairs]
 
 
 def _place() -> str:
@@ -85,38 +85,38 @@ def work(
     """Records of the runs that are done within some seconds, at least one; and whether they lie in the folder."""
     if job["bellcrank"] != __version__:
         raise RunError(f"the worker {_place()} has Bellcrank {__version__}, the study comes from {job['bellcrank']}")
-    there = token_at(folder)
-    if there is not None and there != token:
+    token_found = token_at(folder)
+    if token_found is not None and token_found != token:
         return True, []  # the study was started again meanwhile: this task belongs to nobody
     records: list[dict[str, Any]] = []
-    until = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     with ExitStack() as stack:
-        kept: Mapping[str, dict[str, Any]] = {}
+        stored: Mapping[str, dict[str, Any]] = {}
         writer = None
-        if there is not None:
+        if token_found is not None:
             writer = stack.enter_context(Writer(Path(folder), f"-{threading.get_ident()}"))
-            kept = _tail(folder, token).read()
-        records += [kept[key] for key, _ in runs if key in kept]
-        left = [_settled(job, *run) for run in runs if run[0] not in kept]
-        while left:
-            made = _records([run for run in left if run.alike == left[0].alike], threads)
-            done = {record["key"] for record in made}
-            left = [run for run in left if run.key not in done]
-            for record in made:
+            stored = _tail(folder, token).read()
+        records += [stored[key] for key, _ in runs if key in stored]
+        pending = [_settled(job, *run) for run in runs if run[0] not in stored]
+        while pending:
+            new_records = _records([run for run in pending if run.alike == pending[0].alike], threads)
+            finished_keys = {record["key"] for record in new_records}
+            pending = [run for run in pending if run.key not in finished_keys]
+            for record in new_records:
                 if writer is not None:
                     writer.add(record)
-            records += made
-            if time.monotonic() > until:
+            records += new_records
+            if time.monotonic() > deadline:
                 break
-    return there is not None, records
+    return token_found is not None, records
 
 
 def _tail(folder: str, token: str) -> Tail:
     """Of the records of one start of a study."""
     if getattr(_own, "tail", None) is None or _own.tail[0] != token:
         _own.tail = (token, Tail(Path(folder)))
-    found: Tail = _own.tail[1]
-    return found
+    tail: Tail = _own.tail[1]
+    return tail
 
 
 def words(error: BaseException) -> str:

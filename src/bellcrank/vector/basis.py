@@ -172,12 +172,12 @@ class Vector:
         return bool(self.terms)
 
     def _written(self, times: str, size: Callable[[Expr], str], direction: Callable[[UnitVector], str]) -> str:
-        pieces = []
+        term_texts = []
         for e, c in self.terms.items():
             sign, positive = ("-", neg(c)) if split(c)[0] < 0 else ("+", c)
             factor = "" if positive is ONE else f"{size(positive)}{times}"
-            pieces.append(f"{sign} {factor}{direction(e)}")
-        return " ".join(pieces).removeprefix("+ ") or "0"
+            term_texts.append(f"{sign} {factor}{direction(e)}")
+        return " ".join(term_texts).removeprefix("+ ") or "0"
 
     def __str__(self) -> str:
         """c1*[b1] + (a + b)*[b2] - c3*[b3] ..."""
@@ -208,39 +208,39 @@ def vector(v: VectorLike) -> Vector:
 
 def dot_units(a: UnitVector, b: UnitVector) -> Expr:
     """a . b: zero or one inside a frame, otherwise the deeper one is written in its parent's axes."""
-    known = _known_dot(a, b)
-    waiting = [] if known is not None else [(a, b)]
-    while waiting:  # a loop, as chains of bodies may be long
-        e, f = waiting[-1]
+    dot_product = _known_dot(a, b)
+    pending = [] if dot_product is not None else [(a, b)]
+    while pending:  # a loop, as chains of bodies may be long
+        e, f = pending[-1]
         if e.frame.depth < f.frame.depth:
             e, f = f, e
         parent = e.frame.parent
         if parent is None:
             raise InternalError(f"{e} and {f} belong to frames that are not connected")
-        known, missing = ZERO, False
+        dot_product, missing = ZERO, False
         terms = []
         for i in range(3):
             cosine = e.frame.R[i][e.axis]
             if cosine is not ZERO:
                 part = _known_dot(parent.axes[i], f)
                 if part is None:
-                    waiting.append((parent.axes[i], f))
+                    pending.append((parent.axes[i], f))
                     missing = True
                 else:
                     terms.append(mul(cosine, part))
         if not missing:
-            known = add(*terms)
-            e.frame._dots[(e, f)] = known
-            waiting.pop()
-    assert known is not None
-    return known
+            dot_product = add(*terms)
+            e.frame._dots[(e, f)] = dot_product
+            pending.pop()
+    assert dot_product is not None
+    return dot_product
 
 
 def _known_dot(a: UnitVector, b: UnitVector) -> Expr | None:
     if a.frame is b.frame:
         return ONE if a.axis == b.axis else ZERO
-    known = a.frame._dots.get((a, b))
-    return known if known is not None else b.frame._dots.get((b, a))
+    cached = a.frame._dots.get((a, b))
+    return cached if cached is not None else b.frame._dots.get((b, a))
 
 
 def dot(a: VectorLike, b: VectorLike) -> Expr:
@@ -305,19 +305,19 @@ def in_one_frame(v: VectorLike) -> Vector:
     frames = dict.fromkeys(e.frame for e in v.terms)
     if not frames or any(all(e in frame.axes for e in v.terms) for frame in frames):
         return v
-    found = [Vector.of((e, dot(v, e)) for e in frame.axes) for frame in (*frames, _common(list(frames)))]
-    return min(found, key=lambda x: len(list(postorder(x.terms.values()))))
+    candidates = [Vector.of((e, dot(v, e)) for e in frame.axes) for frame in (*frames, _common(list(frames)))]
+    return min(candidates, key=lambda x: len(list(postorder(x.terms.values()))))
 
 
 def _common(frames: list[Frame]) -> Frame:
     """The deepest frame that carries all of them."""
     first = frames[0]
-    for other in frames[1:]:
-        while first is not other:
-            deeper = first if first.depth >= other.depth else other
+    for second in frames[1:]:
+        while first is not second:
+            deeper = first if first.depth >= second.depth else second
             if deeper.parent is None:
                 raise InternalError("the frames of a vector are not connected")
-            first, other = (deeper.parent, other) if deeper is first else (first, deeper.parent)
+            first, second = (deeper.parent, second) if deeper is first else (first, deeper.parent)
     return first
 
 
@@ -343,14 +343,14 @@ def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr
     return mul(function("sign", side), function("atan2", magnitude(normal), dot(a, b)))
 
 
-def _counted(found: Expr) -> Expr:
+def _counted(raw_angle: Expr) -> Expr:
     """An angle that is given by the sine and cosine of another one: that one, turns counted."""
-    c, core = split(found)
+    c, core = split(raw_angle)
     if isinstance(core, Func) and core.name == "atan2":
         y, x = core.args
         if isinstance(y, Func) and isinstance(x, Func) and (y.name, x.name) == ("sin", "cos") and y.args == x.args:
             return mul(expression(c), y.args[0])
-    return found
+    return raw_angle
 
 
 def _is_unit(v: Vector) -> bool:
@@ -396,7 +396,7 @@ def matvec(m: Mat3, v: Vec3) -> Vec3:
 
 
 def add3(*vectors: Vec3) -> Vec3:
-    return tuple(add(*parts) for parts in zip(*vectors, strict=True))  # type: ignore[return-value]
+    return tuple(add(*components) for components in zip(*vectors, strict=True))  # type: ignore[return-value]
 
 
 def plus3(v: Vec3, k: Expr, e: Vec3) -> Vec3:

@@ -19,17 +19,17 @@ TRIANGLE = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))  # entries of a symm
 class Work:
     """Holds intermediate results of one derivation."""
 
-    def __init__(self, known: Iterable[Expr] = (), by_value: bool = True) -> None:
+    def __init__(self, values: Iterable[Expr] = (), by_value: bool = True) -> None:
         self._by_value: dict[int, Expr] = {n % PRIME: Number(n) for n in range(-4, 5)}
         self.by_value = by_value
-        for e in known:
+        for e in values:
             self._note(e)
 
     def copy(self) -> Work:
         """A worksheet with the same results on it, for another way to continue."""
-        other = Work(by_value=self.by_value)
-        other._by_value = dict(self._by_value)
-        return other
+        duplicate = Work(by_value=self.by_value)
+        duplicate._by_value = dict(self._by_value)
+        return duplicate
 
     def _note(self, e: Expr) -> None:
         if e.fingerprint not in self._by_value and -e.fingerprint % PRIME not in self._by_value:
@@ -37,26 +37,26 @@ class Work:
 
     def _known(self, e: Expr) -> Expr | None:
         """What has e's value, or the negative of what has the opposite one, which is made when it is asked for."""
-        known = self._by_value.get(e.fingerprint)
-        if known is None and (opposite := self._by_value.get(-e.fingerprint % PRIME)) is not None:
-            known = self._by_value[e.fingerprint] = neg(opposite)
-        return known
+        existing = self._by_value.get(e.fingerprint)
+        if existing is None and (opposite := self._by_value.get(-e.fingerprint % PRIME)) is not None:
+            existing = self._by_value[e.fingerprint] = neg(opposite)
+        return existing
 
     def hold(self, e: Expr) -> Expr:
         """The intermediate result with e's value: an atom, a signed atom, or a new held expression."""
-        known = self._known(e)
+        existing = self._known(e)
         if isinstance(e, Number | Symbol | Held | Func):
-            if known is None and isinstance(e, Symbol | Func):
+            if existing is None and isinstance(e, Symbol | Func):
                 self._note(e)
-            return e if known is None else known
-        if known is not None and (self.by_value or e.constant or known.__class__ is Number):
-            return known
+            return e if existing is None else existing
+        if existing is not None and (self.by_value or e.constant or existing.__class__ is Number):
+            return existing
         c, core = split(e)
         if c == -1 and not isinstance(core, Product) and core.__class__.__name__ != "Sum":
             return neg(self.hold(core))
-        held = Held(e if c > 0 else neg(e))
-        self._note(held)
-        return held if c > 0 else neg(held)
+        named_value = Held(e if c > 0 else neg(e))
+        self._note(named_value)
+        return named_value if c > 0 else neg(named_value)
 
     def hold3(self, v: Iterable[Expr]) -> Vec3:
         x, y, z = v
@@ -81,7 +81,7 @@ class Work:
         return self.hold(dot3(a, b))
 
     def add(self, *vectors: Vec3) -> Vec3:
-        return self.hold3(add(*parts) for parts in zip(*vectors, strict=True))
+        return self.hold3(add(*components) for components in zip(*vectors, strict=True))
 
     def apply(self, m: Mat3, v: Vec3) -> Vec3:
         return v if m is IDENTITY else (self.dot(m[0], v), self.dot(m[1], v), self.dot(m[2], v))
@@ -93,17 +93,17 @@ class Work:
 
     def sandwich(self, R: Mat3, m: Mat3) -> Mat3:
         """R m R^T"""
-        half = tuple(self.hold3(row) for row in matmul(R, m))
-        whole = matmul(half, transpose(R))  # type: ignore[arg-type]
-        return self.hold3(whole[0]), self.hold3(whole[1]), self.hold3(whole[2])
+        half_product = tuple(self.hold3(row) for row in matmul(R, m))
+        product = matmul(half_product, transpose(R))  # type: ignore[arg-type]
+        return self.hold3(product[0]), self.hold3(product[1]), self.hold3(product[2])
 
     def turn(self, k: int, c: Expr, s: Expr, v: Vec3) -> Vec3:
         """v after a rotation about axis k: from the turned axes to the old ones."""
         i, j = (k + 1) % 3, (k + 2) % 3
-        out = list(v)
-        out[i] = self.hold(sub(mul(c, v[i]), mul(s, v[j])))
-        out[j] = self.hold(add(mul(s, v[i]), mul(c, v[j])))
-        return out[0], out[1], out[2]
+        rotated = list(v)
+        rotated[i] = self.hold(sub(mul(c, v[i]), mul(s, v[j])))
+        rotated[j] = self.hold(add(mul(s, v[i]), mul(c, v[j])))
+        return rotated[0], rotated[1], rotated[2]
 
     def turn_tensor(self, k: int, c: Expr, s: Expr, m: Mat3) -> Mat3:
         """R m R^T for that rotation: the block in four products, the entries with k as two vectors."""
@@ -112,10 +112,10 @@ class Work:
         # with x' = c x - s y: a' = a - s t, d' = d + s t, b' = c t - g, g' = c t - b, where t = s (a - d) + c (b + g)
         t = self.hold(add(mul(s, sub(a, d)), mul(c, add(b, g))))
         row, column = (self.turn(k, c, s, v) for v in (m[k], transpose(m)[k]))
-        out = [[*row] if x == k else [column[x]] * 3 for x in range(3)]
-        out[i][i], out[j][j] = self.hold(sub(a, mul(s, t))), self.hold(add(d, mul(s, t)))
-        out[i][j], out[j][i] = self.hold(sub(mul(c, t), g)), self.hold(sub(mul(c, t), b))
-        return tuple(map(tuple, out))  # type: ignore[return-value]
+        rotated = [[*row] if x == k else [column[x]] * 3 for x in range(3)]
+        rotated[i][i], rotated[j][j] = self.hold(sub(a, mul(s, t))), self.hold(add(d, mul(s, t)))
+        rotated[i][j], rotated[j][i] = self.hold(sub(mul(c, t), g)), self.hold(sub(mul(c, t), b))
+        return tuple(map(tuple, rotated))  # type: ignore[return-value]
 
 
 def is_zero(v: Iterable[Expr]) -> bool:

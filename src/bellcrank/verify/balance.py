@@ -73,9 +73,9 @@ class Window:
         self.units[len(start.q) :] *= evaluation.rate(evaluation.speeds(start.q, start.u))
 
     def at(self, t: float, y: np.ndarray) -> Sample:
-        n, begun = len(self.start.q), self.start.time
-        w = 2 * math.pi / (self.t_end - begun)
-        s, c = math.sin(w * (t - begun)), math.cos(w * (t - begun))
+        n, t0 = len(self.start.q), self.start.time
+        w = 2 * math.pi / (self.t_end - t0)
+        s, c = math.sin(w * (t - t0)), math.cos(w * (t - t0))
         inputs = {k: (a + v / w * s, v * c, -v * w * s) for k, (a, v, _) in self.start.inputs.items()}
         return Sample(t, y[:n], y[n:], inputs)
 
@@ -84,28 +84,27 @@ class Window:
 
         y0 = np.concatenate([self.start.q, self.start.u])
         solver = DOP853(self._rates, self.start.time, y0, self.t_end, rtol=1e-12, atol=1e-14)
-        moved = 0.0
+        motion = 0.0
         for i in range(MOST_STEPS):
-            if solver.status != "running" or (i >= STEPS and moved > MOVED):
+            if solver.status != "running" or (i >= STEPS and motion > MOVED):
                 break
             solver.step()
             self._note_nodes(solver)
-            moved = float((np.abs(solver.y - y0) / self.units).max(initial=0.0))
-        begun, ended = self.start.time, solver.t
-        if not moved > MOVED and len(y0):
+            motion = float((np.abs(solver.y - y0) / self.units).max(initial=0.0))
+        t0, t1 = self.start.time, solver.t
+        if not motion > MOVED and len(y0):
             raise Stands(
-                f"from t = {begun:.3g} s on, for {ended - begun:.2g} s, nothing moves by more than {moved:.1e} of its "
-                "size"
+                f"from t = {t0:.3g} s on, for {t1 - t0:.2g} s, nothing moves by more than {motion:.1e} of its size"
             )
         self._exchange()
-        samples = [self.at(begun, y0), self.at(ended, solver.y)]
+        samples = [self.at(t0, y0), self.at(t1, solver.y)]
         first, last = (self._energies(s) for s in samples)
         momenta = [RigidMotions(self.subject.evaluation(s), s).momenta() for s in samples]
-        gained = (last.kinetic - first.kinetic) + (last.gravity - first.gravity)
+        energy_gain = (last.kinetic - first.kinetic) + (last.gravity - first.gravity)
         size = max(self.account.exchanged, abs(last.kinetic - first.kinetic), abs(last.gravity - first.gravity))
         size = max(size, 1e-3 * max(first.kinetic, last.kinetic)) or 1.0
-        note = f"from t = {begun:.3g} s on, for {ended - begun:.2g} s"
-        error = float(abs(gained - self.account.work) / size)
+        note = f"from t = {t0:.3g} s on, for {t1 - t0:.2g} s"
+        error = float(abs(energy_gain - self.account.work) / size)
         energy = Line(f"energy balance{suffix}", error, ENERGY, note=note)
         return [energy, *_momentum_lines(self.account, momenta, suffix)]
 
@@ -114,15 +113,15 @@ class Window:
 
     def _energies(self, s: Sample, evaluation: Evaluation | None = None) -> Energies:
         evaluation = evaluation or self.subject.evaluation(s)
-        moves = evaluation.drift(s.q) is not None
-        return evaluation.energies(s.q, s.u, self.subject.rates(s)[1] if moves else np.zeros_like(s.u))
+        has_drift = evaluation.drift(s.q) is not None
+        return evaluation.energies(s.q, s.u, self.subject.rates(s)[1] if has_drift else np.zeros_like(s.u))
 
     def _note_nodes(self, solver: Any) -> None:
         """States of the last step at which powers are taken, with their weights."""
-        path, half = solver.dense_output(), (solver.t - solver.t_old) / 2
+        path, half_step = solver.dense_output(), (solver.t - solver.t_old) / 2
         for x, weight in zip(*leggauss(NODES), strict=True):
-            t = solver.t_old + half * (1 + x)
-            self.nodes.append((self.at(t, path(t)), half * weight))
+            t = solver.t_old + half_step * (1 + x)
+            self.nodes.append((self.at(t, path(t)), half_step * weight))
 
     def _exchange(self) -> None:
         """What is exchanged in the run."""
@@ -132,11 +131,11 @@ class Window:
                 self._add(s, weight)
 
     def _look_ahead(self, samples: Sequence[Sample]) -> None:
-        given = {id(self.subject.evaluation(s)): s for s in samples}
+        samples_by_id = {id(self.subject.evaluation(s)): s for s in samples}
         with suppress(*UNUSABLE):  # each for itself then
             for states in self.subject.evaluate_together(samples):
                 if any(e.drift(q) is not None for e, (q, _) in zip(states.each, states.at, strict=True)):
-                    states.motions([self.subject.rates(given[id(e)])[1] for e in states.each])
+                    states.motions([self.subject.rates(samples_by_id[id(e)])[1] for e in states.each])
 
     def _add(self, s: Sample, weight: float) -> None:
         account, evaluation = self.account, self.subject.evaluation(s)
@@ -155,17 +154,17 @@ class Window:
 
 
 def _momentum_lines(account: Account, momenta: list[tuple[np.ndarray, np.ndarray]], suffix: str) -> list[Line]:
-    (before, size_before), (after, size_after) = momenta
-    change = np.abs(after - before - account.impulse)
+    (initial, size_before), (final, size_after) = momenta
+    imbalance = np.abs(final - initial - account.impulse)
     size = np.maximum(np.maximum(size_before, size_after), account.pushed)
     lines = []
     for name, word, group in (("linear", "along", slice(0, 3)), ("angular", "about", slice(3, 6))):
         free = account.free[group]
         if free.any():
-            error = change[group][free].max() / (size[group].max() or 1.0)
+            error = imbalance[group][free].max() / (size[group].max() or 1.0)
             loaded = (account.pushed[group] > MOMENTUM * size[group])[free].any()
-            acting = "with the impulse of loads" if loaded else "conserved"
-            note = f"{word} {', '.join(a for a, f in zip(AXES, free, strict=True) if f)}, {acting}"
+            condition = "with the impulse of loads" if loaded else "conserved"
+            note = f"{word} {', '.join(a for a, f in zip(AXES, free, strict=True) if f)}, {condition}"
             lines.append(Line(f"{name} momentum{suffix}", float(error), MOMENTUM, note=note))
     return lines
 
@@ -179,24 +178,24 @@ class RigidMotions:
         on_ground = (np.asarray(jets.value(b.joint.at), dtype=float) for b in self.bodies if b.parent < 0)
         self.centre = next(on_ground, np.zeros(3))
 
-    def _velocities(self, at: np.ndarray) -> np.ndarray:
+    def _velocities(self, point: np.ndarray) -> np.ndarray:
         """Velocity of a point and angular velocity, for each of the six."""
-        arm = at - self.centre
+        arm = point - self.centre
         return np.array([[*e, 0, 0, 0] for e in np.eye(3)] + [[*np.cross(e, arm), *e] for e in np.eye(3)])
 
     def free(self) -> np.ndarray:
         """Which of the six do all joints and constraints allow?"""
-        allowed = self._allowed()
-        if not allowed.u.shape[1]:
+        allowed_motion = self._allowed()
+        if not allowed_motion.u.shape[1]:
             return np.zeros(6, dtype=bool)
-        A = np.concatenate([x[b.index] for b in self.bodies for x in (allowed.v, allowed.w)])
+        A = np.concatenate([x[b.index] for b in self.bodies for x in (allowed_motion.v, allowed_motion.w)])
         points = [jets.value(self.motion.p[b.index]) for b in self.bodies]
-        wanted = np.concatenate([self._velocities(p).T for p in points])
+        rigid_velocities = np.concatenate([self._velocities(p).T for p in points])
         scale = np.abs(A).max(axis=0, initial=0.0)
         A = A / np.where(scale > 0, scale, 1.0)
-        refused = wanted - A @ np.linalg.lstsq(A, wanted, rcond=1e-12)[0]
-        found: np.ndarray = np.abs(refused).max(axis=0) < FREE * np.maximum(1.0, np.abs(wanted).max(axis=0))
-        return found
+        refused = rigid_velocities - A @ np.linalg.lstsq(A, rigid_velocities, rcond=1e-12)[0]
+        is_free: np.ndarray = np.abs(refused).max(axis=0) < FREE * np.maximum(1.0, np.abs(rigid_velocities).max(axis=0))
+        return is_free
 
     def _allowed(self) -> Motion:
         closed = self.evaluation.closed
@@ -210,15 +209,17 @@ class RigidMotions:
         total, size = np.zeros(6), np.zeros(6)
         for b in self.bodies:
             p = jets.value(self.motion.velocity(b.index, b.cm)) * jets.value(b.mass)
-            parts = np.concatenate([p, jets.value(angular_momentum(self.motion, b))])
+            body_momentum = np.concatenate([p, jets.value(angular_momentum(self.motion, b))])
             along = self._velocities(mass_centre(self.motion, b))
-            total += along @ parts
-            size += np.abs(along) @ np.abs(parts)
+            total += along @ body_momentum
+            size += np.abs(along) @ np.abs(body_momentum)
             if b.parent < 0 and np.any(jets.value(b.armature)):  # of rotors that stand on the ground
-                turned = float(jets.value(b.armature) * jets.value(self.motion.u[b.u][0])) * freedom(self.motion, b)
+                rotor_momentum = float(jets.value(b.armature) * jets.value(self.motion.u[b.u][0])) * freedom(
+                    self.motion, b
+                )
                 along = self._velocities(jets.value(self.motion.p[b.index]))
-                total += along @ turned
-                size += np.abs(along) @ np.abs(turned)
+                total += along @ rotor_momentum
+                size += np.abs(along) @ np.abs(rotor_momentum)
         return total, size
 
     def loads(self) -> np.ndarray:
@@ -226,6 +227,6 @@ class RigidMotions:
         total = np.zeros(6)
         g = self.evaluation.formulas(self.motion).gravity()
         for b, (F, T) in zip(self.bodies, self.evaluation.loads(self.motion), strict=True):
-            parts = np.concatenate([F + jets.value(b.mass) * g, T])
-            total += self._velocities(mass_centre(self.motion, b)) @ parts
+            wrench = np.concatenate([F + jets.value(b.mass) * g, T])
+            total += self._velocities(mass_centre(self.motion, b)) @ wrench
         return total

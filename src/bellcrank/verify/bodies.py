@@ -97,10 +97,10 @@ class Machine:
         for r in records:
             children.setdefault("n" if r.parent is None else name_of(r.parent), []).append(r)
         order: list[BodyRecord] = []
-        waiting = list(reversed(children.get("n", [])))
-        while waiting:
-            order.append(waiting.pop())
-            waiting.extend(reversed(children.get(order[-1].name, [])))
+        stack = list(reversed(children.get("n", [])))
+        while stack:
+            order.append(stack.pop())
+            stack.extend(reversed(children.get(order[-1].name, [])))
         return order
 
     def _body(self, r: BodyRecord) -> Body:
@@ -109,9 +109,9 @@ class Machine:
         self.index[r.name] = index
         slides = tuple(self._axis(a) for a in _axes(r.translate))
         euler = isinstance(r.rotate, str) and r.rotate not in ("x", "y", "z")
-        given = [] if euler else _axes(r.rotate)
-        bare = not given and not euler and r.rotation_axis is not None
-        axes = tuple(self._axis(a) for a in ([r.rotation_axis] if bare else given))
+        rotate_axes = [] if euler else _axes(r.rotate)
+        bare = not rotate_axes and not euler and r.rotation_axis is not None
+        axes = tuple(self._axis(a) for a in ([r.rotation_axis] if bare else rotate_axes))
         C, next_reference = self._nominal_rotation(r, axes)
         R_A, p_A = self._drawn[parent]
         joint_at = self._converted(r.joint_at, r.coordinates_of, parent)
@@ -129,38 +129,38 @@ class Machine:
         mass = self.scalars.named(f"{r.name}m") if r.mass is None else self.scalars.evaluate(r.mass)
         return Body(index, r.name, parent, joint, cm, mass, self._inertia(r), q, u, self.scalars.evaluate(r.armature))
 
-    def body(self, given: Any) -> int:
+    def body(self, handle: Any) -> int:
         """The place of a body by its handle or name; None is the ground."""
-        name = "n" if given is None else name_of(given)
+        name = "n" if handle is None else name_of(handle)
         if name != "n" and name not in self.index:
             raise CannotEvaluate(f"no body has the name '{name}'")
         return self.index.get(name, -1)
 
-    def _axis(self, given: Any) -> Value:
+    def _axis(self, axis: Any) -> Value:
         """Unit vector of an axis by number or name, or of three components."""
-        if isinstance(given, int):
-            return E[given - 1]
-        if isinstance(given, str):
-            return E["xyz".index(given.strip())]
-        v = self.scalars.triple(given)
+        if isinstance(axis, int):
+            return E[axis - 1]
+        if isinstance(axis, str):
+            return E["xyz".index(axis.strip())]
+        v = self.scalars.triple(axis)
         return v / jets.norm(v)
 
     def _inertia(self, r: BodyRecord) -> Value:
-        given = r.inertia
-        if given is None:
+        inertia = r.inertia
+        if inertia is None:
             entries = [f"{r.name}i{min(i, j)}{max(i, j)}" for i in (1, 2, 3) for j in (1, 2, 3)]
             flat = [self.scalars.named(e) for e in entries]
             return jets.stack([jets.stack(flat[i : i + 3]) for i in (0, 3, 6)])
-        if np.ndim(given) == 0:  # zero
+        if np.ndim(inertia) == 0:  # zero
             return np.zeros((3, 3))
-        if all(np.ndim(row) == 0 for row in given):
-            moments = [self.scalars.evaluate(x) for x in given]
+        if all(np.ndim(row) == 0 for row in inertia):
+            moments = [self.scalars.evaluate(x) for x in inertia]
             return jets.stack([m * e for m, e in zip(moments, E, strict=True)])
-        return jets.stack([self.scalars.triple(row) for row in given])
+        return jets.stack([self.scalars.triple(row) for row in inertia])
 
-    def _converted(self, given: Any, coordinates_of: Any, body: int) -> Value:
+    def _converted(self, coordinates: Any, coordinates_of: Any, body: int) -> Value:
         """Coordinates in a body; with `coordinates_of` they are given along its nominal axes, from its origin."""
-        v = self.scalars.triple(given)
+        v = self.scalars.triple(coordinates)
         if coordinates_of is None:
             return v
         (R, p), (R_C, p_C) = self._drawn[body], self._drawn[self.body(coordinates_of)]
@@ -178,31 +178,31 @@ class Machine:
         if k is None:  # an axis that is no axis of the new body stands alone: both frames agree
             return E, False
         i, j = (k + 1) % 3, (k + 2) % 3
-        known = self.structure[r.name].next_reference if self.structure else None
+        uses_next = self.structure[r.name].next_reference if self.structure else None
         reference: Value = E[i]
         if r.reference_axis is not None:
-            reference, known = self._axis(r.reference_axis), False
-        elif known is None:
-            known = bool(np.linalg.norm(np.cross(jets.value(axis), E[i])) < 1e-9)
-        if known:
+            reference, uses_next = self._axis(r.reference_axis), False
+        elif uses_next is None:
+            uses_next = bool(np.linalg.norm(np.cross(jets.value(axis), E[i])) < 1e-9)
+        if uses_next:
             reference = E[j]
         columns: list[Value] = [None, None, None]
         b_j = jets.cross(axis, reference)
         columns[k], columns[j] = axis, b_j / jets.norm(b_j)
         columns[i] = jets.cross(columns[j], axis)
-        return jets.stack(columns).T, bool(known)
+        return jets.stack(columns).T, bool(uses_next)
 
-    def _given_rotation(self, given: Any) -> Value:
+    def _given_rotation(self, rotation: Any) -> Value:
         """R_AB of a matrix, or of turns one after another."""
-        if len(given) == 3 and all(np.ndim(row) > 0 and len(row) == 3 for row in given):
-            R = jets.stack([self.scalars.triple(row) for row in given])
+        if len(rotation) == 3 and all(np.ndim(row) > 0 and len(row) == 3 for row in rotation):
+            R = jets.stack([self.scalars.triple(row) for row in rotation])
             if isinstance(R, Jet):
                 return R
             U, _, Vt = np.linalg.svd(R)
             return U @ Vt
         R = E
-        several = np.ndim(given[0]) == 1 and len(given[0]) == 2
-        for axis, angle in given if several else [given]:
+        is_sequence = np.ndim(rotation[0]) == 1 and len(rotation[0]) == 2
+        for axis, angle in rotation if is_sequence else [rotation]:
             R = R @ rotation_about(self._axis(axis), self.scalars.evaluate(angle))
         return R
 
@@ -220,12 +220,12 @@ class Machine:
             cm = ZERO if massless else moment / mass
             total[b.index] = mass, cm
             key, joint = b.name, b.joint
-            found = self.structure[key] if self.structure else None
-            if found is None:
+            structure = self.structure[key] if self.structure else None
+            if structure is None:
                 fixed = joint.fixes(massless, jets.value(cm))
-                found = Structure(self._next_reference[b.index], fixed, joint.speed_axes(b.parent < 0))
-            self._found[key] = found
-            joint.absolute, joint.speed_point = found.speed_axes, ZERO if found.speed_axes is None else cm
+                structure = Structure(self._next_reference[b.index], fixed, joint.speed_axes(b.parent < 0))
+            self._found[key] = structure
+            joint.absolute, joint.speed_point = structure.speed_axes, ZERO if structure.speed_axes is None else cm
 
     # ---- points and motions
 
@@ -239,10 +239,10 @@ class Machine:
     def places(self, b: Body, letter: str = "q") -> list[int]:
         """Places of the coordinates (or speeds) that move a body."""
         if b.joint.follows is None:
-            own: slice = getattr(b, letter)
-            return list(range(own.start, own.stop))
+            state_range: slice = getattr(b, letter)
+            return list(range(state_range.start, state_range.stop))
         bodies = [self.bodies[self.index[name]] for name, _ in b.joint.follows]
-        return [getattr(other, letter).start + i for other, (_, i) in zip(bodies, b.joint.follows, strict=True)]
+        return [getattr(leader, letter).start + i for leader, (_, i) in zip(bodies, b.joint.follows, strict=True)]
 
     def moved_by(self, b: Body, q: np.ndarray) -> list[Value]:
         """What moves a body: coordinates, and what is given from outside."""
@@ -251,11 +251,11 @@ class Machine:
 
     def sizes(self, letter: str, length: float) -> np.ndarray:
         """What counts as one for every coordinate ("q") or speed ("u") of a joint: a radian, or the given length."""
-        found = np.ones(len(getattr(self, f"{letter}_names")))
+        scales = np.ones(len(getattr(self, f"{letter}_names")))
         for b in self.bodies:
             start = getattr(b, letter).start
-            found[start : start + b.joint.lengths] = length
-        return found
+            scales[start : start + b.joint.lengths] = length
+        return scales
 
     @cached_property
     def reach(self) -> dict[int, float]:
@@ -264,15 +264,15 @@ class Machine:
 
     def led_by(self, scalars: Scalars) -> Machine:
         """The same machine at an instant: what moves its bodies from outside has the values of these scalars."""
-        found = {b.index: scalars.evaluate(b.joint.given) for b in self.bodies if b.joint.given is not None}
-        return self._led({i: (r, jets.rate(r) if isinstance(r, Jet) else 0.0) for i, r in found.items()})
+        values = {b.index: scalars.evaluate(b.joint.given) for b in self.bodies if b.joint.given is not None}
+        return self._led({i: (r, jets.rate(r) if isinstance(r, Jet) else 0.0) for i, r in values.items()})
 
     def _led(self, led: dict[int, Led]) -> Machine:
         if not led:
             return self
-        other = copy.copy(self)
-        other.led = led
-        return other
+        machine = copy.copy(self)
+        machine.led = led
+        return machine
 
     @property
     def instant(self) -> Machine:
@@ -318,16 +318,16 @@ class Machine:
 
         Those of user-defined states are left open (not a number): formulas that need them find them.
         """
-        c, of = np.full((len(u) + 1, *q.shape), np.nan), type(u)
+        c, jet_type = np.full((len(u) + 1, *q.shape), np.nan), type(u)
         c[0] = q
         for b in self.bodies:
             if b.joint.direct:
                 c[1:, b.q] = u.c[:, b.u] / np.arange(1, len(u) + 1).reshape(-1, *(1,) * q.ndim)
         for n in range(1, len(u) + 1) if self._indirect else ():
-            motion = Motion(self, of(c[:n]), of(u.c[:n]), self._carriers)
+            motion = Motion(self, jet_type(c[:n]), jet_type(u.c[:n]), self._carriers)
             for b in self._indirect:
-                c[n, b.q] = jets.coefficients(jets.stack(motion.rates_of(b)), n, of is jets.Jets)[n - 1] / n
-        return Motion(self, of(c), u)
+                c[n, b.q] = jets.coefficients(jets.stack(motion.rates_of(b)), n, jet_type is jets.Jets)[n - 1] / n
+        return Motion(self, jet_type(c), u)
 
     @cached_property
     def _indirect(self) -> list[Body]:
@@ -337,11 +337,11 @@ class Machine:
     @cached_property
     def _carriers(self) -> list[Body]:
         """These, and all that carry them, in order."""
-        found: set[int] = set()
+        carriers: set[int] = set()
         for b in reversed(self.bodies):
-            if b.index in found or not b.joint.direct:
-                found |= {b.index, b.parent}
-        return [b for b in self.bodies if b.index in found]
+            if b.index in carriers or not b.joint.direct:
+                carriers |= {b.index, b.parent}
+        return [b for b in self.bodies if b.index in carriers]
 
 
 class Motion:
@@ -350,70 +350,74 @@ class Motion:
 
     def __init__(self, machine: Machine, q: Value, u: Value, bodies: Sequence[Body] | None = None) -> None:
         self.machine, self.q, self.u = machine, q, u
-        several = None if isinstance(u, Jet) or u.ndim == 1 else u.shape[1]
-        rest = ZERO if several is None else np.zeros((3, several))
-        self.of: dict[int, Pose] = {-1: GROUND if several is None else Pose(E, ZERO, rest, rest)}
+        n_columns = None if isinstance(u, Jet) or u.ndim == 1 else u.shape[1]
+        zero_velocity = ZERO if n_columns is None else np.zeros((3, n_columns))
+        self.of: dict[int, Pose] = {-1: GROUND if n_columns is None else Pose(E, ZERO, zero_velocity, zero_velocity)}
         for b in machine.bodies if bodies is None else bodies:
             z, rates = q[b.q], u[b.u]
             if b.joint.follows is not None:
                 z, rates = [q[i] for i in machine.places(b)], [u[i] for i in machine.places(b, "u")]
             if b.joint.given is not None:
                 led = machine.led.get(b.index, (0.0, 0.0))
-                z, rates = [*z, led[0]], [*rates, led[1] if several is None else np.full(several, led[1])]
+                z, rates = [*z, led[0]], [*rates, led[1] if n_columns is None else np.full(n_columns, led[1])]
             self.of[b.index] = b.joint.motion(z, rates, self.of[b.parent])
         self.R, self.p, self.w, self.v = ({i: getattr(pose, x) for i, pose in self.of.items()} for x in "Rpwv")
 
     def one(self, i: int) -> Motion:
         """One of several motions."""
-        return self._with(self.u[:, i], *({b: x[:, i] for b, x in of.items()} for of in (self.w, self.v)))
+        return self._with(
+            self.u[:, i], *({b: x[:, i] for b, x in velocities.items()} for velocities in (self.w, self.v))
+        )
 
     def mixed(self, weights: np.ndarray) -> Motion:
         """Sums of several motions, one for each column of weights."""
-        return self._with(self.u @ weights, *({b: x @ weights for b, x in of.items()} for of in (self.w, self.v)))
+        return self._with(
+            self.u @ weights, *({b: x @ weights for b, x in velocities.items()} for velocities in (self.w, self.v))
+        )
 
     def _with(self, u: np.ndarray, w: dict[int, Value], v: dict[int, Value]) -> Motion:
-        other = copy.copy(self)
-        other.u, other.w, other.v = u, w, v
-        other.of = {b: Pose(self.R[b], self.p[b], w[b], v[b]) for b in self.of}
-        return other
+        motion = copy.copy(self)
+        motion.u, motion.w, motion.v = u, w, v
+        motion.of = {b: Pose(self.R[b], self.p[b], w[b], v[b]) for b in self.of}
+        return motion
 
     def split(self, machines: Sequence[Machine], motions: int = 0) -> list[Motion]:
         """The motions of several states, each with the machine of its own; several motions in each, if so many follow
         one another, all states in each."""
-        each = [copy.copy(self) for _ in machines]
-        plain, count = len(self.q) == 1, len(machines)
+        split_motions = [copy.copy(self) for _ in machines]
+        is_constant, count = len(self.q) == 1, len(machines)
 
         def parts(x: Value, moving: bool) -> Sequence[Any]:
             if not isinstance(x, Jet):
-                still = np.repeat(x[:, None], motions, axis=1) if moving and motions and x.ndim == 1 else x
-                return [still] * count
+                constant = np.repeat(x[:, None], motions, axis=1) if moving and motions and x.ndim == 1 else x
+                return [constant] * count
             c = np.broadcast_to(x.c, (*x.c.shape[:-1], count * max(motions, 1)))
             c = c.reshape(*c.shape[:-1], -1, count) if moving and motions else c[..., None, :count]
-            found = np.ascontiguousarray(np.moveaxis(c, -1, 0))
-            found = found if moving and motions else found[..., 0]
-            return list(found[:, 0]) if plain else [Jet(y) for y in found]
+            arrays = np.ascontiguousarray(np.moveaxis(c, -1, 0))
+            arrays = arrays if moving and motions else arrays[..., 0]
+            return list(arrays[:, 0]) if is_constant else [Jet(y) for y in arrays]
 
         for name, moving in (("q", False), ("u", True)):
-            for other, x in zip(each, parts(getattr(self, name), moving), strict=True):
-                setattr(other, name, x)
+            for motion, x in zip(split_motions, parts(getattr(self, name), moving), strict=True):
+                setattr(motion, name, x)
         for name, moving in (("R", False), ("p", False), ("w", True), ("v", True)):
             columns = {b: parts(x, moving) for b, x in getattr(self, name).items()}
-            for i, other in enumerate(each):
-                setattr(other, name, {b: column[i] for b, column in columns.items()})
-        for machine, other in zip(machines, each, strict=True):
-            other.machine = machine.instant if plain else machine
-            other.of = {b: Pose(other.R[b], other.p[b], other.w[b], other.v[b]) for b in self.of}
-        return each
+            for i, motion in enumerate(split_motions):
+                setattr(motion, name, {b: column[i] for b, column in columns.items()})
+        for machine, motion in zip(machines, split_motions, strict=True):
+            motion.machine = machine.instant if is_constant else machine
+            motion.of = {b: Pose(motion.R[b], motion.p[b], motion.w[b], motion.v[b]) for b in self.of}
+        return split_motions
 
-    def position(self, body: int, at: Value) -> Value:
-        return self.p[body] + self.R[body] @ at
+    def position(self, body: int, offset: Value) -> Value:
+        return self.p[body] + self.R[body] @ offset
 
     def between(self, p: Place, r: Place) -> Value:
         """From r to p."""
         return self.position(*p) - self.position(*r)
 
-    def velocity(self, body: int, at: Value) -> Value:
-        return self.v[body] + jets.cross(self.w[body], self.R[body] @ at)
+    def velocity(self, body: int, offset: Value) -> Value:
+        return self.v[body] + jets.cross(self.w[body], self.R[body] @ offset)
 
     def coordinate_rates(self) -> Value:
         """q' of the bodies that produces these velocities, joint by joint."""
@@ -437,27 +441,27 @@ def _instant(x: Value) -> Value:
 
 def look_ahead(states: Iterable[tuple[Machine, np.ndarray]]) -> None:
     """Solves the linkages of many states at once; the motions of each may be asked for later."""
-    asked: dict[int, tuple[Joint, list[tuple[float, ...]]]] = {}
+    requests: dict[int, tuple[Joint, list[tuple[float, ...]]]] = {}
     for machine, q in states:
         for b in machine.bodies:
             values = tuple(float(value(x)) for x in machine.moved_by(b, q))
-            asked.setdefault(id(b.joint), (b.joint, []))[1].append(values)
-    for joint, several in asked.values():
-        joint.look_ahead(several)
+            requests.setdefault(id(b.joint), (b.joint, []))[1].append(values)
+    for joint, arguments in requests.values():
+        joint.look_ahead(arguments)
 
 
-def _axes(given: Any) -> list[Any]:
+def _axes(axes: Any) -> list[Any]:
     """A bare axis, one vector, or several axes, as a list."""
-    if isinstance(given, int) or (isinstance(given, str) and given in ("x", "y", "z")):
-        return [given]
-    if isinstance(given, str):
-        raise CannotEvaluate(f"{given!r} is no axis")
-    parts = [] if given is None else list(given)
-    numbers = [isinstance(a, int | str) and a in (1, 2, 3, "x", "y", "z") for a in parts]
-    vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in parts]
-    if len(parts) == 3 and not all(n or v for n, v in zip(numbers, vectors, strict=True)):
-        return [tuple(parts)]
-    return parts
+    if isinstance(axes, int) or (isinstance(axes, str) and axes in ("x", "y", "z")):
+        return [axes]
+    if isinstance(axes, str):
+        raise CannotEvaluate(f"{axes!r} is no axis")
+    entries = [] if axes is None else list(axes)
+    numbers = [isinstance(a, int | str) and a in (1, 2, 3, "x", "y", "z") for a in entries]
+    vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in entries]
+    if len(entries) == 3 and not all(n or v for n, v in zip(numbers, vectors, strict=True)):
+        return [tuple(entries)]
+    return entries
 
 
 def _coordinate_axis(v: np.ndarray) -> int | None:

@@ -90,40 +90,40 @@ def check(
     """
     if isinstance(system, Derivation | KaneEquations):
         return check_derivation(system, states, seed, parameters, backend)
-    given: object = system
-    if not isinstance(given, System):
-        what = "; equations go with their system: check(system, equations=...)" if isinstance(given, Equations) else ""
-        raise ModelError(f"check() takes a System or a Derivation, not {type(given).__name__}{what}")
+    model: object = system
+    if not isinstance(model, System):
+        hint = "; equations go with their system: check(system, equations=...)" if isinstance(model, Equations) else ""
+        raise ModelError(f"check() takes a System or a Derivation, not {type(model).__name__}{hint}")
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", system.name)
     if not isinstance(seed, int) or seed < 0:
         raise ModelError(f"seed={seed!r} must be a whole number of at least 0", system.name)
     eom = equations if equations is not None else system.equations(solve=solve)
     options = {} if backend is None else {"backend": backend}
-    small = bool(eom.analysis.mechanism.orders)
+    has_small = bool(eom.analysis.mechanism.orders)
     report = Report(eom.name, states, seed)
     with np.errstate(all="ignore"):
         subject = truncated = Subject(system, eom, options, parameters, seed)
-        if small:
+        if has_small:
             exact = system.equations(solve=solve, small=False)
             subject = Subject(system, exact, options, parameters, seed, quiet=True)
         samples = subject.samples(states)
-        suffix = " without small variables" if small else ""
-        few = samples[: max(3, states // 4)]
-        faster = list(samples)
-        faster[1::2] = subject.lively(samples[1::2])
-        further = subject.further(faster)
+        suffix = " without small variables" if has_small else ""
+        subset = samples[: max(3, states // 4)]
+        lively_samples = list(samples)
+        lively_samples[1::2] = subject.lively(samples[1::2])
+        extra_samples = subject.further(lively_samples)
         zeros = states_at_zeros(subject)
-        lines, scales = lines_at_states(subject, faster + further + zeros, suffix)
+        lines, scales = lines_at_states(subject, lively_samples + extra_samples + zeros, suffix)
         report.lines += lines + lines_of_divisors(subject)
-        report.lines += lines_of_constraints(subject, few) + lines_of_redundant(subject, few)
-        report.lines += lines_of_rates(subject, few, seed)
+        report.lines += lines_of_constraints(subject, subset) + lines_of_redundant(subject, subset)
+        report.lines += lines_of_rates(subject, subset, seed)
         if run:
             report.lines += _lines_of_own_run(subject) + lines_over_a_run(subject, samples, suffix)
-        if small:
-            report.lines += lines_of_truncation(subject, truncated, few)
+        if has_small:
+            report.lines += lines_of_truncation(subject, truncated, subset)
     report.lines += [
-        _looked_at(subject, states, len(further), len(zeros)),
+        _looked_at(subject, states, len(extra_samples), len(zeros)),
         Line("scales", "", note=scales),
         *_information(eom),
     ]
@@ -150,8 +150,10 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
     worst = 0.0
     units = subject.eom.quantities.states
     for i in np.unique(np.linspace(0, len(run) - 1, LOOKS).astype(int)):
-        known = {x.name: float(units[x.name].to_equation(run[x.name][i])) for x in (*eom.coordinates, *eom.speeds)}
-        q, u = (np.array([known[x.name] for x in listed]) for listed in (eom.coordinates, eom.speeds))
+        state_values = {
+            x.name: float(units[x.name].to_equation(run[x.name][i])) for x in (*eom.coordinates, *eom.speeds)
+        }
+        q, u = (np.array([state_values[x.name] for x in group]) for group in (eom.coordinates, eom.speeds))
         inputs = {k: (float(run[k][i]) if k in run else 0.0, 0.0, 0.0) for k in subject.no_inputs}
         closed = subject.evaluation(Sample(float(run.time[i]), q, u, inputs)).closed
         assert closed is not None
@@ -170,10 +172,13 @@ def _looked_at(subject: Subject, states: int, further: int, zeros: int) -> Line:
 
 def _information(eom: Equations) -> list[Line]:
     c = eom.operation_count()
-    parts = f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
+    breakdown = f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
     if c["per_step"]["total"]:
-        parts += f", {c['per_step']['total']} once per step at a quarter"
+        breakdown += f", {c['per_step']['total']} once per step at a quarter"
     classic = c["classic"]
     rule = f"add / multiply or divide, and {classic['calls']} calls"
-    counted = f"{classic['add']} / {classic['muldiv']}"
-    return [Line("operations", str(c["total"]), note=parts), Line("operations, published rule", counted, note=rule)]
+    published = f"{classic['add']} / {classic['muldiv']}"
+    return [
+        Line("operations", str(c["total"]), note=breakdown),
+        Line("operations, published rule", published, note=rule),
+    ]

@@ -36,44 +36,44 @@ LOCKED = {
 def loop_rows(record: LoopRecord, formulas: Formulas) -> list[Value]:
     """What is zero while a loop is closed."""
     p, r = formulas.point(record.first), formulas.point(record.second)
-    between = formulas.motion.between(p, r)
+    separation = formulas.motion.between(p, r)
     if record.joint is None:
-        return [between @ formulas.evaluate(d) for d in record.directions]
+        return [separation @ formulas.evaluate(d) for d in record.directions]
     joint = record.joint.lower()
     base = formulas.motion.R[r[0]]
     if joint == "spherical":
-        return [between @ base[:, i] for i in range(3)]
+        return [separation @ base[:, i] for i in range(3)]
     if joint == "distance":
-        given, start = record.length, formulas.nominal.motion
-        length = jets.norm(start.between(p, r)) if given is None else formulas.evaluate(given)
-        return [between @ between - length * length]
+        record_length, start = record.length, formulas.nominal.motion
+        length = jets.norm(start.between(p, r)) if record_length is None else formulas.evaluate(record_length)
+        return [separation @ separation - length * length]
     if joint not in LOCKED:
         raise CannotEvaluate(f"a loop closed by kind={joint!r} is not known")
-    rows = _axis_rows(record, between, p[0], r[0], formulas)
-    return [row for what in LOCKED[joint] for row in rows[what]]
+    rows = _axis_rows(record, separation, p[0], r[0], formulas)
+    return [row for kind in LOCKED[joint] for row in rows[kind]]
 
 
 def _axis_rows(
-    record: LoopRecord, between: Value, moving: int, base: int, formulas: Formulas
+    record: LoopRecord, separation: Value, moving: int, base: int, formulas: Formulas
 ) -> dict[str, list[Value]]:
     """What a joint with an axis may lock; the axis, given in the moving body, is met when drawn by one of the base."""
     R, R_0 = formulas.motion.R, formulas.nominal.motion.R
     axis = formulas.evaluate(record.axis)
-    met = _met(record, base, formulas)
-    least = np.eye(3)[_least_share(record, base, met, formulas)]
-    first = jets.cross(met, least)
+    base_axis = _met(record, base, formulas)
+    smallest_axis = np.eye(3)[_least_share(record, base, base_axis, formulas)]
+    first = jets.cross(base_axis, smallest_axis)
     first = first / jets.norm(first)
-    second = jets.cross(met, first)
-    turned = R_0[moving].T @ (R_0[base] @ first)  # the first normal, on axes of the moving body
-    along, normals = R[base] @ met, (R[base] @ first, R[base] @ second)
+    second = jets.cross(base_axis, first)
+    moving_normal = R_0[moving].T @ (R_0[base] @ first)  # the first normal, on axes of the moving body
+    rotated_axis, normals = R[base] @ base_axis, (R[base] @ first, R[base] @ second)
     return {
-        "along": [between @ along],
-        "across": [between @ e for e in normals],
+        "along": [separation @ rotated_axis],
+        "across": [separation @ e for e in normals],
         "lean": [axis @ e for e in normals],
-        "turn": [(R[moving] @ turned) @ normals[1]],
+        "turn": [(R[moving] @ moving_normal) @ normals[1]],
         "square": [axis @ normals[0]],
-        "side of tilt": [axis @ along],
-        "side of turn": [(R[moving] @ turned) @ normals[0]],
+        "side of tilt": [axis @ rotated_axis],
+        "side of turn": [(R[moving] @ moving_normal) @ normals[0]],
     }
 
 
@@ -82,19 +82,19 @@ def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
     return formulas.nominal.motion.R[base].T @ formulas.nominal.evaluate(record.axis)
 
 
-def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) -> int:
+def _least_share(record: LoopRecord, base: int, base_axis: Value, formulas: Formulas) -> int:
     """The axis of the base that has the smallest part in the joint's axis; parts that depend on parameters count half,
     and one of them that turns out to be nearly all of it gives way to the next axis.
 
     It fixes the other axis of a universal joint; in the other joints it makes no difference.
     """
-    other = formulas.machine.arbitrary.nominal_motion
-    found = jets.value(_met(record, base, Formulas(other, **formulas.given)))
-    a = jets.value(met)
-    given = np.abs(a - found) < 1e-12
-    shares = np.where(given, np.abs(a), 0.5)
-    k = int(np.argmax(shares <= shares.min() + 1e-9 * shares.max()))
-    return k if given[k] or a[k] ** 2 < 0.81 * (a @ a) else (k + 1) % 3
+    arbitrary_motion = formulas.machine.arbitrary.nominal_motion
+    arbitrary_axis = jets.value(_met(record, base, Formulas(arbitrary_motion, **formulas.given)))
+    a = jets.value(base_axis)
+    is_constant = np.abs(a - arbitrary_axis) < 1e-12
+    components = np.where(is_constant, np.abs(a), 0.5)
+    k = int(np.argmax(components <= components.min() + 1e-9 * components.max()))
+    return k if is_constant[k] or a[k] ** 2 < 0.81 * (a @ a) else (k + 1) % 3
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ class Closed:
     def rows(self, motion: Motion) -> list[Value]:
         formulas = self.formulas(motion)
         d = self.machine.description
-        found = [row for record in d.loops for row in loop_rows(record, formulas)]
-        return [*found, *(formulas.evaluate(c.expression) for c in d.constraints)]
+        residuals = [row for record in d.loops for row in loop_rows(record, formulas)]
+        return [*residuals, *(formulas.evaluate(c.expression) for c in d.constraints)]
 
     def upright(self, motion: Motion) -> bool:
         """Do the axes of all joints, and bodies on slides, point as in the reference configuration? Rows hold the other
@@ -141,12 +141,12 @@ class Closed:
         if self._known is not None and self._known[0] == key:
             return self._known[1]
         n = len(self.unit)
-        still, *moved = [self.rows(self.machine.moving(q, Jet([u]))) for u in (np.zeros(n), *np.eye(n))]
-        J, c, positions = np.zeros((len(still), n)), np.zeros(len(still)), np.ones(len(still), dtype=bool)
-        for i, x in enumerate(still):
-            positions[i] = all(jets.value(m[i]) == jets.value(x) for m in moved)
+        rest_rows, *unit_rows = [self.rows(self.machine.moving(q, Jet([u]))) for u in (np.zeros(n), *np.eye(n))]
+        J, c, positions = np.zeros((len(rest_rows), n)), np.zeros(len(rest_rows)), np.ones(len(rest_rows), dtype=bool)
+        for i, x in enumerate(rest_rows):
+            positions[i] = all(jets.value(m[i]) == jets.value(x) for m in unit_rows)
             c[i] = _number(x, int(positions[i]))
-            J[i] = [_number(m[i], int(positions[i])) - c[i] for m in moved]
+            J[i] = [_number(m[i], int(positions[i])) - c[i] for m in unit_rows]
         sizes = np.abs(J * self.unit).max(axis=1, initial=0.0)
         sizes = np.maximum(sizes, 1e-3 * sizes.max(initial=0.0))  # rows that other joints satisfy are all rounding
         self._known = key, Slopes(J, c, np.where(sizes > 0, sizes, 1.0), positions)
@@ -157,15 +157,15 @@ class Closed:
         s = self.slopes(q)
         _, sigma, V = np.linalg.svd(s.J * self.unit / s.sizes[:, None])
         sigma = sigma / (sigma.max(initial=0.0) or 1.0)
-        kept = sigma[sigma > RANK]
-        return kept, V[len(kept) :].T
+        nonzero = sigma[sigma > RANK]
+        return nonzero, V[len(nonzero) :].T
 
     def regular(self, q: np.ndarray, free: list[int]) -> bool:
         """Are the constraints, and the choice of free speeds, well away from singular states? A choice that is singular
         altogether does not count: that is for the check to find."""
         sigma, N = self._split(q)
-        chosen = np.linalg.svd(N[free], compute_uv=False).min(initial=1.0)
-        return bool(sigma.min(initial=1.0) > SINGULAR and not RANK < chosen < SINGULAR)
+        smallest = np.linalg.svd(N[free], compute_uv=False).min(initial=1.0)
+        return bool(sigma.min(initial=1.0) > SINGULAR and not RANK < smallest < SINGULAR)
 
     def left(self, q: np.ndarray) -> int:
         """How many degrees of freedom the constraints leave here."""
@@ -183,26 +183,26 @@ class Closed:
 
     def drift(self, q: np.ndarray) -> np.ndarray:
         """The smallest speeds of a machine whose constraints ask for motion although all speeds are zero; else zero."""
-        rest = np.zeros(len(self.unit))
-        rows = self.rows(self.machine.moving(q, Jet([rest])))  # first order holds for speeds alone
+        zero_speeds = np.zeros(len(self.unit))
+        rows = self.rows(self.machine.moving(q, Jet([zero_speeds])))  # first order holds for speeds alone
         if not any(_number(x, int(len(x) > 1)) != 0.0 for x in rows if isinstance(x, Jet)):
-            return rest
+            return zero_speeds
         s = self.slopes(q)
         J = s.J * self.unit / s.sizes[:, None]
-        found: np.ndarray = self.unit * np.linalg.lstsq(J, -s.c / s.sizes, rcond=RANK)[0]
-        return found
+        speeds: np.ndarray = self.unit * np.linalg.lstsq(J, -s.c / s.sizes, rcond=RANK)[0]
+        return speeds
 
     def accelerations(self, q: np.ndarray, u: np.ndarray, M: np.ndarray, f: np.ndarray) -> np.ndarray:
         """u' of M u' = f along all motions that the rows allow, with rows that stay satisfied."""
         s = self.slopes(q)
         rows = zip(self._with(q, u, 0 * u), s.positions, strict=True)
-        gamma = np.array([_number(x, 1 + int(holds)) for x, holds in rows])
+        gamma = np.array([_number(x, 1 + int(is_position)) for x, is_position in rows])
         particular = np.linalg.lstsq(s.J * self.unit / s.sizes[:, None], -gamma / s.sizes, rcond=RANK)[0]
         _, N = self._split(q)
         M, f = M * np.outer(self.unit, self.unit), f * self.unit
         z = np.linalg.lstsq(N.T @ M @ N, N.T @ (f - M @ particular), rcond=None)[0]
-        found: np.ndarray = self.unit * (particular + N @ z)
-        return found
+        udot: np.ndarray = self.unit * (particular + N @ z)
+        return udot
 
     def _with(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> list[Value]:
         return self.rows(self.machine.moving(q, Jet([u, udot])))
@@ -212,19 +212,19 @@ class Closed:
         largest speed."""
         s = self.slopes(q)
         positions, speeds = [0.0], [0.0]
-        for x, size, holds in zip(self._with(q, u, 0 * u), s.sizes, s.positions, strict=True):
-            if holds:
+        for x, size, is_position in zip(self._with(q, u, 0 * u), s.sizes, s.positions, strict=True):
+            if is_position:
                 positions.append(abs(_number(x, 0)) / size)
-            speeds.append(abs(_number(x, int(holds))) / size)
+            speeds.append(abs(_number(x, int(is_position))) / size)
         return float(np.max(positions)), float(np.max(speeds)) / self._rate(u)
 
-    def acceleration_error(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> float:
-        """The largest residual of accelerations, as a fraction of the largest of `own` ones, not of what is claimed."""
+    def acceleration_error(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray, ref: np.ndarray) -> float:
+        """The largest residual of accelerations, as a fraction of the largest of `ref` ones, not of what is claimed."""
         s = self.slopes(q)
         rows = zip(self._with(q, u, udot), s.sizes, s.positions, strict=True)
-        left = [abs(_number(x, 1 + int(holds))) / size for x, size, holds in rows]
-        acceleration = max(float(np.abs(own / self.unit).max(initial=0.0)), self._rate(u) ** 2)
-        return float(np.max(left, initial=0.0)) / acceleration
+        residuals = [abs(_number(x, 1 + int(is_position))) / size for x, size, is_position in rows]
+        acceleration = max(float(np.abs(ref / self.unit).max(initial=0.0)), self._rate(u) ** 2)
+        return float(np.max(residuals, initial=0.0)) / acceleration
 
     def _rate(self, u: np.ndarray) -> float:
         return float(np.abs(u / self.unit).max(initial=LEAST_RATE))

@@ -51,8 +51,8 @@ class Values(dict[str, float]):
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Syntax:
-    found = with_unit(text)
-    return parse(text) if found is None else Syntax("quantity", found)
+    quantity = with_unit(text)
+    return parse(text) if quantity is None else Syntax("quantity", quantity)
 
 
 @lru_cache(maxsize=16384)  # formulas are evaluated at many states
@@ -60,8 +60,8 @@ def _in_order(root: Syntax) -> list[tuple[Syntax, list[int], Any, Rule | None]]:
     """The nodes of a formula, parts before wholes, the places of the parts of each, what a leaf stands for, and the
     rule of an operator."""
     nodes = postorder_syntax(root)
-    place = {node: i for i, node in enumerate(nodes)}
-    return [(node, [place[part] for part in node.children], _leaf(node), OPERATORS.get(node.op)) for node in nodes]
+    index = {node: i for i, node in enumerate(nodes)}
+    return [(node, [index[part] for part in node.children], _leaf(node), OPERATORS.get(node.op)) for node in nodes]
 
 
 def _leaf(node: Syntax) -> Any:
@@ -72,21 +72,21 @@ def _leaf(node: Syntax) -> Any:
         case "name":
             return Name(node.args[0])
         case "value":
-            given = node.args[0]
-            if not isinstance(given, Expr):
-                return given
-            return np.float64(Fraction(given.value)) if isinstance(given, Number) else None
+            value = node.args[0]
+            if not isinstance(value, Expr):
+                return value
+            return np.float64(Fraction(value.value)) if isinstance(value, Number) else None
     return None
 
 
-def syntax_of(given: Any) -> Syntax:
+def syntax_of(source: Any) -> Syntax:
     """Syntax of text, of a formula made with Python operators, of a number or of an expression."""
-    if isinstance(given, str):
-        return _parsed(given)
-    if isinstance(given, Syntax):
-        return given
-    made = getattr(given, "syntax", None)
-    return made if isinstance(made, Syntax) else Syntax("value", (given,))
+    if isinstance(source, str):
+        return _parsed(source)
+    if isinstance(source, Syntax):
+        return source
+    syntax = getattr(source, "syntax", None)
+    return syntax if isinstance(syntax, Syntax) else Syntax("value", (source,))
 
 
 def state_key(name: str) -> str:
@@ -94,11 +94,17 @@ def state_key(name: str) -> str:
     return name.replace(" ", "")
 
 
-def name_of(given: Any) -> str:
+def name_of(handle: Any) -> str:
     """The name behind a handle, a name in a formula, or text."""
-    name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+    name = (
+        handle.text
+        if isinstance(handle, Name)
+        else handle
+        if isinstance(handle, str)
+        else getattr(handle, "name", None)
+    )
     if not isinstance(name, str):
-        raise CannotEvaluate(f"{given!r} names nothing")
+        raise CannotEvaluate(f"{handle!r} names nothing")
     return name
 
 
@@ -135,29 +141,29 @@ class Scalars:
 
     # ---- entry points
 
-    def evaluate(self, given: Any) -> Value:
+    def evaluate(self, formula: Any) -> Value:
         """A formula: a number or, with mechanics, a vector."""
-        return self.settle(self.unsettled(syntax_of(given)))
+        return self.settle(self.unsettled(syntax_of(formula)))
 
     def unsettled(self, root: Syntax) -> Any:
         """The meaning of a formula; that of a mere name is a name."""
         if not root.children:
             leaf = _leaf(root)
             return self.meaning(root, []) if leaf is None else leaf
-        done: list[Any] = []
+        results: list[Any] = []
         direct, settle = self.chosen is None, self.settle
-        for node, parts, leaf, rule in _in_order(root):
+        for node, indices, leaf, rule in _in_order(root):
             if leaf is not None:
-                done.append(leaf)
+                results.append(leaf)
             elif direct and rule is not None:  # most nodes
-                done.append(rule(*[settle(x) if type(x := done[i]) is Name else x for i in parts]))
+                results.append(rule(*[settle(x) if type(x := results[i]) is Name else x for i in indices]))
             else:
-                done.append(self.meaning(node, [done[i] for i in parts]))
-        return done[-1]
+                results.append(self.meaning(node, [results[i] for i in indices]))
+        return results[-1]
 
-    def triple(self, given: Any) -> Value:
+    def triple(self, components: Any) -> Value:
         """Three scalars as a vector."""
-        return jets.stack([self.evaluate(x) for x in given])
+        return jets.stack([self.evaluate(x) for x in components])
 
     def rate(self, x: Value) -> Value:
         """The time derivative, where it is known."""
@@ -167,12 +173,12 @@ class Scalars:
 
     # ---- nodes
 
-    def meaning(self, node: Syntax, parts: list[Any]) -> Any:
+    def meaning(self, node: Syntax, operands: list[Any]) -> Any:
         match node.op:
             case "value":
-                given = node.args[0]
+                value = node.args[0]
                 self._met_motion = True
-                return self.expression(given) if isinstance(given, Expr) else given
+                return self.expression(value) if isinstance(value, Expr) else value
             case "quantity":
                 number, unit = node.args
                 return np.float64(unit_system(self.description.units).parse_unit(unit).to_equation(number))
@@ -180,8 +186,8 @@ class Scalars:
                 self._met_motion = True
                 return self.unit_vector(*node.args)
             case "call":
-                return self.call(node.args[0], node, parts)
-        return self._function(OPERATORS, node.op, [self.settle(p) for p in parts])
+                return self.call(node.args[0], node, operands)
+        return self._function(OPERATORS, node.op, [self.settle(p) for p in operands])
 
     def _function(self, rules: Mapping[str, Rule], name: str, args: list[Value]) -> Value:
         if self.chosen is not None and name in CHOICES:
@@ -223,26 +229,26 @@ class Scalars:
             return self._defined[name]
         outer = self._met_dummy, self._met_motion
         self._met_dummy = self._met_motion = False
-        found = self.evaluate(self.definitions[name])
+        value = self.evaluate(self.definitions[name])
         if not self._met_dummy:
-            self._defined[name] = found
+            self._defined[name] = value
         if not self._met_motion and self.chosen is None:
-            self.fixed[name] = found
+            self.fixed[name] = value
         self._met_dummy |= outer[0]
         self._met_motion |= outer[1]
-        return found
+        return value
 
-    def call(self, name: str, node: Syntax, parts: list[Any]) -> Any:
+    def call(self, name: str, node: Syntax, operands: list[Any]) -> Any:
         if name in self.tables:
-            return look_up(self.tables[name], [self.settle(p) for p in parts])
+            return look_up(self.tables[name], [self.settle(p) for p in operands])
         if name in self.routines and not self.routines[name].returns:
             self._met_motion = True
-            return self.routine(self.routines[name], [self.settle(p) for p in parts])[0]
+            return self.routine(self.routines[name], [self.settle(p) for p in operands])[0]
         name = name.lower()
         if name in FUNCTIONS:
-            return self._function(FUNCTIONS, name, [self.settle(p) for p in parts])
+            return self._function(FUNCTIONS, name, [self.settle(p) for p in operands])
         self._met_motion = True
-        return self.mechanical(name, node, parts)
+        return self.mechanical(name, node, operands)
 
     def routine(self, routine: External, arguments: list[Value]) -> list[Value]:
         """Values of a user function; their rates are not known."""
@@ -251,12 +257,12 @@ class Scalars:
         if jets.kind(*arguments, self.time) is Jets:
             columns = np.broadcast_arrays(jets.value(self.time), *map(jets.value, arguments))[1:]
             count = np.size(jets.value(self.time))
-            found = [self.external(routine, [float(x[i]) for x in columns]) for i in range(count)]
-            return [Jets([x]) for x in zip(*found, strict=True)]
+            samples = [self.external(routine, [float(x[i]) for x in columns]) for i in range(count)]
+            return [Jets([x]) for x in zip(*samples, strict=True)]
         results = self.external(routine, [float(jets.value(a)) for a in arguments])
         return [np.float64(x) if self.values_only else Jet([x]) for x in results]
 
-    def mechanical(self, name: str, node: Syntax, parts: list[Any]) -> Any:
+    def mechanical(self, name: str, node: Syntax, operands: list[Any]) -> Any:
         raise CannotEvaluate(f"{name}() has no meaning in a constant")
 
     def unit_vector(self, body: str, axis: int) -> Value:
@@ -272,18 +278,18 @@ class Scalars:
 
     def expression(self, root: Expr) -> Value:
         """The value of an expression object, its parts first."""
-        done: dict[Expr, Value] = {}
-        waiting = [root]
-        while waiting:
-            node = waiting[-1]
-            missing = [p for p in node.parts if p not in done]
+        values: dict[Expr, Value] = {}
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            missing = [p for p in node.parts if p not in values]
             if missing:
-                waiting.extend(missing)
+                stack.extend(missing)
                 continue
-            done[waiting.pop()] = self._node(node, done)
-        return done[root]
+            values[stack.pop()] = self._node(node, values)
+        return values[root]
 
-    def _node(self, node: Expr, done: dict[Expr, Value]) -> Value:
+    def _node(self, node: Expr, values: dict[Expr, Value]) -> Value:
         match node:
             case Number():
                 return np.float64(Fraction(node.value))
@@ -294,14 +300,14 @@ class Scalars:
                     return self.time
                 return self.parameters[node.name] if node.kind == "parameter" else self.named(node.name)
             case Held():
-                return done[node.definition]
+                return values[node.definition]
             case Sum():
-                return sum((done[core] * float(c) for core, c in node.terms), np.float64(0.0))
+                return sum((values[core] * float(c) for core, c in node.terms), np.float64(0.0))
             case Product():
-                powers = (jets.power(done[base], float(exponent)) for base, exponent in node.factors)
+                powers = (jets.power(values[base], float(exponent)) for base, exponent in node.factors)
                 return math.prod(powers, start=np.float64(Fraction(node.coefficient)))
         assert isinstance(node, Func)
-        args = [done[a] for a in node.args]
+        args = [values[a] for a in node.args]
         match node.function:
             case None:
                 return self._function(FUNCTIONS, node.name, args)
@@ -361,8 +367,8 @@ def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
         return Jets(np.stack([_surface(table, x, n).c for x in each], axis=-1))
     axes = [np.array(a) for a in table.axes]
     spline = RectBivariateSpline(*axes, np.array(table.values), kx=table.order, ky=table.order)
-    known = [float(jets.value(x)) for x in args]
-    inside = [min(max(x, a[0]), a[-1]) for x, a in zip(known, axes, strict=True)]
+    coordinates = [float(jets.value(x)) for x in args]
+    inside = [min(max(x, a[0]), a[-1]) for x, a in zip(coordinates, axes, strict=True)]
     if table.order == 1 and any(n):
         start = _bilinear_slope(axes, np.array(table.values), inside, n)
     else:
@@ -373,18 +379,18 @@ def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
     shorter = [Jet(x.c[:-1]) if isinstance(x, Jet) else x for x in args]
     slopes: Value = 0.0
     for i, x in enumerate(args):
-        if known[i] == inside[i]:
+        if coordinates[i] == inside[i]:
             step = tuple(k + (j == i) for j, k in enumerate(n))
             slopes = slopes + _surface(table, shorter, step) * jets.rate(x)
     return jets.integral(np.float64(start), slopes, min(lengths))
 
 
-def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, at: list[float], n: tuple[int, ...]) -> float:
+def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, point: list[float], n: tuple[int, ...]) -> float:
     """First derivative of straight-line interpolation in the cell of the point; higher ones along one axis are zero."""
     if max(n) > 1:
         return 0.0
     weights, cell = [], []
-    for axis, x, k in zip(axes, at, n, strict=True):
+    for axis, x, k in zip(axes, point, n, strict=True):
         i = _interval(axis, x)
         h = axis[i + 1] - axis[i]
         s = (x - axis[i]) / h

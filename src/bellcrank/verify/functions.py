@@ -27,8 +27,8 @@ def steps(start: Callable[..., Any]) -> Rule:
     """A function that is constant between its jumps."""
 
     def rule(*xs: Value) -> Value:
-        found = start(*map(jets.value, xs))
-        return steady(found) if jets.kind(*xs) is Jets else found
+        values = start(*map(jets.value, xs))
+        return steady(values) if jets.kind(*xs) is Jets else values
 
     return rule
 
@@ -74,17 +74,17 @@ def _where(c: Value, a: Value, b: Value) -> Value:
     return a if jets.value(c) != 0 else b
 
 
-def _extreme(choose: Callable[..., Value], place: Callable[..., Any]) -> Rule:
+def _extreme(extreme: Callable[..., Value], index_of: Callable[..., Any]) -> Rule:
     """The least or the largest of several values."""
 
     def rule(*xs: Value) -> Value:
         if jets.kind(*xs) is not Jets:
-            return choose(xs, key=lambda x: float(jets.value(x)))
-        best = place(np.stack(np.broadcast_arrays(*map(jets.value, xs))), axis=0)
-        found = xs[0]
+            return extreme(xs, key=lambda x: float(jets.value(x)))
+        best = index_of(np.stack(np.broadcast_arrays(*map(jets.value, xs))), axis=0)
+        result = xs[0]
         for i, x in enumerate(xs[1:], 1):
-            found = _pick(best == i, x, found)
-        return found
+            result = _pick(best == i, x, result)
+        return result
 
     return rule
 

@@ -45,7 +45,7 @@ def guided_pose(m: Numbers, z: Sequence[Value]) -> tuple[Value, Value, Sequence[
     lengths = [len(x) for x in z if isinstance(x, Jet)]
     if not lengths:
         return m["R"], m["p"], m["d"], m["delta"]
-    known, of = min(lengths), jets.kind(*z)
+    n_orders, jet_type = min(lengths), jets.kind(*z)
     rates, seconds = ([_derivative(x, n) for x in z] for n in (1, 2))
     v = sum(m["d"][k] * rates[k] for k in count)
     w = sum(m["delta"][k] * rates[k] for k in count)
@@ -53,19 +53,19 @@ def guided_pose(m: Numbers, z: Sequence[Value]) -> tuple[Value, Value, Sequence[
     alpha = sum(m["delta"][k] * seconds[k] for k in count) + _quadratic(m["ddelta"], rates)
     W, A = _skew(w), _skew(alpha)
     R = [m["R"], _times(W, m["R"]), _times(A + _times(W, W), m["R"]) / 2]
-    d = [of([m["d"][k], sum(_pair(m["dd"], k, j) * rates[j] for j in count)][:known]) for k in count]
-    delta = [of([m["delta"][k], sum(_bent(m, k, j) * rates[j] for j in count)][:known]) for k in count]
-    return of(R[:known]), of([m["p"], v, a / 2][:known]), d, delta
+    d = [jet_type([m["d"][k], sum(_pair(m["dd"], k, j) * rates[j] for j in count)][:n_orders]) for k in count]
+    delta = [jet_type([m["delta"][k], sum(_bent(m, k, j) * rates[j] for j in count)][:n_orders]) for k in count]
+    return jet_type(R[:n_orders]), jet_type([m["p"], v, a / 2][:n_orders]), d, delta
 
 
 def several(numbers: Sequence[Numbers]) -> Numbers:
     """What a guide gives at several states, one after another along the last axes."""
-    found: dict[str, Any] = {x: np.stack([m[x] for m in numbers], axis=-1) for x in ("R", "p")}
+    stacked: dict[str, Any] = {x: np.stack([m[x] for m in numbers], axis=-1) for x in ("R", "p")}
     for x in ("d", "delta"):
-        found[x] = [np.stack([m[x][k] for m in numbers], axis=-1) for k in range(len(numbers[0][x]))]
+        stacked[x] = [np.stack([m[x][k] for m in numbers], axis=-1) for k in range(len(numbers[0][x]))]
     for x in ("dd", "ddelta"):
-        found[x] = {pair: np.stack([m[x][pair] for m in numbers], axis=-1) for pair in numbers[0][x]}
-    return found
+        stacked[x] = {pair: np.stack([m[x][pair] for m in numbers], axis=-1) for pair in numbers[0][x]}
+    return stacked
 
 
 def _times(A: Any, B: Any) -> Any:

@@ -155,8 +155,8 @@ def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], An
         return Jet([sum([x[j] * y[n - j] for j in range(1, n + 1)], x[0] * y[n]) for n in range(length)])
     if length == 1:
         return kind(a, b)(multiply(a.c[:1], b.c[:1]))
-    first, second, ends = _pairs(length)
-    return kind(a, b)(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), ends, axis=0))
+    first, second, segment_starts = _pairs(length)
+    return kind(a, b)(np.add.reduceat(multiply(a.c.take(first, 0), b.c.take(second, 0)), segment_starts, axis=0))
 
 
 @cache
@@ -169,9 +169,9 @@ def _pairs(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Products of every order: numbers meet vectors and matrices, whose axes come last."""
-    more = a.ndim - b.ndim
-    a = a.reshape(len(a), *(1,) * -more, *a.shape[1:]) if more < 0 else a
-    b = b.reshape(len(b), *(1,) * more, *b.shape[1:]) if more > 0 else b
+    extra_dims = a.ndim - b.ndim
+    a = a.reshape(len(a), *(1,) * -extra_dims, *a.shape[1:]) if extra_dims < 0 else a
+    b = b.reshape(len(b), *(1,) * extra_dims, *b.shape[1:]) if extra_dims > 0 else b
     return a * b
 
 
@@ -204,45 +204,45 @@ def rate(x: Value) -> Value:
     return type(x)(x.c[1:] * order)
 
 
-def integral(x0: Any, rates: Value, length: int, of: type[Jet] = Jet) -> Jet:
+def integral(x0: Any, rates: Value, length: int, jet_type: type[Jet] = Jet) -> Jet:
     """The jet that starts at x0 and has the given rate."""
     x0 = np.asarray(x0, dtype=float)
-    r = coefficients(rates, length - 1, of is Jets) if length > 1 else np.zeros((0, *x0.shape))
+    r = coefficients(rates, length - 1, jet_type is Jets) if length > 1 else np.zeros((0, *x0.shape))
     order = np.arange(1, len(r) + 1).reshape(-1, *(1,) * x0.ndim)
-    return of(np.concatenate([x0[None], np.broadcast_to(r, (len(r), *x0.shape)) / order]))
+    return jet_type(np.concatenate([x0[None], np.broadcast_to(r, (len(r), *x0.shape)) / order]))
 
 
-def stack(parts: Sequence[Value]) -> Value:
+def stack(components: Sequence[Value]) -> Value:
     """A vector of scalars, or a matrix of row vectors."""
-    if any(isinstance(p, Jet) for p in parts):
-        listed = together(*parts)
-        if kind(*parts) is Jets:  # constants are the same in all states
-            return Jets(np.stack(np.broadcast_arrays(*listed), axis=1))
-        return Jet(np.stack(listed, axis=1))
-    return np.array([np.asarray(p, dtype=float) for p in parts])
+    if any(isinstance(p, Jet) for p in components):
+        arrays = together(*components)
+        if kind(*components) is Jets:  # constants are the same in all states
+            return Jets(np.stack(np.broadcast_arrays(*arrays), axis=1))
+        return Jet(np.stack(arrays, axis=1))
+    return np.array([np.asarray(p, dtype=float) for p in components])
 
 
 def solve(A: Value, b: Value) -> Value:
     """x of A x = b, order by order."""
     if not isinstance(A, Jet) and not isinstance(b, Jet):
         return np.linalg.solve(A, b)
-    a, right = together(A, b)
+    a, rhs = together(A, b)
     if kind(A, b) is Jets:
-        return _solve_each(a, right)
+        return _solve_each(a, rhs)
     x: list[np.ndarray] = []
     for n in range(len(a)):
-        rest = right[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(right[n]))
-        x.append(np.linalg.solve(a[0], rest))
+        residual = rhs[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(rhs[n]))
+        x.append(np.linalg.solve(a[0], residual))
     return Jet(x)
 
 
-def _solve_each(a: np.ndarray, right: np.ndarray) -> Jets:
+def _solve_each(a: np.ndarray, rhs: np.ndarray) -> Jets:
     """Likewise for several states."""
-    a, right = np.moveaxis(a, -1, 1), np.moveaxis(right, -1, 1)[..., None]
+    a, rhs = np.moveaxis(a, -1, 1), np.moveaxis(rhs, -1, 1)[..., None]
     x: list[np.ndarray] = []
     for n in range(len(a)):
-        rest = right[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(right[n]))
-        x.append(np.linalg.solve(a[0], rest))
+        residual = rhs[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(rhs[n]))
+        x.append(np.linalg.solve(a[0], residual))
     return Jets(np.moveaxis(np.array(x)[..., 0], 1, -1))
 
 
@@ -257,8 +257,8 @@ def cross(a: Value, b: Value) -> Value:
 
 def _crosses(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of every order."""
-    turned = a.take(_NEXT, 1), b.take(_NEXT, 1), a.take(_LAST, 1), b.take(_LAST, 1)
-    return turned[0] * turned[3] - turned[2] * turned[1]
+    shifted = a.take(_NEXT, 1), b.take(_NEXT, 1), a.take(_LAST, 1), b.take(_LAST, 1)
+    return shifted[0] * shifted[3] - shifted[2] * shifted[1]
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -324,13 +324,13 @@ def sqrt(x: Value) -> Value:
 def atan2(y: Value, x: Value) -> Value:
     if not isinstance(y, Jet) and not isinstance(x, Jet):
         return np.arctan2(y, x)
-    of = kind(y, x)
-    y, x = map(of, together(y, x))
+    jet_type = kind(y, x)
+    y, x = map(jet_type, together(y, x))
     start = np.arctan2(y.c[0], x.c[0])
     if len(x) == 1:
-        return of([start])
-    yy, xx = of(y.c[:-1]), of(x.c[:-1])
-    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), len(x), of)
+        return jet_type([start])
+    yy, xx = jet_type(y.c[:-1]), jet_type(x.c[:-1])
+    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), len(x), jet_type)
 
 
 def power(x: Value, n: Value) -> Value:
@@ -357,5 +357,5 @@ def _powers(x: Value, n: np.ndarray) -> Jets:
     """x ** n with an exponent for each state."""
     if not isinstance(x, Jets):
         return steady(np.power(np.asarray(x, dtype=float), n))
-    found: Jets = from_rate(x, lambda z: np.power(z, n), lambda z: steady(n) * _powers(z, n - 1.0))
-    return found
+    powers: Jets = from_rate(x, lambda z: np.power(z, n), lambda z: steady(n) * _powers(z, n - 1.0))
+    return powers

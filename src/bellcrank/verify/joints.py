@@ -108,9 +108,9 @@ class PlainJoint(Joint):
         self.turns = slice(k, self.n_q)
 
     def fixes(self, massless: bool, cm: np.ndarray) -> bool:
-        still = not self.axes and not self.euler
+        no_rotation = not self.axes and not self.euler
         on_axis = len(self.axes) == 1 and np.linalg.norm(np.cross(value(self.axes[0]), cm)) < 1e-12
-        return not self.slides and (massless or still or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
+        return not self.slides and (massless or no_rotation or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
 
     def speed_axes(self, on_ground: bool) -> tuple[int, ...] | None:
         if len(self.slides) == 3:
@@ -168,11 +168,11 @@ class PlainJoint(Joint):
     def _slide_rates(self, q: Any, A: Pose, B: Pose) -> list[Value]:
         if not self.slides:
             return []
-        carried = A.v + jets.cross(A.w, A.R @ self._offset(q))
-        relative = A.R.T @ (B.v - carried)
+        carried_velocity = A.v + jets.cross(A.w, A.R @ self._offset(q))
+        relative = A.R.T @ (B.v - carried_velocity)
         S = jets.stack(self.slides)
-        found = jets.solve(S @ S.T, S @ relative)
-        return [found[i] for i in range(len(self.slides))]
+        rates = jets.solve(S @ S.T, S @ relative)
+        return [rates[i] for i in range(len(self.slides))]
 
     def _turn_rates(self, q: Any, A: Pose, B: Pose) -> list[Value]:
         if not self.euler and not self.axes:
@@ -182,13 +182,15 @@ class PlainJoint(Joint):
             return euler_rates([q[self.lengths + i] for i in range(4)], w)
         if len(self.axes) == 1:
             return [self.axes[0] @ w]
-        found = jets.solve(self._turn_axes(q).T, w)
-        return [found[i] for i in range(3)]
+        rates = jets.solve(self._turn_axes(q).T, w)
+        return [rates[i] for i in range(3)]
 
     def _turn_axes(self, q: Any) -> Value:
         """Rows: the three rotation axes on the axes of the turned body."""
-        turns = [rotation_about(axis, q[self.lengths + i]) for i, axis in enumerate(self.axes)]
-        return jets.stack([turns[2].T @ (turns[1].T @ self.axes[0]), turns[2].T @ self.axes[1], self.axes[2]])
+        rotations = [rotation_about(axis, q[self.lengths + i]) for i, axis in enumerate(self.axes)]
+        return jets.stack(
+            [rotations[2].T @ (rotations[1].T @ self.axes[0]), rotations[2].T @ self.axes[1], self.axes[2]]
+        )
 
     def start(self, q: np.ndarray) -> None:
         if self.euler:
@@ -234,18 +236,18 @@ class GuidedJoint(Joint):
             numbers = several([self._numbers(tuple(x)) for x in columns])
         else:
             numbers = self._numbers(_floats(q))
-        R_AB, p, slides, turns = guided_pose(numbers, q)
+        R_AB, p, slides, rotations = guided_pose(numbers, q)
         R = A.R @ R_AB
-        arm, own = A.R @ (p + self._datum), R @ self._offset
+        arm, offset = A.R @ (p + self._datum), R @ self._offset
         w, v = A.w, A.v + jets.cross(A.w, arm)
-        for d, delta, rate in zip(slides, turns, u, strict=True):
+        for d, delta, rate in zip(slides, rotations, u, strict=True):
             w = w + times(A.R @ delta, rate)
             v = v + times(A.R @ d, rate)
-        return Pose(R, A.p + arm + own, w, v + jets.cross(w, own))
+        return Pose(R, A.p + arm + offset, w, v + jets.cross(w, offset))
 
     def reach(self) -> list[float]:
-        ends = zip(self.record.guide.kinds(), self.record.guide.reach(), strict=False)
-        return [0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0) for kind, (low, high) in ends]
+        ranges = zip(self.record.guide.kinds(), self.record.guide.reach(), strict=False)
+        return [0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0) for kind, (low, high) in ranges]
 
 
 def _floats(values: Sequence[Value]) -> tuple[float, ...]:
@@ -264,22 +266,22 @@ class ScrewJoint(Joint):
         self.C = E
 
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
-        along, turn = A.R @ self.axis, self.pitch / (2 * np.pi)
-        arm = A.R @ self.at + along * (turn * q[0])
-        v = A.v + jets.cross(A.w, arm) + times(along, turn * u[0])
+        along, advance = A.R @ self.axis, self.pitch / (2 * np.pi)
+        arm = A.R @ self.at + along * (advance * q[0])
+        v = A.v + jets.cross(A.w, arm) + times(along, advance * u[0])
         return Pose(A.R @ rotation_about(self.axis, q[0]), A.p + arm, A.w + times(along, u[0]), v)
 
 
 def joint_of(
-    record: JointRecord, at: Value, metre: float, axis: Callable[[Any], Value], scalar: Callable[[Any], Value]
+    record: JointRecord, origin: Value, metre: float, axis: Callable[[Any], Value], scalar: Callable[[Any], Value]
 ) -> Joint:
     """The joint of a record; `axis` and `scalar` read what stands there."""
     match record.kind:
         case "linkage":
-            return GuidedJoint(record, metre, at)
+            return GuidedJoint(record, metre, origin)
         case "screw":
             screw: Any = record
-            return ScrewJoint(axis(screw.axis), scalar(screw.pitch), at)
+            return ScrewJoint(axis(screw.axis), scalar(screw.pitch), origin)
     raise CannotEvaluate(f"a {record.kind} has no independent check")
 
 

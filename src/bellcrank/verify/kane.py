@@ -45,14 +45,14 @@ CLOSING = 12  # steps to a position on the configuration constraints
 
 
 def check_derivation(
-    given: Derivation | KaneEquations,
+    derivation: Derivation | KaneEquations,
     states: int = 20,
     seed: int = 0,
     parameters: Mapping[str, float] | None = None,
     backend: Backend | None = None,
 ) -> Report:
     """Checks a hand-led derivation. Constants without a value get random ones between 0.5 and 2."""
-    eom = given if isinstance(given, KaneEquations) else given.equations()
+    eom = derivation if isinstance(derivation, KaneEquations) else derivation.equations()
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", eom.name)
     subject = _Subject(eom, parameters or {}, seed, backend)
@@ -81,13 +81,13 @@ class Sample:
 
 
 class _Subject:
-    def __init__(self, eom: KaneEquations, given: Mapping[str, float], seed: int, backend: Backend | None) -> None:
+    def __init__(self, eom: KaneEquations, parameters: Mapping[str, float], seed: int, backend: Backend | None) -> None:
         self.eom, self.d = eom, eom.derivation
         self.rng = np.random.default_rng(seed)
         self.sim = eom.compile(backend=backend or "auto")
         self.notes: list[str] = []
         self._resolved: dict[tuple[Expr, ...], list[Expr]] = {}
-        self.constants = self._constants(given)
+        self.constants = self._constants(parameters)
         self.inputs = {x.name: float(self.rng.uniform(-1, 1)) for x in self.d.scalars.inputs}
         n = self.d.newtonian
         self.frames = [f for f in self.d.motion.frames if f is not n and connected(f, n)]
@@ -95,38 +95,40 @@ class _Subject:
         self.points = self._points()
         self.moving = self._homogeneous()
 
-    def _constants(self, given: Mapping[str, float]) -> dict[str, float]:
-        known = {**self.d.notes.values, **self.sim.interface.keyed(given, PARAMETERS, "parameters")}
-        missing = [c.name for c in self.d.scalars.constants if c.name not in known]
+    def _constants(self, parameters: Mapping[str, float]) -> dict[str, float]:
+        values = {**self.d.notes.values, **self.sim.interface.keyed(parameters, PARAMETERS, "parameters")}
+        missing = [c.name for c in self.d.scalars.constants if c.name not in values]
         if missing:
             self.notes.append(f"random values for {len(missing)} constants that have none")
-        return {c.name: known.get(c.name, float(self.rng.uniform(0.5, 2))) for c in self.d.scalars.constants}
+        return {c.name: values.get(c.name, float(self.rng.uniform(0.5, 2))) for c in self.d.scalars.constants}
 
     def _points(self) -> list[Point]:
         """Points whose velocity enters the equations."""
-        found = [p for p, _ in self.d.machine.heavy_points()]
+        points = [p for p, _ in self.d.machine.heavy_points()]
         for load in self.d.machine.loads:
-            found += [x for x in (load.on, load.by) if isinstance(x, Point)]
-        return list(dict.fromkeys(found))
+            points += [x for x in (load.on, load.by) if isinstance(x, Point)]
+        return list(dict.fromkeys(points))
 
     def _homogeneous(self) -> bool:
         """Do all velocities vanish with the speeds? Else motions are prescribed, and they do work."""
         q = self.rng.uniform(0.2, 0.8, len(self.eom.coordinates))
-        still = self.at(0.3, q, np.zeros(len(self.eom.speeds)))
-        values = [self.velocity(p, still) for p in self.points] + [self.turning(b, still) for b in self.bodies]
-        quiet = all(np.linalg.norm(v) < 1e-12 for v in values)
-        if not quiet:
+        rest_values = self.at(0.3, q, np.zeros(len(self.eom.speeds)))
+        values = [self.velocity(p, rest_values) for p in self.points] + [
+            self.turning(b, rest_values) for b in self.bodies
+        ]
+        is_homogeneous = all(np.linalg.norm(v) < 1e-12 for v in values)
+        if not is_homogeneous:
             self.notes.append("motions are prescribed, so power and energy are not compared")
-        return quiet
+        return is_homogeneous
 
     def samples(self, count: int) -> Iterator[Sample]:
-        place = {s: i for i, s in enumerate(self.eom.coordinates)}
+        coordinate_index = {s: i for i, s in enumerate(self.eom.coordinates)}
         for _ in range(count):
             t = float(self.rng.uniform(0, 1))
             q = self.rng.uniform(-1, 1, len(self.eom.coordinates))
             u = self.rng.uniform(-1, 1, len(self.eom.speeds))
             for four in self.d.euler.values():
-                index = [place[e] for e in four]
+                index = [coordinate_index[e] for e in four]
                 q[index] /= np.linalg.norm(q[index])
             if self.d.bound:
                 q, u = self._closed(t, q, u)
@@ -134,8 +136,8 @@ class _Subject:
             qdot, udot = self.sim.derivatives(*state, parameters=self.constants, inputs=self.inputs)
             if not (np.all(np.isfinite(qdot)) and np.all(np.isfinite(udot))):
                 continue  # a singular configuration of the user's coordinates
-            out = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
-            yield Sample(t, q, u, qdot, udot, out, {x: out[x.name] for x in self.d.scalars.unknown})
+            outputs = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
+            yield Sample(t, q, u, qdot, udot, outputs, {x: outputs[x.name] for x in self.d.scalars.unknown})
 
     def lines_of_divisors(self) -> list[Line]:
         """Do dependent speeds stay finite wherever the others are?"""
@@ -166,15 +168,15 @@ class _Subject:
 
     def _gap_rates(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The rates of constraints of positions, by differences along the motion; then constraints of speeds."""
-        given = [self.d.scalars.rates[x] for x in self.eom.coordinates]
-        qdot = np.array(self.numbers(given, self.at(t, q, u)))
+        rate_expressions = [self.d.scalars.rates[x] for x in self.eom.coordinates]
+        qdot = np.array(self.numbers(rate_expressions, self.at(t, q, u)))
         rates = _differences(lambda h: self._gaps(t + h, q + h * qdot))
         return np.array([*rates, *self.numbers(self.d.unsolved, self.at(t, q, u))])
 
     def _free(self, s: Sample) -> np.ndarray:
         """What takes from forces along the speeds what constraint forces can balance."""
-        n, more = len(s.u), len(self.d.scalars.auxiliary)
-        free = np.eye(n + more)
+        n, n_auxiliary = len(s.u), len(self.d.scalars.auxiliary)
+        free = np.eye(n + n_auxiliary)
         if self.d.bound:
             J = _slopes(lambda x: self._gap_rates(s.t, s.q, x), s.u)
             free[:n, :n] -= np.linalg.pinv(J) @ J
@@ -190,59 +192,59 @@ class _Subject:
 
     def at(self, t: float, q: np.ndarray, u: np.ndarray, auxiliary: Symbol | None = None) -> dict[Expr, float]:
         """Values of all symbols."""
-        known: dict[Expr, float] = {TIME: t}
-        known |= {c: self.constants[c.name] for c in self.d.scalars.constants}
-        known |= {x: self.inputs[x.name] for x in self.d.scalars.inputs}
-        known |= dict(zip(self.eom.coordinates, map(float, q), strict=True))
-        known |= dict(zip(self.eom.speeds, map(float, u), strict=True))
-        known |= {x: 1.0 if x is auxiliary else 0.0 for x in self.d.scalars.auxiliary}
-        known |= {self.d.scalars.acceleration(x): 0.0 for x in self.d.scalars.auxiliary}
-        return known
+        symbol_values: dict[Expr, float] = {TIME: t}
+        symbol_values |= {c: self.constants[c.name] for c in self.d.scalars.constants}
+        symbol_values |= {x: self.inputs[x.name] for x in self.d.scalars.inputs}
+        symbol_values |= dict(zip(self.eom.coordinates, map(float, q), strict=True))
+        symbol_values |= dict(zip(self.eom.speeds, map(float, u), strict=True))
+        symbol_values |= {x: 1.0 if x is auxiliary else 0.0 for x in self.d.scalars.auxiliary}
+        symbol_values |= {self.d.scalars.acceleration(x): 0.0 for x in self.d.scalars.auxiliary}
+        return symbol_values
 
-    def numbers(self, roots: list[Expr], known: Mapping[Expr, float]) -> list[float]:
+    def numbers(self, roots: list[Expr], symbol_values: Mapping[Expr, float]) -> list[float]:
         key = tuple(roots)
         if key not in self._resolved:
             self._resolved[key] = self.d.scalars.resolve(roots, settle=False)
-        return evaluate(self._resolved[key], known)
+        return evaluate(self._resolved[key], symbol_values)
 
-    def matrix(self, rows: Mat3, known: Mapping[Expr, float]) -> np.ndarray:
-        return np.array(self.numbers([x for row in rows for x in row], known)).reshape(3, 3)
+    def matrix(self, rows: Mat3, symbol_values: Mapping[Expr, float]) -> np.ndarray:
+        return np.array(self.numbers([x for row in rows for x in row], symbol_values)).reshape(3, 3)
 
-    def orientation(self, frame: Frame, known: Mapping[Expr, float]) -> np.ndarray:
+    def orientation(self, frame: Frame, symbol_values: Mapping[Expr, float]) -> np.ndarray:
         """Axes of a frame (columns) in N, by multiplying matrices along the tree; N may hang below other frames."""
-        R = self._in_root(frame, known)
-        return R if self.d.newtonian.parent is None else self._in_root(self.d.newtonian, known).T @ R
+        R = self._in_root(frame, symbol_values)
+        return R if self.d.newtonian.parent is None else self._in_root(self.d.newtonian, symbol_values).T @ R
 
-    def _in_root(self, frame: Any, known: Mapping[Expr, float]) -> np.ndarray:
+    def _in_root(self, frame: Any, symbol_values: Mapping[Expr, float]) -> np.ndarray:
         chain = [frame]
         while chain[-1].parent is not None:
             chain.append(chain[-1].parent)
         R = np.eye(3)
         for f in reversed(chain[:-1]):
-            R = R @ self.matrix(f.R, known)
+            R = R @ self.matrix(f.R, symbol_values)
         return R
 
-    def components(self, v: Vector, known: Mapping[Expr, float]) -> np.ndarray:
+    def components(self, v: Vector, symbol_values: Mapping[Expr, float]) -> np.ndarray:
         """A vector along the axes of N."""
         total = np.zeros(3)
-        values = self.numbers(list(v.terms.values()), known)
-        turned: dict[Any, np.ndarray] = {}
+        values = self.numbers(list(v.terms.values()), symbol_values)
+        rotations: dict[Any, np.ndarray] = {}
         for e, c in zip(v.terms, values, strict=True):
-            if e.frame not in turned:
-                turned[e.frame] = self.orientation(e.frame, known)  # type: ignore[arg-type]
-            total += c * turned[e.frame][:, e.axis]
+            if e.frame not in rotations:
+                rotations[e.frame] = self.orientation(e.frame, symbol_values)  # type: ignore[arg-type]
+            total += c * rotations[e.frame][:, e.axis]
         return total
 
-    def velocity(self, p: Point, known: Mapping[Expr, float]) -> np.ndarray:
-        return self.components(self.d.motion.velocity(p, self.d.newtonian), known)
+    def velocity(self, p: Point, symbol_values: Mapping[Expr, float]) -> np.ndarray:
+        return self.components(self.d.motion.velocity(p, self.d.newtonian), symbol_values)
 
-    def turning(self, b: Frame, known: Mapping[Expr, float]) -> np.ndarray:
-        return self.components(self.d.motion.angular_velocity(b, self.d.newtonian), known)
+    def turning(self, b: Frame, symbol_values: Mapping[Expr, float]) -> np.ndarray:
+        return self.components(self.d.motion.angular_velocity(b, self.d.newtonian), symbol_values)
 
-    def spin(self, b: Body, known: Mapping[Expr, float]) -> np.ndarray:
+    def spin(self, b: Body, symbol_values: Mapping[Expr, float]) -> np.ndarray:
         """Central angular momentum of a body in N."""
-        R = self.orientation(b, known)
-        return R @ self.matrix(b.inertia, known) @ R.T @ self.turning(b, known)
+        R = self.orientation(b, symbol_values)
+        return R @ self.matrix(b.inertia, symbol_values) @ R.T @ self.turning(b, symbol_values)
 
     def along(self, s: Sample, make: Callable[..., np.ndarray], *of: Any) -> np.ndarray:
         """Rate of make(*of) along the motion, by differences of fourth order; first rates of t, q, u are enough."""
@@ -251,47 +253,47 @@ class _Subject:
     # ---- comparisons
 
     def errors(self, s: Sample) -> Iterator[tuple[str, float]]:
-        now = self.at(s.t, s.q, s.u)
-        yield "rates of coordinates", self._rates(s, now)
-        yield "angular velocities turn the frames", self._turns(s, now)
-        yield "velocities move the mass centres", self._moves(s, now)
-        yield "accelerations are rates of velocities", self._accelerates(s, now)
+        symbol_values = self.at(s.t, s.q, s.u)
+        yield "rates of coordinates", self._rates(s, symbol_values)
+        yield "angular velocities turn the frames", self._turns(s, symbol_values)
+        yield "velocities move the mass centres", self._moves(s, symbol_values)
+        yield "accelerations are rates of velocities", self._accelerates(s, symbol_values)
         if self.d.bound:
             yield "accelerations keep the constraints", self._keeps(s)
-        yield "Kane's equations hold", self._residual(s, now)
+        yield "Kane's equations hold", self._residual(s, symbol_values)
         if self.moving and not self.d.scalars.inputs:
-            yield "kinetic energy changes by the power", self._power(s, now)
+            yield "kinetic energy changes by the power", self._power(s, symbol_values)
         if self.eom.analysis.outputs:
-            yield "channels", self._channels(s, now)
+            yield "channels", self._channels(s, symbol_values)
 
-    def _rates(self, s: Sample, now: Mapping[Expr, float]) -> float:
+    def _rates(self, s: Sample, symbol_values: Mapping[Expr, float]) -> float:
         """The program's rates of coordinates against the kinematical equations."""
-        given = self.numbers([self.d.scalars.rates[q] for q in self.eom.coordinates], now)
-        return _relative(s.qdot, np.array(given)) if given else 0.0
+        expected = self.numbers([self.d.scalars.rates[q] for q in self.eom.coordinates], symbol_values)
+        return _relative(s.qdot, np.array(expected)) if expected else 0.0
 
-    def _channels(self, s: Sample, now: dict[Expr, float]) -> float:
+    def _channels(self, s: Sample, symbol_values: dict[Expr, float]) -> float:
         """The program's channels against their formulas."""
         outputs = self.eom.analysis.outputs
-        expected = np.array(evaluate([o.value for o in outputs], self._with_accelerations(s, now)))
-        found = np.array([s.channels[o.name] for o in outputs])
-        size = np.maximum(np.maximum(np.abs(expected), np.abs(found)), 1e-3)
-        return float((np.abs(expected - found) / size).max())
+        expected = np.array(evaluate([o.value for o in outputs], self._with_accelerations(s, symbol_values)))
+        actual = np.array([s.channels[o.name] for o in outputs])
+        size = np.maximum(np.maximum(np.abs(expected), np.abs(actual)), 1e-3)
+        return float((np.abs(expected - actual) / size).max())
 
-    def _turns(self, s: Sample, now: Mapping[Expr, float]) -> float:
+    def _turns(self, s: Sample, symbol_values: Mapping[Expr, float]) -> float:
         """The rates of direction cosines against the angular velocities."""
         worst = 0.0
         for f in self.frames:
             try:
-                w = self.turning(f, now)
+                w = self.turning(f, symbol_values)
             except BellcrankError:
                 continue  # a frame whose angular velocity nothing needs
-            R = self.orientation(f, now)
+            R = self.orientation(f, symbol_values)
             spin = self.along(s, self.orientation, f) @ R.T
-            found = np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
-            worst = max(worst, _relative(found, w))
+            angular_velocity = np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
+            worst = max(worst, _relative(angular_velocity, w))
         return worst
 
-    def _moves(self, s: Sample, now: Mapping[Expr, float]) -> float:
+    def _moves(self, s: Sample, symbol_values: Mapping[Expr, float]) -> float:
         worst = 0.0
         fixed = [p for (p, f), v in self.d.motion.v.items() if f is self.d.newtonian and not v]
         heavy = [p for p, _ in self.d.machine.heavy_points()]
@@ -301,72 +303,81 @@ class _Subject:
                     r = self.d.motion.position(base, p, lasting=True)
                 except BellcrankError:
                     continue
-                moved = self.along(s, self.components, r)
-                worst = max(worst, _relative(moved, self.velocity(p, now) - self.velocity(base, now)))
+                rate = self.along(s, self.components, r)
+                worst = max(
+                    worst, _relative(rate, self.velocity(p, symbol_values) - self.velocity(base, symbol_values))
+                )
         return worst
 
-    def _accelerates(self, s: Sample, now: dict[Expr, float]) -> float:
-        known, n = self._with_accelerations(s, now), self.d.newtonian
-        listed: list[Any] = [(self.velocity, self.d.motion.acceleration, p) for p, _ in self.d.machine.heavy_points()]
-        listed += [(self.turning, self.d.motion.angular_acceleration, b) for b in self.bodies]
-        pairs = [(self.along(s, moved, x), self.components(given(x, n), known)) for moved, given, x in listed]
+    def _accelerates(self, s: Sample, symbol_values: dict[Expr, float]) -> float:
+        extended_values, n = self._with_accelerations(s, symbol_values), self.d.newtonian
+        checks: list[Any] = [(self.velocity, self.d.motion.acceleration, p) for p, _ in self.d.machine.heavy_points()]
+        checks += [(self.turning, self.d.motion.angular_acceleration, b) for b in self.bodies]
+        pairs = [
+            (self.along(s, velocity, x), self.components(acceleration(x, n), extended_values))
+            for velocity, acceleration, x in checks
+        ]
         return max((_relative(*pair) for pair in pairs), default=0.0)
 
-    def _with_accelerations(self, s: Sample, now: dict[Expr, float]) -> dict[Expr, float]:
-        return now | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
+    def _with_accelerations(self, s: Sample, symbol_values: dict[Expr, float]) -> dict[Expr, float]:
+        return symbol_values | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
 
-    def _loads(self, s: Sample, now: dict[Expr, float]) -> list[tuple[Point | Frame, np.ndarray]]:
-        known = now | dict(s.reactions)
-        listed: list[tuple[Point | Frame, np.ndarray]] = []
+    def _loads(self, s: Sample, symbol_values: dict[Expr, float]) -> list[tuple[Point | Frame, np.ndarray]]:
+        extended_values = symbol_values | dict(s.reactions)
+        loads: list[tuple[Point | Frame, np.ndarray]] = []
         for load in self.d.machine.loads:
-            value = self.components(load.value, known)
-            listed.append((load.on, value))
+            value = self.components(load.value, extended_values)
+            loads.append((load.on, value))
             if load.by is not None and load.by is not self.d.newtonian:
-                listed.append((load.by, -value))
-        return [(on, v) for on, v in listed if on is not self.d.newtonian]
+                loads.append((load.by, -value))
+        return [(target, v) for target, v in loads if target is not self.d.newtonian]
 
-    def _moved(self, on: Point | Frame, known: Mapping[Expr, float]) -> np.ndarray:
-        return self.turning(on, known) if isinstance(on, Frame) else self.velocity(on, known)
+    def _moved(self, target: Point | Frame, symbol_values: Mapping[Expr, float]) -> np.ndarray:
+        return (
+            self.turning(target, symbol_values) if isinstance(target, Frame) else self.velocity(target, symbol_values)
+        )
 
-    def _residual(self, s: Sample, now: dict[Expr, float]) -> float:
+    def _residual(self, s: Sample, symbol_values: dict[Expr, float]) -> float:
         """The largest residual of F_r + F_r*, relative to the largest partial velocity times force in it."""
-        acting = [(on, v, 0.0) for on, v in self._loads(s, now)]
+        acting = [(target, v, 0.0) for target, v in self._loads(s, symbol_values)]
         for p, mass in self.d.machine.heavy_points():
-            acting.append((p, -self.numbers([mass], now)[0] * self.along(s, self.velocity, p), 0.0))
+            acting.append((p, -self.numbers([mass], symbol_values)[0] * self.along(s, self.velocity, p), 0.0))
         for b in self.d.machine.turning_bodies():
-            usual = float(np.linalg.norm(self.spin(b, now)) * np.linalg.norm(self.turning(b, now)))  # if nothing acts
-            acting.append((b, -self.along(s, self.spin, b), usual))
+            typical_size = float(
+                np.linalg.norm(self.spin(b, symbol_values)) * np.linalg.norm(self.turning(b, symbol_values))
+            )  # if nothing acts
+            acting.append((b, -self.along(s, self.spin, b), typical_size))
         totals, sizes = [], []
         for r in range(len(s.u) + len(self.d.scalars.auxiliary)):
             if r < len(s.u):
-                other = self.at(s.t, s.q, s.u + np.eye(len(s.u))[r])
+                perturbed = self.at(s.t, s.q, s.u + np.eye(len(s.u))[r])
             else:
-                other = self.at(s.t, s.q, s.u, self.d.scalars.auxiliary[r - len(s.u)])
+                perturbed = self.at(s.t, s.q, s.u, self.d.scalars.auxiliary[r - len(s.u)])
             total, size = 0.0, 0.0
-            for on, v, usual in acting:
-                moved = self._moved(on, other) - self._moved(on, now)
-                total += float(moved @ v)
-                size = max(size, float(np.linalg.norm(moved)) * max(float(np.linalg.norm(v)), usual))
+            for target, v, typical_size in acting:
+                partial_velocity = self._moved(target, perturbed) - self._moved(target, symbol_values)
+                total += float(partial_velocity @ v)
+                size = max(size, float(np.linalg.norm(partial_velocity)) * max(float(np.linalg.norm(v)), typical_size))
             totals.append(total)
             sizes.append(size)
-        left = np.abs(self._free(s) @ np.array(totals))
+        residuals = np.abs(self._free(s) @ np.array(totals))
         if self.d.bound:  # a balance of several speeds
-            return float(left.max() / max(sizes)) if max(sizes) > 0 else 0.0
-        return max((float(x) / size for x, size in zip(left, sizes, strict=True) if size > 0), default=0.0)
+            return float(residuals.max() / max(sizes)) if max(sizes) > 0 else 0.0
+        return max((float(x) / size for x, size in zip(residuals, sizes, strict=True) if size > 0), default=0.0)
 
-    def _power(self, s: Sample, now: dict[Expr, float]) -> float:
-        def kinetic(known: Mapping[Expr, float]) -> np.ndarray:
+    def _power(self, s: Sample, symbol_values: dict[Expr, float]) -> float:
+        def kinetic(values: Mapping[Expr, float]) -> np.ndarray:
             total = 0.0
             for p, mass in self.d.machine.heavy_points():
-                v = self.velocity(p, known)
-                total += self.numbers([mass], known)[0] * float(v @ v) / 2
+                v = self.velocity(p, values)
+                total += self.numbers([mass], values)[0] * float(v @ v) / 2
             for b in self.d.machine.turning_bodies():
-                total += float(self.turning(b, known) @ self.spin(b, known)) / 2
+                total += float(self.turning(b, values) @ self.spin(b, values)) / 2
             return np.array([total])
 
-        powers = [float(self._moved(on, now) @ v) for on, v in self._loads(s, now)]
+        powers = [float(self._moved(target, symbol_values) @ v) for target, v in self._loads(s, symbol_values)]
         rate = float(self.along(s, kinetic)[0])
-        size = max([abs(rate), *map(abs, powers), float(kinetic(now)[0])])
+        size = max([abs(rate), *map(abs, powers), float(kinetic(symbol_values)[0])])
         return abs(rate - sum(powers)) / size if size > 0 else 0.0
 
 

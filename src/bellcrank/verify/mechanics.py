@@ -26,9 +26,9 @@ SHORT = (("0", "origin"), ("j", "joint"), ("cm", "cm"))
 class Formulas(Scalars):
     """The whole language at one instant of a motion. Vectors are arrays in inertial axes."""
 
-    def __init__(self, motion: Motion, values: Callable[[Motion], Formulas] | None = None, **given: Any) -> None:
-        super().__init__(motion.machine.description, motion.machine.parameters, fixed=motion.machine.fixed, **given)
-        self.given = given
+    def __init__(self, motion: Motion, values: Callable[[Motion], Formulas] | None = None, **options: Any) -> None:
+        super().__init__(motion.machine.description, motion.machine.parameters, fixed=motion.machine.fixed, **options)
+        self.given = options
         self.values = values  # the same language over the values of a motion alone, where such is known
         self.motion = motion
         self.machine = motion.machine
@@ -41,18 +41,18 @@ class Formulas(Scalars):
 
     # ---- names
 
-    def point(self, given: Any) -> Place:
+    def point(self, handle: Any) -> Place:
         """A point by its handle or name; None is the inertial origin."""
         zero = np.zeros(3)
-        name = "o" if given is None else name_of(given)
+        name = "o" if handle is None else name_of(handle)
         if name in self.points:
             return self.machine.point(self.points[name])
         if name in ("o", "n.origin"):
             return -1, zero
         head, _, tail = name.rpartition(".")
-        for ending, what in SHORT:
+        for ending, kind in SHORT:
             if not head and name.endswith(ending) and name[: -len(ending)] in self.machine.index:
-                head, tail = name[: -len(ending)], what
+                head, tail = name[: -len(ending)], kind
         if head not in self.machine.index or tail not in ("origin", "joint", "cm"):
             raise CannotEvaluate(f"no point has the name '{name}'")
         body = self.machine.bodies[self.machine.index[head]]
@@ -64,8 +64,8 @@ class Formulas(Scalars):
         return self.motion.R[self.machine.body(body)][:, axis - 1]
 
     def state(self, symbol: Symbol) -> Value:
-        letter, place = self._state_place(symbol)
-        return getattr(self.motion, letter)[place]
+        letter, index = self._state_place(symbol)
+        return getattr(self.motion, letter)[index]
 
     def _state_place(self, symbol: Symbol) -> tuple[str, int]:
         letter = "q" if symbol.kind == "coordinate" else "u"
@@ -92,54 +92,54 @@ class Formulas(Scalars):
         try:
             return self._shorter.evaluate(self.states[name].rate)
         except jets.NoDerivative:  # a rate of coordinates is needed: those of such states stay open, which is seen
-            whole = Formulas(self.motion, self.values, **self.given)
-            whole._leaves_open = True
-            return whole.evaluate(self.states[name].rate)
+            formulas = Formulas(self.motion, self.values, **self.given)
+            formulas._leaves_open = True
+            return formulas.evaluate(self.states[name].rate)
 
     @cached_property
     def _shorter(self) -> Formulas:
         """The same language with one order less known."""
         n = len(self.motion.q) - 1
-        of = type(self.motion.q)
-        shorter = self.machine.motion(of(self.motion.q.c[:n]), of(self.motion.u.c[:n]))
+        jet_type = type(self.motion.q)
+        shorter = self.machine.motion(jet_type(self.motion.q.c[:n]), jet_type(self.motion.u.c[:n]))
         return Formulas(shorter, self.values, **self.given)
 
-    def joint_state(self, letter: str, parts: list[Any]) -> Value:
+    def joint_state(self, letter: str, operands: list[Any]) -> Value:
         """q(b), q(b, i), q(i), and u likewise."""
-        return getattr(self.motion, letter)[self._place(letter, parts)]
+        return getattr(self.motion, letter)[self._place(letter, operands)]
 
-    def _place(self, letter: str, parts: list[Any]) -> int:
-        if isinstance(parts[0], int | float):
-            return int(parts[0]) - 1
-        place = getattr(self.machine.bodies[self.machine.body(parts[0])], letter)
-        return range(place.start, place.stop)[int(parts[1]) - 1 if len(parts) == 2 else 0]
+    def _place(self, letter: str, operands: list[Any]) -> int:
+        if isinstance(operands[0], int | float):
+            return int(operands[0]) - 1
+        state_range = getattr(self.machine.bodies[self.machine.body(operands[0])], letter)
+        return range(state_range.start, state_range.stop)[int(operands[1]) - 1 if len(operands) == 2 else 0]
 
     # ---- mechanics
 
-    def mechanical(self, name: str, node: Syntax, parts: list[Any]) -> Any:
+    def mechanical(self, name: str, node: Syntax, operands: list[Any]) -> Any:
         m = self.motion
         match name:
             case "q" | "u":
-                return self.joint_state(name, parts)
+                return self.joint_state(name, operands)
             case "qp" | "up":
-                return self.rate(self.joint_state(name[0], parts))
+                return self.rate(self.joint_state(name[0], operands))
             case "pos" | "vel":
-                of = m.position if name == "pos" else m.velocity
-                found = [of(*self.point(p)) for p in parts]
-                return found[0] - found[1] if len(found) == 2 else found[0]
+                measure = m.position if name == "pos" else m.velocity
+                vectors = [measure(*self.point(p)) for p in operands]
+                return vectors[0] - vectors[1] if len(vectors) == 2 else vectors[0]
             case "rot":
-                return m.w[self.machine.body(parts[0])]
+                return m.w[self.machine.body(operands[0])]
             case "dxdt":
-                return self.rate(self.settle(parts[0]))
+                return self.rate(self.settle(operands[0]))
             case "nominal":
                 return self.nominal.evaluate(node.children[0])
             case "partial":
                 return self.partial(*node.children)
             case "fm":
-                return self.magnitude(self.forces[name_of(parts[0])])
+                return self.magnitude(self.forces[name_of(operands[0])])
         if name not in VECTORS:
             raise CannotEvaluate(f"the function {name}() is not known")
-        return VECTORS[name](*(self.settle(p) for p in parts))
+        return VECTORS[name](*(self.settle(p) for p in operands))
 
     @cached_property
     def nominal(self) -> Formulas:
@@ -152,38 +152,38 @@ class Formulas(Scalars):
             raise jets.NoDerivative("a partial derivative needs series")
         symbol = x.args[0] if x.op == "value" else None
         if isinstance(symbol, Symbol) and symbol.kind in ("coordinate", "speed"):
-            letter, place = self._state_place(symbol)
+            letter, index = self._state_place(symbol)
         elif x.op == "call" and x.args[0].lower() in ("q", "u"):
             letter = x.args[0].lower()
-            place = self._place(letter, [self.unsettled(c) for c in x.children])
+            index = self._place(letter, [self.unsettled(c) for c in x.children])
         else:
             return self._partial_scalar(e, symbol.name if isinstance(symbol, Symbol) else x.args[0])
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)
         q_rate, u_rate = np.zeros_like(q), np.zeros_like(u)
-        (q_rate if letter == "q" else u_rate)[place] = 1.0
-        of = jets.kind(self.motion.q)
-        moved = self.machine.instant.motion(of([q, q_rate]), of([u, u_rate]))
-        return self._first_order(Formulas(moved, **self.given), e)
+        (q_rate if letter == "q" else u_rate)[index] = 1.0
+        jet_type = jets.kind(self.motion.q)
+        perturbed = self.machine.instant.motion(jet_type([q, q_rate]), jet_type([u, u_rate]))
+        return self._first_order(Formulas(perturbed, **self.given), e)
 
-    def _partial_scalar(self, e: Syntax, by: Any) -> Value:
-        name = name_of(by)
+    def _partial_scalar(self, e: Syntax, variable: Any) -> Value:
+        name = name_of(variable)
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)
-        given = dict(self.given)
+        options = dict(self.given)
         machine = self.machine
         if jets.kind(self.motion.q) is Jets:
             raise CannotEvaluate("partial() by a scalar of several states at once")
         if machine.led:
             raise CannotEvaluate(f"partial() by {name} of a machine that is led from outside")
-        if by == "t":
-            given["time"] = Jet([jets.value(self.time), 1.0])
+        if variable == "t":
+            options["time"] = Jet([jets.value(self.time), 1.0])
         elif name in self.inputs:
-            given["inputs"] = {**self.inputs, name: Jet([jets.value(self.inputs[name]), 1.0])}
+            options["inputs"] = {**self.inputs, name: Jet([jets.value(self.inputs[name]), 1.0])}
         else:
             machine = machine.varied(name)
-        return self._first_order(Formulas(machine.motion(q, u), **given), e)
+        return self._first_order(Formulas(machine.motion(q, u), **options), e)
 
-    def _first_order(self, moved: Formulas, e: Syntax) -> Value:
-        result = moved.evaluate(e)
+    def _first_order(self, perturbed: Formulas, e: Syntax) -> Value:
+        result = perturbed.evaluate(e)
         return type(result)([result.c[1]]) if isinstance(result, Jet) and len(result) > 1 else 0.0
 
     # ---- forces
@@ -228,8 +228,8 @@ class Formulas(Scalars):
         """Acceleration of free fall, in inertial axes."""
         if self.description.gravity is None:
             return np.zeros(3)
-        given = self.description.gravity
-        return jets.value(direction(self.evaluate(given.direction)) * self.evaluate(given.magnitude))
+        record = self.description.gravity
+        return jets.value(direction(self.evaluate(record.direction)) * self.evaluate(record.magnitude))
 
 
 def direction(v: Value) -> Value:
@@ -253,15 +253,15 @@ def angle(a: Value, b: Value, about: Value | None = None) -> Value:
         if np.any(flat):
             raise CannotEvaluate("an angle that is smooth at zero in some of several states")
         return jets.atan2(jets.norm(normal), a @ b) * jets.steady(np.sign(jets.value(about @ normal)))
-    axis, turn = jets.value(about), jets.value(normal)
-    if _in_a_plane(axis, turn):  # a and b turn in a plane: smooth at zero
+    axis, normal_value = jets.value(about), jets.value(normal)
+    if _in_a_plane(axis, normal_value):  # a and b turn in a plane: smooth at zero
         return jets.atan2((about @ normal) / jets.norm(about), a @ b)
-    return jets.atan2(jets.norm(normal), a @ b) * np.sign(axis @ turn)
+    return jets.atan2(jets.norm(normal), a @ b) * np.sign(axis @ normal_value)
 
 
-def _in_a_plane(axis: np.ndarray, turn: np.ndarray) -> Any:
-    size = np.linalg.norm(axis, axis=-1) * np.linalg.norm(turn, axis=-1)
-    return np.linalg.norm(np.cross(axis, turn), axis=-1) <= 1e-12 * size
+def _in_a_plane(axis: np.ndarray, normal: np.ndarray) -> Any:
+    size = np.linalg.norm(axis, axis=-1) * np.linalg.norm(normal, axis=-1)
+    return np.linalg.norm(np.cross(axis, normal), axis=-1) <= 1e-12 * size
 
 
 VECTORS: Mapping[str, Callable[..., Value]] = {

@@ -100,16 +100,16 @@ class Evaluation:
         """Numbers without any rate."""
         return Jets([x]) if self.of is Jets else np.asarray(x, dtype=float)[()]
 
-    def once(self, key: Any, make: Callable[[], T]) -> T:
+    def once(self, key: Any, compute: Callable[[], T]) -> T:
         """What is found the first time, and kept."""
         if key not in self._kept:
-            self._kept[key] = make()
-        kept: T = self._kept[key]
-        return kept
+            self._kept[key] = compute()
+        value: T = self._kept[key]
+        return value
 
-    def keep(self, key: Any, found: T) -> T:
+    def keep(self, key: Any, value: T) -> T:
         """What was found elsewhere, unless it is known."""
-        return self.once(key, lambda: found)
+        return self.once(key, lambda: value)
 
     def formulas(self, motion: Motion) -> Formulas:
         return self.once(motion, lambda: Formulas(motion, **self.given))
@@ -155,16 +155,16 @@ class Evaluation:
             ask: Callable[[Formulas], Value] = methodcaller("evaluate", expression)
             return jets.value(self._asked(values, ("constraint", i), ask, lambda: self.moving(motion)))
 
-        found = [asked(i) for i in range(len(self.constraints))]
-        return np.array(found if self.of is Jet else np.broadcast_arrays(np.zeros(len(self.time)), *found)[1:])
+        residuals = [asked(i) for i in range(len(self.constraints))]
+        return np.array(residuals if self.of is Jet else np.broadcast_arrays(np.zeros(len(self.time)), *residuals)[1:])
 
     def constraint_slopes(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """c and A of the constraints c + A u = 0, found with unit speeds."""
 
         def made() -> tuple[np.ndarray, np.ndarray]:
             motions = self.columns(q)
-            c, *moved = [self.constraint_values(motions.one(i)) for i in range(motions.u.shape[1])]
-            return c, np.stack([x - c for x in moved], axis=1)
+            c, *unit_residuals = [self.constraint_values(motions.one(i)) for i in range(motions.u.shape[1])]
+            return c, np.stack([x - c for x in unit_residuals], axis=1)
 
         return self.once(("slopes", q.tobytes()), made)
 
@@ -173,17 +173,17 @@ class Evaluation:
         n = len(self.machine.u_names)
         return self.once(("columns", q.tobytes()), lambda: self.machine.motion(q, np.eye(n, n + 1, 1)))
 
-    def _bound_speeds(self, A: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def _bound_speeds(self, A: np.ndarray, rhs: np.ndarray) -> np.ndarray:
         """Dependent speeds x of A_bound x = right; redundant constraints are allowed, contradictions are not."""
         if A.ndim > 2:  # of several states
-            pairs = zip(np.moveaxis(A, -1, 0), right.T, strict=True)
+            pairs = zip(np.moveaxis(A, -1, 0), rhs.T, strict=True)
             return np.array([self._bound_speeds(*pair) for pair in pairs]).T
         B = A[:, self.bound]
-        x, _, rank, _ = np.linalg.lstsq(B, right, rcond=None)
+        x, _, rank, _ = np.linalg.lstsq(B, rhs, rcond=None)
         if rank < len(self.bound):
             raise CannotEvaluate("the constraints are singular in this state")
-        largest = np.abs(B * x).max(initial=np.abs(right).max(initial=0.0))
-        if np.abs(B @ x - right).max(initial=0.0) > 1e-8 * max(largest, 1e-300):
+        largest = np.abs(B * x).max(initial=np.abs(rhs).max(initial=0.0))
+        if np.abs(B @ x - rhs).max(initial=0.0) > 1e-8 * max(largest, 1e-300):
             raise CannotEvaluate("the constraints contradict each other in this state")
         return x
 
@@ -198,9 +198,9 @@ class Evaluation:
 
     def constraint_error(self, q: np.ndarray, qdot: np.ndarray) -> float:
         """How far the speeds that the claimed q' stand for are from the constraints, relative to the largest term."""
-        rest, *unit = self.coordinate_rates(q)
-        joints = qdot[: len(rest)]
-        full = np.linalg.lstsq(np.stack([x - rest for x in unit], axis=1), joints - rest, rcond=None)[0]
+        rest_rates, *unit = self.coordinate_rates(q)
+        joints = qdot[: len(rest_rates)]
+        full = np.linalg.lstsq(np.stack([x - rest_rates for x in unit], axis=1), joints - rest_rates, rcond=None)[0]
         c, A = self.constraint_slopes(q)
         largest = np.abs(A * full).max(axis=1, initial=0.0)
         largest = np.maximum(np.maximum(largest, np.abs(c)), np.abs(A).max(axis=1, initial=0.0) * 1e-3)
@@ -217,15 +217,17 @@ class Evaluation:
         return self.once(key, lambda: self._still_motion(q, self.speeds(q, u)))
 
     def _motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None) -> Motion:
-        full, of = self.speeds(q, u), self.of
+        full, jet_type = self.speeds(q, u), self.of
         if udot is None:
-            return self.machine.moving(q, of([full]))
+            return self.machine.moving(q, jet_type([full]))
         rates = np.zeros_like(full)
         rates[self.free] = udot
         if self.bound:  # the rate of c + A u = 0 is linear in the dependent accelerations, with the same A
             _, A = self.constraint_slopes(q)
-            moving = self.machine.moving(q, of([full, rates]))
-            first = self.formulas(self.machine.motion(of(moving.q.c[:2]), moving.u))  # the rate of q is mostly enough
+            moving = self.machine.moving(q, jet_type([full, rates]))
+            first = self.formulas(
+                self.machine.motion(jet_type(moving.q.c[:2]), moving.u)
+            )  # the rate of q is mostly enough
             second = self.formulas(moving)
 
             def rate(i: int) -> Any:
@@ -235,9 +237,9 @@ class Evaluation:
                 except jets.NoDerivative:
                     return rate_of(second.evaluate(expression))
 
-            rest = np.array([rate(i) + np.zeros(full.shape[1:]) for i in range(len(self.constraints))])
-            rates[self.bound] = self._bound_speeds(A, -rest)
-        return self.machine.moving(q, of([full, rates]))
+            bias = np.array([rate(i) + np.zeros(full.shape[1:]) for i in range(len(self.constraints))])
+            rates[self.bound] = self._bound_speeds(A, -bias)
+        return self.machine.moving(q, jet_type([full, rates]))
 
     def partial_velocities(self, q: np.ndarray) -> tuple[Motion, Motion]:
         """Motions with one independent speed at one (without what moves by itself), and the one with all at zero."""
@@ -261,14 +263,14 @@ class Evaluation:
 
     def pushes(self, motion: Motion) -> list[Push]:
         """Every load on every body, without gravity."""
-        found, values = [], self.plain_formulas(motion)
+        pushes, values = [], self.plain_formulas(motion)
         for record in self.machine.description.forces:
 
             def ask(f: Formulas, record: LoadRecord = record) -> list[Push]:
                 return self.once(("pushes", id(record), f), lambda: list(self.pushes_of(f, record)))
 
-            found += self._asked(values, ("pushes", record.name), ask, lambda: self.moving(motion))
-        return found
+            pushes += self._asked(values, ("pushes", record.name), ask, lambda: self.moving(motion))
+        return pushes
 
     def pushes_of(self, formulas: Formulas, record: LoadRecord) -> Iterator[Push]:
         bodies, motion = self.machine.bodies, formulas.motion
@@ -280,10 +282,10 @@ class Evaluation:
             return
         for p, r, along in formulas.lines(record):
             f = _scaled(jets.value(along), size)
-            for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
+            for body, force, point in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
                 if body >= 0:
-                    arm = jets.value(motion.position(*at) - motion.position(body, bodies[body].cm))
-                    yield Push(body, pushed, jets.cross(arm, pushed))
+                    arm = jets.value(motion.position(*point) - motion.position(body, bodies[body].cm))
+                    yield Push(body, force, jets.cross(arm, force))
 
     def resisting(self, motion: Motion) -> Iterator[Push]:
         """Loads by which rotors behind gears resist the accelerations of joints."""
@@ -307,9 +309,9 @@ class Evaluation:
 
     def _summed(self, pushes: Iterable[Push]) -> list[tuple[np.ndarray, np.ndarray]]:
         force, moment = np.zeros((len(self.machine.bodies), 3)), np.zeros((len(self.machine.bodies), 3))
-        for push in pushes:
-            force[push.body] += push.force
-            moment[push.body] += push.moment
+        for load in pushes:
+            force[load.body] += load.force
+            moment[load.body] += load.moment
         return list(zip(force, moment, strict=True))
 
     # ---- rates of coordinates
@@ -346,29 +348,31 @@ class Evaluation:
         """For every load, own state and output: which of their pieces functions like max() and where() are in it."""
 
         def made() -> set[Pieces]:
-            found, left = self.once(("found pieces", q.tobytes(), u.tobytes()), lambda: ([set[Pieces]()], None))
-            return found[0] | self.pieces_of_each(q, u, left)[0][0]
+            piece_sets, unresolved = self.once(
+                ("found pieces", q.tobytes(), u.tobytes()), lambda: ([set[Pieces]()], None)
+            )
+            return piece_sets[0] | self.pieces_of_each(q, u, unresolved)[0][0]
 
         return self.once(("pieces", q.tobytes(), u.tobytes()), made)
 
     def pieces_of_each(
-        self, q: np.ndarray, u: np.ndarray, wanted: set[Any] | None = None
+        self, q: np.ndarray, u: np.ndarray, requested: set[Any] | None = None
     ) -> tuple[list[set[Pieces]], set[Any]]:
-        """The same for each of several states, and what cannot be evaluated in all of them at once; with `wanted` of
+        """The same for each of several states, and what cannot be evaluated in all of them at once; with `requested` of
         these formulas alone."""
-        chosen: list[Any] = []
-        values = Formulas(self.values(q, u), **self._given_values, chosen=chosen)
+        selected_pieces: list[Any] = []
+        values = Formulas(self.values(q, u), **self._given_values, chosen=selected_pieces)
         series: list[Formulas] = []  # of formulas that need rates
         d = self.machine.description
-        asked = [(("force", f.name), methodcaller("magnitude", f)) for f in d.forces]
-        asked += [(("state", z.name), methodcaller("evaluate", z.rate)) for z in d.states]
-        asked += [(("output", x.name), methodcaller("evaluate", x.expression)) for x in d.outputs]
-        found: list[set[Pieces]] = [set() for _ in range(np.size(self.time))]
-        left = set()
-        for key, ask in asked:
-            if wanted is not None and key not in wanted:
+        requests = [(("force", f.name), methodcaller("magnitude", f)) for f in d.forces]
+        requests += [(("state", z.name), methodcaller("evaluate", z.rate)) for z in d.states]
+        requests += [(("output", x.name), methodcaller("evaluate", x.expression)) for x in d.outputs]
+        piece_sets: list[set[Pieces]] = [set() for _ in range(np.size(self.time))]
+        unresolved = set()
+        for key, ask in requests:
+            if requested is not None and key not in requested:
                 continue
-            chosen.clear()
+            selected_pieces.clear()
             try:
                 if key not in self.machine.need_rates:
                     try:
@@ -376,16 +380,16 @@ class Evaluation:
                     except jets.NoDerivative:
                         self.machine.need_rates.add(key)
                 if key in self.machine.need_rates:
-                    chosen.clear()
-                    given = {**self.given, "values": None}  # whose pieces would not be noted
-                    series = series or [Formulas(self.motion(q, u), **given, chosen=chosen)]
+                    selected_pieces.clear()
+                    options = {**self.given, "values": None}  # whose pieces would not be noted
+                    series = series or [Formulas(self.motion(q, u), **options, chosen=selected_pieces)]
                     ask(series[0])
             except (CannotEvaluate, jets.NoDerivative):
-                left.add(key)
+                unresolved.add(key)
                 continue
-            for i, pieces in enumerate(found if chosen else ()):
-                pieces.add((key[1], tuple(c[i if len(c) > 1 else 0] for c in chosen)))
-        return found, left
+            for i, piece_set in enumerate(piece_sets if selected_pieces else ()):
+                piece_set.add((key[1], tuple(c[i if len(c) > 1 else 0] for c in selected_pieces)))
+        return piece_sets, unresolved
 
     # ---- energy and momentum
 
@@ -414,43 +418,45 @@ class Evaluation:
 
     def _drift(self, q: np.ndarray) -> Motion | None:
         if self.closed is None:
-            moves = self.machine.moves or (self.bound and np.any(self.constraint_slopes(q)[0]))
-            return self.partial_velocities(q)[1] if moves else None
+            has_drift = self.machine.moves or (self.bound and np.any(self.constraint_slopes(q)[0]))
+            return self.partial_velocities(q)[1] if has_drift else None
         u = self.closed.drift(q)
         return self.machine.motion(q, u) if np.any(u) or self.machine.moves else None
 
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""
         motion = self.values(q, u)
-        values, found = self.plain_formulas(motion), dict[str, float]()
+        values, channels = self.plain_formulas(motion), dict[str, float]()
 
         def asked(key: Any, ask: Callable[[Formulas], Value]) -> float:
             return float(jets.value(self._asked(values, key, ask, lambda: self.motion(q, u, udot))))
 
         for record in self.machine.description.outputs:
             try:
-                found[record.name] = asked(("output", record.name), methodcaller("evaluate", record.expression))
+                channels[record.name] = asked(("output", record.name), methodcaller("evaluate", record.expression))
             except (CannotEvaluate, jets.NoDerivative):
                 continue
         for group in self.machine.description.output_groups:
-            found = {**self._group(group.lower(), motion, asked), **found}
-        return found
+            channels = {**self._group(group.lower(), motion, asked), **channels}
+        return channels
 
     def echo(self, q: np.ndarray, u: np.ndarray) -> dict[str, float]:
         """What user functions give to the echo of a run that starts here."""
         formulas = self.formulas(self.motion(q, u))
-        found: dict[str, float] = {}
+        echo_values: dict[str, float] = {}
         for e in self.machine.description.externals:
             if e.when == "echo":
                 values = formulas.routine(e, [formulas.evaluate(a) for a in e.arguments])
-                found |= {name: float(jets.value(x)) for name, x in zip(e.returns or (e.name,), values, strict=True)}
-        return found
+                echo_values |= {
+                    name: float(jets.value(x)) for name, x in zip(e.returns or (e.name,), values, strict=True)
+                }
+        return echo_values
 
-    def _group(self, group: str, motion: Motion, asked: Callable[..., float]) -> dict[str, float]:
+    def _group(self, group: str, motion: Motion, evaluate_output: Callable[..., float]) -> dict[str, float]:
         """Channels that the description asks for by a word."""
         if group in ("forces", "moments"):
-            listed = [f for f in self.machine.description.forces if f.is_moment == (group == "moments")]
-            return {f.name: asked(("force", f.name), methodcaller("magnitude", f)) for f in listed}
+            records = [f for f in self.machine.description.forces if f.is_moment == (group == "moments")]
+            return {f.name: evaluate_output(("force", f.name), methodcaller("magnitude", f)) for f in records}
         if group == "energy":
             kinetic, potential = self._kinetic_and_gravity(motion)
             return {"kinetic": kinetic, "potential": potential, "energy": kinetic + potential}
@@ -478,8 +484,8 @@ class Evaluation:
 
 def _scaled(v: np.ndarray, size: Any) -> np.ndarray:
     """A vector times a number, of one state or of several."""
-    found: np.ndarray = np.multiply.outer(v, size) if v.ndim == 1 else v * size
-    return found
+    scaled: np.ndarray = np.multiply.outer(v, size) if v.ndim == 1 else v * size
+    return scaled
 
 
 def rate_of(x: Value) -> Any:

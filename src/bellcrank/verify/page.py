@@ -29,14 +29,16 @@ def write_report(
 ) -> Path:
     """Writes the page; `states=0` omits the check, `run=False` the run. `settings` go to the run."""
     page_path(path)
-    equations, given, checked = system.equations(solve=solve), dict(parameters or {}), None
+    equations, parameter_values, checked = system.equations(solve=solve), dict(parameters or {}), None
     if states:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is to be warned of is warned of by the run
-            found = check(system, states=states, equations=equations, parameters=given, solve=solve, backend=backend)
-        checked = _checked(found)
-    result = equations.compile(backend=backend).simulate(parameters=given, **settings) if run else None
-    values = equations.interface.keyed(given, DECLARED, "parameters")
+            report = check(
+                system, states=states, equations=equations, parameters=parameter_values, solve=solve, backend=backend
+            )
+        checked = _checked(report)
+    result = equations.compile(backend=backend).simulate(parameters=parameter_values, **settings) if run else None
+    values = equations.interface.keyed(parameter_values, DECLARED, "parameters")
     text = report_page(Subject(equations.derived, equations.operation_count(), values, result, checked))
     return save_page(path, text)
 

@@ -36,14 +36,14 @@ def line_of_divisors(removed: Sequence[Removed], rates: Iterable[Expr], value: V
     What divides `rates` of coordinates in terms of all speeds is a pole of the coordinates, and does not count.
     """
     worst, note, looked = 1.0, "", False
-    own = set(_divisors(rates))
+    rate_divisors = set(_divisors(rates))
     for r in removed:
         factors = [*r.coefficients.values(), r.rest]
-        for divisor in (x for x in _divisors(factors) if x not in own):
+        for divisor in (x for x in _divisors(factors) if x not in rate_divisors):
             looked = True
             for q, step in _zeros([divisor], value, draw, 1):
-                near = max(_size(value, factors, q + sign * NEAR * step) for sign in (-1, 1))
-                growth = near / (_size(value, factors, q + step) or 1.0)
+                near_size = max(_size(value, factors, q + sign * NEAR * step) for sign in (-1, 1))
+                growth = near_size / (_size(value, factors, q + step) or 1.0)
                 if not growth <= worst:
                     worst, note = growth, f"{r.speed} follows from {r.text} by division by {divisor}, which vanishes"
     return [Line(NAME, worst, GROWTH, note=note if worst > GROWTH else "")] if looked else []
@@ -63,14 +63,14 @@ def states_at_zeros(subject: Subject) -> list[Sample]:
     loops = subject.eom.analysis.loops
     if loops is None or any(row.g is not None for row in loops.rows):
         return []
-    found = []
+    samples = []
     value, draw = _in_numbers(subject)
     for r in subject.eom.derived.dependent:
         if not r.holds_everywhere:
             for q, _ in _zeros([r.pivot], value, draw, MOST):
                 sample = subject.on_constraints(q)
-                found += [sample] if sample is not None else []
-    return found
+                samples += [sample] if sample is not None else []
+    return samples
 
 
 def _divisors(values: Iterable[Expr]) -> list[Expr]:
@@ -81,10 +81,14 @@ def _divisors(values: Iterable[Expr]) -> list[Expr]:
 
 
 def _in_numbers(subject: Subject) -> tuple[Value, Draw]:
-    at = subject.at(subject.drawn(1.0))
+    arguments = subject.at(subject.drawn(1.0))
 
     def value(roots: Sequence[Expr], q: np.ndarray) -> np.ndarray:
-        return np.array(evaluate(roots, known_symbols(subject.eom.program, at[0], q, at[2], at[3], at[5])))
+        return np.array(
+            evaluate(
+                roots, known_symbols(subject.eom.program, arguments[0], q, arguments[2], arguments[3], arguments[5])
+            )
+        )
 
     return value, lambda: subject.drawn(np.pi).q
 
@@ -96,24 +100,24 @@ def _size(value: Value, roots: Sequence[Expr], q: np.ndarray) -> float:
         return np.inf
 
 
-def _zeros(roots: Sequence[Expr], value: Value, draw: Draw, most: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def _zeros(roots: Sequence[Expr], value: Value, draw: Draw, max_count: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Positions at which a root changes sign, each with the line on which it was met."""
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+    zeros: list[tuple[np.ndarray, np.ndarray]] = []
     for _ in range(PAIRS):
         start, step = draw(), draw()
         step = step - start
-        places = np.linspace(0.0, 1.0, GRID)
+        fractions = np.linspace(0.0, 1.0, GRID)
         try:
-            signs = np.sign([value(roots, start + x * step)[0] for x in places])
+            signs = np.sign([value(roots, start + x * step)[0] for x in fractions])
         except (*UNUSABLE, BellcrankError):
             continue
         for i in np.flatnonzero(signs[:-1] * signs[1:] < 0)[:1]:
-            low, high = places[i], places[i + 1]
+            low, high = fractions[i], fractions[i + 1]
             for _ in range(HALVINGS):
                 middle = (low + high) / 2
-                same = np.sign(value(roots, start + middle * step)[0]) == signs[i]
-                low, high = (middle, high) if same else (low, middle)
-            found.append((start + low * step, step))
-        if len(found) == most:
+                same_sign = np.sign(value(roots, start + middle * step)[0]) == signs[i]
+                low, high = (middle, high) if same_sign else (low, middle)
+            zeros.append((start + low * step, step))
+        if len(zeros) == max_count:
             break
-    return found
+    return zeros

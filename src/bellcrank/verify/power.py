@@ -32,18 +32,20 @@ class Residual:
         return np.abs(self.left) / np.where(self.size > 0, self.size, 1.0)
 
 
-def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> Residual:
-    """What is left of the equations of motion with the accelerations claimed. Sizes are taken with `own` ones of this
+def virtual_power(
+    evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, exact: np.ndarray
+) -> Residual:
+    """What is left of the equations of motion with the accelerations claimed. Sizes are taken with `exact` ones of this
     evaluation: wrong ones do not excuse themselves. Terms of single accelerations may be far larger than what a body
     makes of all of them, as where a wheel that nothing drives keeps its spin while its carrier turns: the last digits
     of accelerations leave a fraction of each."""
     partials = evaluation.once(("partials", q.tobytes()), lambda: Partials(evaluation, q))
-    left = partials.left(evaluation.motion(q, u, udot))
-    size = np.maximum(partials.sizes(evaluation.motion(q, u, own)), np.abs(partials.mass_matrix()) @ np.abs(own))
+    residual = partials.left(evaluation.motion(q, u, udot))
+    size = np.maximum(partials.sizes(evaluation.motion(q, u, exact)), np.abs(partials.mass_matrix()) @ np.abs(exact))
     if evaluation.closed is None:
-        return Residual(left, size)
+        return Residual(residual, size)
     T = evaluation.closed.null_space(q, evaluation.freedoms)  # along these the forces of the loops do no work
-    return Residual(T.T @ left, np.abs(T).T @ size)
+    return Residual(T.T @ residual, np.abs(T).T @ size)
 
 
 def accelerations(evaluation: Evaluation, q: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -86,39 +88,39 @@ class Partials:
     def left(self, motion: Motion) -> np.ndarray:
         """The power of loads and inertia forces in each of the motions, which is zero for right accelerations."""
         g = self.evaluation.formulas(motion).gravity()
-        left = np.zeros(len(self.v))
+        power = np.zeros(len(self.v))
         for i, (b, (F, T)) in enumerate(zip(self.bodies, self.evaluation.all_loads(motion), strict=True)):
             ma, H_rate = inertia_forces(motion, b)
-            left += self.v[:, i] @ (F + jets.value(b.mass) * g - ma) + self.w[:, i] @ (T - H_rate)
-        return left
+            power += self.v[:, i] @ (F + jets.value(b.mass) * g - ma) + self.w[:, i] @ (T - H_rate)
+        return power
 
     def sizes(self, motion: Motion) -> np.ndarray:
         """The sum of the magnitudes of all terms of that power; at least a fraction of what they would be if no force
         stood across a motion and bodies had the speeds of the model, so that what is zero by cancelling is zero."""
         g = self.evaluation.formulas(motion).gravity()
-        total, whole = np.zeros(len(self.v)), np.zeros(len(self.v))
-        turn = np.linalg.norm(self.w, axis=2)
+        total, bounds = np.zeros(len(self.v)), np.zeros(len(self.v))
+        rotation = np.linalg.norm(self.w, axis=2)
         arms = [size_of(jets.value(b.cm)) for b in self.bodies]
-        move = np.linalg.norm(self.origin, axis=2) + turn * np.array(arms)
+        translation = np.linalg.norm(self.origin, axis=2) + rotation * np.array(arms)
 
         def add(i: int, force: np.ndarray, moment: np.ndarray, turning: float) -> None:
             total[:] += np.abs(self.v[:, i] @ force) + np.abs(self.w[:, i] @ moment)
-            np.maximum(whole, np.maximum(size_of(force) * move[:, i], turning * turn[:, i]), out=whole)
+            np.maximum(bounds, np.maximum(size_of(force) * translation[:, i], turning * rotation[:, i]), out=bounds)
 
-        for push in (*self.evaluation.pushes(motion), *self.evaluation.resisting(motion)):
-            add(push.body, push.force, push.moment, size_of(push.moment))
+        for load in (*self.evaluation.pushes(motion), *self.evaluation.resisting(motion)):
+            add(load.body, load.force, load.moment, size_of(load.moment))
         rate = self.evaluation.rate(jets.value(motion.u))
         for i, b in enumerate(self.bodies):
             ma, H_rate = inertia_forces(motion, b)
-            usual = rate**2 * np.array([jets.value(b.mass) * self.evaluation.length, size_of(jets.value(b.inertia))])
-            np.maximum(whole, np.maximum(usual[0] * move[:, i], usual[1] * turn[:, i]), out=whole)
+            typical = rate**2 * np.array([jets.value(b.mass) * self.evaluation.length, size_of(jets.value(b.inertia))])
+            np.maximum(bounds, np.maximum(typical[0] * translation[:, i], typical[1] * rotation[:, i]), out=bounds)
             add(i, jets.value(b.mass) * g, np.zeros(3), 0.0)
             add(i, ma, H_rate, inertia_size(motion, b))
-        return np.maximum(total, FLOOR * whole)
+        return np.maximum(total, FLOOR * bounds)
 
 
 def _solved(M: np.ndarray, f: np.ndarray) -> np.ndarray:
     """M x = f, each unknown in its own unit."""
     scale = 1 / np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
-    found: np.ndarray = scale * np.linalg.lstsq(M * np.outer(scale, scale), scale * f, rcond=None)[0]
-    return found
+    solution: np.ndarray = scale * np.linalg.lstsq(M * np.outer(scale, scale), scale * f, rcond=None)[0]
+    return solution

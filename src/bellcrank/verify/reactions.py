@@ -26,23 +26,23 @@ RANK = 1e-9  # of the largest singular value of the rows of constraints
 FLOOR = 1e-3  # of the largest term of all equations: smaller ones count as this
 
 
-def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> Residual:
+def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, exact: np.ndarray) -> Residual:
     """What is left of the load of every joint along its degrees of freedom, next to the largest term in it, which is
-    taken with `own` accelerations of the evaluation."""
+    taken with `exact` accelerations of the evaluation."""
     loads, _ = transmitted(evaluation, evaluation.motion(q, u, udot))
-    _, sizes = transmitted(evaluation, evaluation.motion(q, u, own))
+    _, sizes = transmitted(evaluation, evaluation.motion(q, u, exact))
     twists = unit_twists(evaluation, q)
-    left, largest = np.zeros(len(twists)), np.zeros(len(twists))
+    residuals, largest = np.zeros(len(twists)), np.zeros(len(twists))
     for b in evaluation.machine.bodies:
-        moved = twists[:, b.index] - (twists[:, b.parent] if b.parent >= 0 else 0.0)
-        left += moved @ loads[b.index]
-        most = np.abs(moved).reshape(-1, 2, 3).max(axis=2) * sizes[b.index]
-        largest = np.maximum(largest, most.max(axis=1))
+        relative_twist = twists[:, b.index] - (twists[:, b.parent] if b.parent >= 0 else 0.0)
+        residuals += relative_twist @ loads[b.index]
+        term_sizes = np.abs(relative_twist).reshape(-1, 2, 3).max(axis=2) * sizes[b.index]
+        largest = np.maximum(largest, term_sizes.max(axis=1))
     rows = _rows(evaluation, q)
     if rows is None:
-        return Residual(left, largest)
+        return Residual(residuals, largest)
     floor = np.maximum(largest, FLOOR * largest.max(initial=0.0))
-    return Residual(_without_constraint_loads(left, np.where(floor > 0, floor, 1.0), rows), floor)
+    return Residual(_without_constraint_loads(residuals, np.where(floor > 0, floor, 1.0), rows), floor)
 
 
 Rates = np.ndarray  # or coordinates, of all states
@@ -56,26 +56,26 @@ def reactions_error(evaluation: Evaluation, q: Rates, u: Rates, udot: Rates, cha
     """
     motion = evaluation.motion(q, u, udot)
     formulas = evaluation.formulas(motion)
-    left, sizes = needed(evaluation, motion)
+    residuals, sizes = needed(evaluation, motion)
     # on which body, against which, name, axes, where
-    acting = [(b.index, b.parent, b.name, motion.R[b.index], motion.p[b.index]) for b in evaluation.machine.bodies]
+    reactions = [(b.index, b.parent, b.name, motion.R[b.index], motion.p[b.index]) for b in evaluation.machine.bodies]
     for record in evaluation.machine.description.loops:
         p, r = formulas.point(record.first), formulas.point(record.second)
-        acting.append((p[0], r[0], loop_name(record), motion.R[p[0]], motion.position(*p)))
-    for on, against, name, R, at in acting:
-        told = [channels.get(f"{x}{i}({name})", 0.0) for x in "FM" for i in (1, 2, 3)]
-        F, M = (jets.value(R) @ part for part in np.array(told).reshape(2, 3))
-        load = np.concatenate([F, np.cross(jets.value(at), F) + M])
-        for body, sign in ((on, 1.0), (against, -1.0)):
+        reactions.append((p[0], r[0], loop_name(record), motion.R[p[0]], motion.position(*p)))
+    for loaded_body, other_body, name, R, point in reactions:
+        components = [channels.get(f"{x}{i}({name})", 0.0) for x in "FM" for i in (1, 2, 3)]
+        F, M = (jets.value(R) @ part for part in np.array(components).reshape(2, 3))
+        load = np.concatenate([F, np.cross(jets.value(point), F) + M])
+        for body, sign in ((loaded_body, 1.0), (other_body, -1.0)):
             if body >= 0:
-                left[body] -= sign * load
+                residuals[body] -= sign * load
                 sizes[body] = np.maximum(sizes[body], (np.linalg.norm(F), np.linalg.norm(load[3:])))
     for record in evaluation.machine.description.loops:
         for body, moment in _turning_of_directions(evaluation, motion, record, channels):
-            left[body, 3:] -= moment
+            residuals[body, 3:] -= moment
     largest = sizes.max(axis=0, initial=0.0)
     sizes = np.maximum(sizes, FLOOR * largest)
-    worst = np.abs(left) / np.repeat(np.where(sizes > 0, sizes, 1.0), 3, axis=1)
+    worst = np.abs(residuals) / np.repeat(np.where(sizes > 0, sizes, 1.0), 3, axis=1)
     return float(worst.max(initial=0.0))
 
 
@@ -90,9 +90,9 @@ def _turning_of_directions(
     p, r = formulas.point(record.first), formulas.point(record.second)
     if not record.directions:
         return
-    told = [channels.get(f"F{i}({loop_name(record)})", 0.0) for i in (1, 2, 3)]
+    components = [channels.get(f"F{i}({loop_name(record)})", 0.0) for i in (1, 2, 3)]
     B = np.column_stack([jets.value(formulas.evaluate(d)) for d in record.directions])
-    along = np.linalg.lstsq(B, jets.value(motion.R[p[0]]) @ told, rcond=None)[0]
+    along = np.linalg.lstsq(B, jets.value(motion.R[p[0]]) @ components, rcond=None)[0]
     a = jets.value(motion.between(p, r))
     for direction, multiplier in zip(record.directions, along, strict=True):
         for body, part in _parts(evaluation, motion, direction):
@@ -100,17 +100,21 @@ def _turning_of_directions(
             holder = min(motion.w, key=lambda c: _turns_against(part, rate, motion.w[c], c in (p[0], r[0])))
             if holder not in (p[0], r[0]):
                 moment = multiplier * np.cross(a, part)
-                yield from ((on, sign * moment) for on, sign in ((r[0], 1.0), (holder, -1.0)) if on >= 0)
+                yield from (
+                    (loaded_body, sign * moment)
+                    for loaded_body, sign in ((r[0], 1.0), (holder, -1.0))
+                    if loaded_body >= 0
+                )
 
 
 def _parts(evaluation: Evaluation, motion: Motion, direction: Any) -> Iterator[tuple[int, np.ndarray]]:
     """Bodies whose axes a direction is made of, and the part of it that turns with each: found by turning it alone."""
-    still = copy.copy(motion)
+    frozen = copy.copy(motion)
     fixed = {i: jets.value(R) for i, R in motion.R.items()}
 
     def rate(R: Mapping[int, Any]) -> np.ndarray:
-        still.R = {**fixed, **R}
-        b = evaluation.formulas(still).evaluate(direction)
+        frozen.R = {**fixed, **R}
+        b = evaluation.formulas(frozen).evaluate(direction)
         return b.c[1] if isinstance(b, jets.Jet) and len(b) > 1 else np.zeros(3)
 
     unturned = rate({})
@@ -136,17 +140,17 @@ def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarr
     terms."""
     machine = evaluation.machine
     g = evaluation.formulas(motion).gravity()
-    found, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
+    loads, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
     for b, (F, T) in zip(machine.bodies, evaluation.all_loads(motion), strict=True):
         ma, H_rate = inertia_forces(motion, b)
         W = jets.value(b.mass) * g
-        at = mass_centre(motion, b)
-        need = ma - F - W
-        found[b.index] = np.concatenate([need, np.cross(at, need) + H_rate - T])
+        cm = mass_centre(motion, b)
+        missing_force = ma - F - W
+        loads[b.index] = np.concatenate([missing_force, np.cross(cm, missing_force) + H_rate - T])
         force = max(float(np.linalg.norm(x)) for x in (ma, F, W))
-        turning, arm = (float(np.linalg.norm(x)) for x in (T, at))
+        turning, arm = (float(np.linalg.norm(x)) for x in (T, cm))
         sizes[b.index] = force, max(turning, inertia_size(motion, b), force * arm)
-    return found, sizes
+    return loads, sizes
 
 
 def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
@@ -162,11 +166,11 @@ def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.
 def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
     """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity) of every body."""
     machine, motions = evaluation.machine, evaluation.unit_motions(q)
-    found = np.zeros((len(machine.u_names), len(machine.bodies), 6))
+    twists = np.zeros((len(machine.u_names), len(machine.bodies), 6))
     for b in machine.bodies:
         w, v, p = (x[b.index] for x in (motions.w, motions.v, motions.p))
-        found[:, b.index, :3], found[:, b.index, 3:] = (v - jets.cross(w, p)).T, w.T
-    return found
+        twists[:, b.index, :3], twists[:, b.index, 3:] = (v - jets.cross(w, p)).T, w.T
+    return twists
 
 
 def _rows(evaluation: Evaluation, q: np.ndarray) -> np.ndarray | None:
@@ -177,9 +181,9 @@ def _rows(evaluation: Evaluation, q: np.ndarray) -> np.ndarray | None:
     return evaluation.constraint_slopes(q)[1] if evaluation.bound else None
 
 
-def _without_constraint_loads(left: np.ndarray, weight: np.ndarray, J: np.ndarray) -> np.ndarray:
+def _without_constraint_loads(loads: np.ndarray, weight: np.ndarray, J: np.ndarray) -> np.ndarray:
     """What constraints cannot supply, in the best case."""
     A = (J / weight).T
-    multipliers = np.linalg.lstsq(A, left / weight, rcond=RANK)[0]
-    rest: np.ndarray = weight * (left / weight - A @ multipliers)
-    return rest
+    multipliers = np.linalg.lstsq(A, loads / weight, rcond=RANK)[0]
+    remainder: np.ndarray = weight * (loads / weight - A @ multipliers)
+    return remainder

@@ -33,13 +33,13 @@ def lines_of_redundant(subject: Subject, samples: Sequence[Sample]) -> list[Line
     if not subject.loops:
         return []
     system, order, speeds, sides = Worst(), math.inf, Worst(), Worst()
-    moved = subject.eom.program.loops and subject.eom.program.loops.correction
+    correction = subject.eom.program.loops and subject.eom.program.loops.correction
     try:
         for s in samples:
             system.note(system_error(subject, s))
             if subject.eom.program.sides.results:
                 sides.note(sides_error(subject, s))
-            if moved and subject.steady(s):
+            if correction and subject.steady(s):
                 order = min(order, order_of_correction(subject, s))
                 speeds.note(correction_error(subject, s))
     except UNUSABLE as error:
@@ -47,7 +47,7 @@ def lines_of_redundant(subject: Subject, samples: Sequence[Sample]) -> list[Line
     lines = [Line("redundant equations", system.value, EQUATION)]
     if not math.isnan(sides.value):
         lines.append(Line("slopes of the sides of axes", sides.value, SLOPE))
-    if moved and not math.isnan(speeds.value):
+    if correction and not math.isnan(speeds.value):
         lines += [
             Line("order of the correction of positions", order, ORDER, True),
             Line("correction of speeds", speeds.value, RESIDUAL),
@@ -57,29 +57,29 @@ def lines_of_redundant(subject: Subject, samples: Sequence[Sample]) -> list[Line
 
 def system_error(subject: Subject, s: Sample) -> float:
     """The largest error of M, f, gamma, J, g, v and q', each as a fraction of its terms."""
-    at = subject.at(s)
+    arguments = subject.at(s)
     model = subject.loaded.python.calls()
     redundant = Redundant(model)
-    n = redundant.numbers(at)
+    n = redundant.numbers(arguments)
     evaluation = subject.evaluation(s)
     partials, zero = Partials(evaluation, s.q), np.zeros(len(s.u))
-    still = evaluation.motion(s.q, s.u, zero)
-    M, f, size = partials.mass_matrix(), partials.left(still), partials.sizes(still)
+    rest_motion = evaluation.motion(s.q, s.u, zero)
+    M, f, size = partials.mass_matrix(), partials.left(rest_motion), partials.sizes(rest_motion)
     inertia = np.sqrt(np.diag(M))
-    v, J = redundant.rows(at)
-    own, unit = accelerations(evaluation, s.q, s.u), evaluation.units("u")
-    g = np.array(model.values("closure", *at))[: redundant.n_g][: redundant.paired]
+    v, J = redundant.rows(arguments)
+    udot, unit = accelerations(evaluation, s.q, s.u), evaluation.units("u")
+    g = np.array(model.values("closure", *arguments))[: redundant.n_g][: redundant.paired]
     rows = np.abs(J) @ unit
-    usual = rows * max(float(np.abs(own / unit).max(initial=0.0)), evaluation.rate(s.u) ** 2)
+    typical_size = rows * max(float(np.abs(udot / unit).max(initial=0.0)), evaluation.rate(s.u) ** 2)
     errors = [
         _share(n.M - M, np.outer(inertia, inertia)),
         _share(n.f - f, size),
-        _share(n.gamma - J @ own, usual),
+        _share(n.gamma - J @ udot, typical_size),
         _share(n.J - J, rows[:, None] / unit),
         _share(n.v - v, rows * evaluation.rate(s.u)),
         _share(n.g[: redundant.paired] - g, rows[: redundant.paired]),
         rates_error(evaluation, s, n.qd),
-        rates_error(evaluation, s, np.array(model.values("coordinate_rates", *at))),
+        rates_error(evaluation, s, np.array(model.values("coordinate_rates", *arguments))),
     ]
     return float(np.max(errors))
 
@@ -94,14 +94,14 @@ def sides_error(subject: Subject, s: Sample) -> float:
     def sides(q: np.ndarray) -> np.ndarray:
         return subject.section("sides", Sample(s.time, q, s.u, s.inputs))
 
-    found = sides(q)[count:].reshape(count, n_q) * sizes
+    derivatives = sides(q)[count:].reshape(count, n_q) * sizes
 
     def slope(direction: np.ndarray) -> np.ndarray:
         return difference(lambda h: sides(q + h * direction)[:count], STEP)
 
     expected = [slope(direction) for direction in np.diag(sizes)]
     as_drawn = np.abs(sides(s.q)[:count] - 1.0).max(initial=0.0)
-    return max(float(as_drawn), float(np.abs(found - np.array(expected).T).max(initial=0.0)))
+    return max(float(as_drawn), float(np.abs(derivatives - np.array(expected).T).max(initial=0.0)))
 
 
 def order_of_correction(subject: Subject, s: Sample) -> float:
@@ -109,16 +109,16 @@ def order_of_correction(subject: Subject, s: Sample) -> float:
     loops = subject.eom.program.loops
     assert loops is not None and loops.correction is not None
     rng, sizes = np.random.default_rng(2), subject.sizes("q")
-    direction, places = rng.uniform(-1, 1, len(s.q)), list(loops.correction.q)
-    left = []
+    direction, indices = rng.uniform(-1, 1, len(s.q)), list(loops.correction.q)
+    remainders = []
     for violation in VIOLATIONS:
         q = s.q + violation * sizes * direction
-        q[places] -= subject.section("correct_q", Sample(s.time, q, s.u, s.inputs))
+        q[indices] -= subject.section("correct_q", Sample(s.time, q, s.u, s.inputs))
         flat = subject.section("closure", Sample(s.time, q, s.u, s.inputs))
         m, n_q = len(loops.positions), len(s.q)
         G = flat[m : m + m * n_q].reshape(m, n_q)
-        left.append(_share(flat[:m], np.abs(G) @ sizes))
-    above = [x for x in left if not x < CLOSED]
+        remainders.append(_share(flat[:m], np.abs(G) @ sizes))
+    above = [x for x in remainders if not x < CLOSED]
     return min((math.log10(a / b) for a, b in pairwise(above)), default=math.inf if len(above) < 2 else 0.0)
 
 
@@ -127,8 +127,8 @@ def correction_error(subject: Subject, s: Sample) -> float:
     loops = subject.eom.program.loops
     assert loops is not None and loops.correction is not None
     unit = subject.sizes("u")
-    u, places = s.u + unit * np.random.default_rng(3).uniform(-1, 1, len(s.u)), list(loops.correction.u)
-    u[places] -= subject.section("correct_u", Sample(s.time, s.q, u, s.inputs))[: len(places)]
+    u, indices = s.u + unit * np.random.default_rng(3).uniform(-1, 1, len(s.u)), list(loops.correction.u)
+    u[indices] -= subject.section("correct_u", Sample(s.time, s.q, u, s.inputs))[: len(indices)]
     flat = subject.section("closure", Sample(s.time, s.q, u, s.inputs))
     rows = len(loops.names)
     J = flat[-rows * len(u) :].reshape(rows, len(u))
@@ -138,5 +138,5 @@ def correction_error(subject: Subject, s: Sample) -> float:
 
 def _share(error: np.ndarray, size: np.ndarray) -> float:
     """The largest error as a fraction of sizes; where nothing counts as one, of the largest of them."""
-    least = 1e-6 * float(np.max(size, initial=0.0)) or 1.0
-    return float(np.max(np.abs(error) / np.maximum(size, least), initial=0.0))
+    floor = 1e-6 * float(np.max(size, initial=0.0)) or 1.0
+    return float(np.max(np.abs(error) / np.maximum(size, floor), initial=0.0))

@@ -59,8 +59,8 @@ class Report(Shown):
         head = f"{self.model}: {'passed' if self.passed else 'FAILED'}"
         colors = {"ok": "#1a7f37", "FAILED": "#c62828"}
         rows = [
-            (Raw(f'<span style="color:{colors[mark]}">{mark}</span>') if mark else "", *rest)
-            for mark, *rest in self.rows()
+            (Raw(f'<span style="color:{colors[mark]}">{mark}</span>') if mark else "", *cells)
+            for mark, *cells in self.rows()
         ]
         return [
             heading(f"{head} ({self.states} random states, seed {self.seed})"),
@@ -69,7 +69,7 @@ class Report(Shown):
 
     def __str__(self) -> str:
         rows = self.rows()
-        i, j, k, m = (max(len(row[place]) for row in rows) for place in range(4))
+        i, j, k, m = (max(len(row[column]) for row in rows) for column in range(4))
         head = f"{self.model}: {'passed' if self.passed else 'FAILED'} ({self.states} random states, seed {self.seed})"
         return "\n".join([head, *(f"  {a:{i}}  {b:{j}}  {c:>{k}}  {d:{m}}  {e}".rstrip() for a, b, c, d, e in rows)])
 

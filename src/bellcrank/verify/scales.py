@@ -32,17 +32,17 @@ class Scales:
     force: float = 0.0
     moment: float = 0.0
 
-    def note(self, evaluation: Evaluation, q: np.ndarray, u: np.ndarray, own: np.ndarray) -> None:
+    def note(self, evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> None:
         """What is met at a state, with accelerations of the evaluation's own."""
-        motion = evaluation.motion(q, u, own)
+        motion = evaluation.motion(q, u, udot)
         bodies = evaluation.machine.bodies
         g = evaluation.formulas(motion).gravity()
         self.mass = max(self.mass, float(sum(jets.value(b.mass) for b in bodies)))
         self.rate = max(self.rate, evaluation.rate(evaluation.speeds(q, u)))
         units = evaluation.units("u")[evaluation.free]
-        self.acceleration = max(self.acceleration, float((np.abs(own) / units).max(initial=0.0)))
+        self.acceleration = max(self.acceleration, float((np.abs(udot) / units).max(initial=0.0)))
         pushes = (*evaluation.pushes(motion), *evaluation.resisting(motion))
-        loads = [(push.force, push.moment) for push in pushes]
+        loads = [(load.force, load.moment) for load in pushes]
         loads += [inertia_forces(motion, b) for b in bodies] + [(g * jets.value(b.mass), np.zeros(3)) for b in bodies]
         self.force = max([self.force, *(size_of(force) for force, _ in loads)])
         self.moment = max([self.moment, *(size_of(moment) for _, moment in loads)])
@@ -69,29 +69,29 @@ class Scales:
         return ", ".join(words).replace(", or", " or")
 
 
-def nearby(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, *own: np.ndarray) -> list[list[np.ndarray]]:
+def nearby(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, *accelerations: np.ndarray) -> list[list[np.ndarray]]:
     """Two states next to one, by a little of what counts as one: the same ones with and without accelerations."""
     rate, joints = evaluation.rate(evaluation.speeds(q, u)), evaluation.units("u")[evaluation.free]
-    units = [evaluation.units("q"), rate * joints, *(np.maximum(rate**2 * joints, np.abs(x)) for x in own)]
-    found = []
+    units = [evaluation.units("q"), rate * joints, *(np.maximum(rate**2 * joints, np.abs(x)) for x in accelerations)]
+    states = []
     for rng in map(np.random.default_rng, range(1, NEARBY + 1)):
-        pairs = zip((q, u, *own), units, strict=True)
-        found.append([x + VARIED * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs])
-    return found
+        pairs = zip((q, u, *accelerations), units, strict=True)
+        states.append([x + VARIED * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs])
+    return states
 
 
 def varied(
-    evaluation: Evaluation, f: Callable[..., np.ndarray], q: np.ndarray, u: np.ndarray, *own: np.ndarray
+    evaluation: Evaluation, f: Callable[..., np.ndarray], q: np.ndarray, u: np.ndarray, *accelerations: np.ndarray
 ) -> np.ndarray:
     """How much the values of a function would change, by their slopes, if all its arguments changed by what counts as
     one: the size of the terms of a formula, whatever its value is. Nothing where it has no value nearby."""
-    here = f(q, u, *own)
-    most = np.zeros(len(here))
-    for near in nearby(evaluation, q, u, *own):
+    base_values = f(q, u, *accelerations)
+    largest = np.zeros(len(base_values))
+    for state in nearby(evaluation, q, u, *accelerations):
         try:
-            moved = f(*near)
+            perturbed = f(*state)
         except (ArithmeticError, CannotEvaluate, ValueError, np.linalg.LinAlgError):
             continue
-        change = np.abs(moved - here) / VARIED
-        most = np.maximum(most, np.where(np.isfinite(change), change, 0.0))
-    return most
+        variation = np.abs(perturbed - base_values) / VARIED
+        largest = np.maximum(largest, np.where(np.isfinite(variation), variation, 0.0))
+    return largest

@@ -38,8 +38,8 @@ def lines_of_constraints(subject: Subject, samples: Iterable[Sample]) -> list[Li
             errors = constraint_errors(subject, s)
         except UNUSABLE as error:
             errors, note = dict.fromkeys(worst, math.nan), str(error)
-        for name, found in errors.items():
-            worst[name] = float(np.maximum(worst[name], found))  # which keeps nan
+        for name, value in errors.items():
+            worst[name] = float(np.maximum(worst[name], value))  # which keeps nan
     return [
         Line("Jacobian of positions against differences", worst["positions"], SLOPE, note=note),
         Line("Jacobian of speeds against differences", worst["speeds"], SLOPE),
@@ -69,11 +69,11 @@ def constraint_errors(subject: Subject, s: Sample) -> dict[str, float]:
 
     by_q = np.array([slope_q(i) for i in range(n_q)]).reshape(n_q, m).T
     by_u = np.array([slope_u(i) for i in range(n_u)]).reshape(n_u, rows).T
-    found = {"positions": _row_error(G * steps_q, by_q * steps_q), "speeds": _row_error(J * steps_u, by_u * steps_u)}
+    errors = {"positions": _row_error(G * steps_q, by_q * steps_q), "speeds": _row_error(J * steps_u, by_u * steps_u)}
     # inputs stand still here, so their part of the rate is omitted on both sides: it enters v as dxdt(input)
     by_time = difference(lambda h: parts(s.time + h, s.q, s.u)[0], STEP)
     qdot = subject.rates(s)[0]
-    found["rate"] = 0.0
+    errors["rate"] = 0.0
     if not any(x.kind == "rate" for x in subject.eom.program.inputs):
         rate = G @ qdot + by_time
         for i, j in _matched(loops.positions, loops.names):
@@ -81,26 +81,26 @@ def constraint_errors(subject: Subject, s: Sample) -> dict[str, float]:
                 np.abs(G[i] * steps_q).max(initial=0.0) / STEP * max(1.0, np.abs(qdot / steps_q * STEP).max()),
                 abs(by_time[i]),
             )
-            found["rate"] = max(found["rate"], abs(rate[i] - v[j]) / (size or 1.0))
-    return found
+            errors["rate"] = max(errors["rate"], abs(rate[i] - v[j]) / (size or 1.0))
+    return errors
 
 
-def _row_error(got: np.ndarray, expected: np.ndarray) -> float:
+def _row_error(actual: np.ndarray, expected: np.ndarray) -> float:
     """The largest difference in a row, against its largest entry; rows that are all rounding count little."""
     size = np.abs(expected).max(axis=1, initial=0.0)
     size = np.maximum(size, 1e-3 * size.max(initial=0.0))
-    return float((np.abs(got - expected).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+    return float((np.abs(actual - expected).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
 
 
 def _matched(positions: Sequence[str], names: Sequence[str]) -> list[tuple[int, int]]:
     """Rows of g next to rows of v of the same name, in order."""
-    found, start = [], 0
+    pairs, start = [], 0
     for i, name in enumerate(positions):
         if name in names[start:]:
             start = names.index(name, start)
-            found.append((i, start))
+            pairs.append((i, start))
             start += 1
-    return found
+    return pairs
 
 
 # ---- rates of the states
@@ -126,17 +126,17 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
 
         try:
             exact = rate_slopes(subject, s, d)
-            found, doubt = slope(moved, STEP / 2)
+            estimate, uncertainty = slope(moved, STEP / 2)
         except Kink:
             kinks += 1
             continue
         except UNUSABLE as error:
             return [Line(name, math.nan, SLOPE, note=str(error))]
-        if not doubt <= SLOPE / 4:  # differences say nothing about the formulas here
+        if not uncertainty <= SLOPE / 4:  # differences say nothing about the formulas here
             kinks += 1
             continue
-        size = max(np.abs(exact).max(initial=0.0), np.abs(found).max(initial=0.0)) or 1.0
-        worst = max(worst, float(np.abs(exact - found).max(initial=0.0) / size))
+        size = max(np.abs(exact).max(initial=0.0), np.abs(estimate).max(initial=0.0)) or 1.0
+        worst = max(worst, float(np.abs(exact - estimate).max(initial=0.0) / size))
     states = len(regular)
     note = f"the rates have a kink at {kinks} of {states} states, which do not count" if kinks else ""
     note = note or ("" if states else "a run would not use these equations at any of the states")
@@ -150,14 +150,14 @@ def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarra
     taylor = Taylor(program, subject.loaded.functions)
     taylor.give(program.parameters, p)
     taylor.run(program.constants)
-    given = len(program.given_inputs)
-    taylor.give((Symbol("t", "time"), *program.inputs[:given]), (s.time, *w[:given]))
+    n_inputs = len(program.given_inputs)
+    taylor.give((Symbol("t", "time"), *program.inputs[:n_inputs]), (s.time, *w[:n_inputs]))
     x = [Jet(pair) for pair in zip((*s.q, *s.u), direction, strict=True)]
     taylor.give((*program.coordinates, *program.speeds), x)
     for section in (program.start, program.update):  # what user functions keep, as at the start of a run
         taylor.run(section)
-        taylor.give(program.inputs[given : given + len(section.results)], taylor.evaluate(section.results))
-        given += len(section.results)
+        taylor.give(program.inputs[n_inputs : n_inputs + len(section.results)], taylor.evaluate(section.results))
+        n_inputs += len(section.results)
     taylor.run(program.derivatives)
     results = taylor.evaluate(program.derivatives.results)
     return np.array([jets.coefficients(r, 2)[1] for r in results])

@@ -48,9 +48,9 @@ class Worst:
     value, where = math.nan, ""
     _any = False
 
-    def note(self, error: float, where: str = "") -> None:
+    def note(self, error: float, location: str = "") -> None:
         if not self._any or (not error <= self.value and not math.isnan(self.value)):
-            self.value, self.where, self._any = float(error), where, True
+            self.value, self.where, self._any = float(error), location, True
 
 
 @dataclass
@@ -73,10 +73,10 @@ class Channels:
     units: Mapping[str, Unit]
     listed: dict[str, Channel] = field(default_factory=dict)
 
-    def note(self, found: Mapping[str, float], expected: Mapping[str, float], varies: np.ndarray) -> None:
+    def note(self, actual: Mapping[str, float], expected: Mapping[str, float], varies: np.ndarray) -> None:
         for (name, value), size in zip(expected.items(), varies, strict=True):
             channel = self.listed.setdefault(name, Channel())
-            channel.found.append(found[name])
+            channel.found.append(actual[name])
             channel.expected.append(value)
             channel.varies = max(channel.varies, float(size))
 
@@ -85,10 +85,12 @@ class Channels:
         worst = Worst()
         for name, channel in self.listed.items():
             unit = self.units[name]
-            alike = [c.size for other, c in self.listed.items() if self.units[other].dimension == unit.dimension]
-            least = ZERO * max(*alike, scales.of(unit.dimension))
+            similar_sizes = [
+                c.size for other_name, c in self.listed.items() if self.units[other_name].dimension == unit.dimension
+            ]
+            floor = ZERO * max(*similar_sizes, scales.of(unit.dimension))
             gap = float(np.abs(np.subtract(channel.found, channel.expected)).max(initial=0.0))
-            worst.note(gap / max(channel.size, channel.varies, least), f"largest in {name}")
+            worst.note(gap / max(channel.size, channel.varies, floor), f"largest in {name}")
         return worst
 
 
@@ -108,20 +110,20 @@ class AtStates:
 
     def look_ahead(self, samples: Sequence[Sample]) -> None:
         """Finds what is needed at several states, and next to them, at once."""
-        subject, given = self.subject, {id(self.subject.evaluation(s)): s for s in samples}
+        subject, samples_by_id = self.subject, {id(self.subject.evaluation(s)): s for s in samples}
         for states in subject.evaluate_together(samples):
             states.motions([np.zeros(len(u)) for _, u in states.at])
-            own = [accelerations(e, q, u) for e, (q, u) in zip(states.each, states.at, strict=True)]
-            states.motions(own)
-            claimed = [subject.rates(given[id(e)])[1] for e in states.each]
+            udots = [accelerations(e, q, u) for e, (q, u) in zip(states.each, states.at, strict=True)]
+            states.motions(udots)
+            claimed = [subject.rates(samples_by_id[id(e)])[1] for e in states.each]
             states.motions(claimed)
             states.outputs(claimed)
-            at = zip(states.each, states.at, own, strict=True)
-            moved = {id(e): nearby(e, q, u, a) for e, (q, u), a in at}
+            entries = zip(states.each, states.at, udots, strict=True)
+            perturbed = {id(e): nearby(e, q, u, a) for e, (q, u), a in entries}
             for i in range(NEARBY):
-                for near in together([(e, moved[id(e)][i][0], moved[id(e)][i][1]) for e in states.each]):
-                    near.loads()
-                    near.outputs([moved[id(e)][i][2] for e in near.each])
+                for neighbors in together([(e, perturbed[id(e)][i][0], perturbed[id(e)][i][1]) for e in states.each]):
+                    neighbors.loads()
+                    neighbors.outputs([perturbed[id(e)][i][2] for e in neighbors.each])
 
     def look(self, s: Sample) -> None:
         """Notes all errors at a state."""
@@ -129,27 +131,29 @@ class AtStates:
         evaluation = subject.evaluation(s)
         self.bound = bool(evaluation.bound)
         qdot, udot = subject.rates(s)
-        own = accelerations(evaluation, s.q, s.u)
-        self.scales.note(evaluation, s.q, s.u, own)
+        expected_udot = accelerations(evaluation, s.q, s.u)
+        self.scales.note(evaluation, s.q, s.u, expected_udot)
         worst["kinematic"].note(rates_error(evaluation, s, qdot))
         if evaluation.closed is not None:
             for key, error in zip(("position", "speed"), evaluation.closed.errors(s.q, s.u), strict=True):
                 worst[key].note(error)
-            worst["acceleration"].note(evaluation.closed.acceleration_error(s.q, s.u, udot, own))
+            worst["acceleration"].note(evaluation.closed.acceleration_error(s.q, s.u, udot, expected_udot))
         elif evaluation.bound:
             worst["speed"].note(evaluation.constraint_error(s.q, qdot))
         freedoms = list(s.independent) or [x.name for x in subject.eom.independent_speeds]
-        _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, own), freedoms)
-        _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, own), evaluation.machine.u_names)
+        _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, expected_udot), freedoms)
+        _note_largest(
+            worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, expected_udot), evaluation.machine.u_names
+        )
         if self.singular_rates is not None:
-            worst["singular_rates"].note(_singular_error(evaluation, s, self.singular_rates(s), own))
-        self._look_at_channels(s, evaluation, udot, own)
+            worst["singular_rates"].note(_singular_error(evaluation, s, self.singular_rates(s), expected_udot))
+        self._look_at_channels(s, evaluation, udot, expected_udot)
 
-    def _look_at_channels(self, s: Sample, evaluation: Evaluation, udot: np.ndarray, own: np.ndarray) -> None:
-        units, given = self.outputs.units, self.subject.outputs(s)
-        channels = {name: float(units[name].to_equation(value)) for name, value in given.items()}
+    def _look_at_channels(self, s: Sample, evaluation: Evaluation, udot: np.ndarray, expected_udot: np.ndarray) -> None:
+        units, output_values = self.outputs.units, self.subject.outputs(s)
+        channels = {name: float(units[name].to_equation(value)) for name, value in output_values.items()}
         expected = evaluation.outputs(s.q, s.u, udot)
-        varies = varied(evaluation, lambda *at: _listed(evaluation.outputs(*at), expected), s.q, s.u, own)
+        varies = varied(evaluation, lambda *at: _listed(evaluation.outputs(*at), expected), s.q, s.u, expected_udot)
         self.outputs.note(channels, expected, varies)
         if self.subject.loops and "residuals" in self.groups:
             values = [abs(x) for name, x in channels.items() if name.startswith("residual")]
@@ -162,33 +166,33 @@ class AtStates:
             self.echo.note(self.subject.echo(s), echoed, varies)
 
     def lines(self, suffix: str) -> list[Line]:
-        wanted = {"kinematic", "power", "bodies"}
-        wanted |= {"position", "speed", "acceleration"} if self.subject.loops else {"speed"} if self.bound else set()
-        wanted |= {"singular_rates"} if self.singular_rates is not None else set()
-        wanted |= {"residuals"} if self.subject.loops and "residuals" in self.groups else set()
-        wanted |= {"reactions"} if self.reactions else set()
-        found = [(name, limit, self.worst[key]) for key, (name, limit) in PROPERTIES.items() if key in wanted]
+        keys = {"kinematic", "power", "bodies"}
+        keys |= {"position", "speed", "acceleration"} if self.subject.loops else {"speed"} if self.bound else set()
+        keys |= {"singular_rates"} if self.singular_rates is not None else set()
+        keys |= {"residuals"} if self.subject.loops and "residuals" in self.groups else set()
+        keys |= {"reactions"} if self.reactions else set()
+        entries = [(name, limit, self.worst[key]) for key, (name, limit) in PROPERTIES.items() if key in keys]
         channels = (("outputs", self.outputs), ("echo", self.echo))
-        found += [(name, RESIDUAL, c.largest_gap(self.scales)) for name, c in channels if c.listed]
+        entries += [(name, RESIDUAL, c.largest_gap(self.scales)) for name, c in channels if c.listed]
         return [
-            Line(name + suffix, w.value, limit, note="" if w.value <= limit else w.where) for name, limit, w in found
+            Line(name + suffix, w.value, limit, note="" if w.value <= limit else w.where) for name, limit, w in entries
         ]
 
 
 def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) -> tuple[list[Line], str]:
     """The lines, and the scales in words."""
-    found = AtStates(subject)
-    for some in batched(samples):
+    checks = AtStates(subject)
+    for batch in batched(samples):
         with suppress(*UNUSABLE):  # each for itself then
-            found.look_ahead(some)
-        for s in some:
+            checks.look_ahead(batch)
+        for s in batch:
             try:
-                found.look(s)
+                checks.look(s)
             except UNUSABLE as error:
-                for w in found.worst.values():
+                for w in checks.worst.values():
                     w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
-                return found.lines(suffix), found.scales.told(subject.unit_system)
-    return found.lines(suffix), found.scales.told(subject.unit_system)
+                return checks.lines(suffix), checks.scales.told(subject.unit_system)
+    return checks.lines(suffix), checks.scales.told(subject.unit_system)
 
 
 def rates_error(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:
@@ -196,8 +200,8 @@ def rates_error(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:
     return float(np.max(errors))
 
 
-def _listed(found: Mapping[str, float], wanted: Mapping[str, float]) -> np.ndarray:
-    return np.array([found.get(name, math.nan) for name in wanted])
+def _listed(values: Mapping[str, float], names: Mapping[str, float]) -> np.ndarray:
+    return np.array([values.get(name, math.nan) for name in names])
 
 
 def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
@@ -206,12 +210,12 @@ def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
     worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
 
 
-def _singular_error(evaluation: Evaluation, s: Sample, rates: np.ndarray, own: np.ndarray) -> float:
+def _singular_error(evaluation: Evaluation, s: Sample, rates: np.ndarray, expected_udot: np.ndarray) -> float:
     """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
     assert evaluation.closed is not None
     qdot, udot = np.split(rates, [len(s.q)])
-    errors = [rates_error(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
-    errors.append(float(virtual_power(evaluation, s.q, s.u, udot, own).relative.max(initial=0.0)))
+    errors = [rates_error(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, expected_udot)]
+    errors.append(float(virtual_power(evaluation, s.q, s.u, udot, expected_udot).relative.max(initial=0.0)))
     return float(np.max(errors))
 
 
@@ -236,25 +240,25 @@ def kinematic_error(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, qdot: 
     full = evaluation.speeds(q, u)
     rate = evaluation.rate(full)
     joints = evaluation.machine.own.start
-    rest, *unit = evaluation.coordinate_rates(q)
-    B = np.stack([x - rest for x in unit], axis=1) if unit else np.zeros((joints, 0))
-    size = np.maximum(np.abs(rest) + np.abs(B) @ np.abs(full), FLOOR * rate * evaluation.units("q")[:joints])
-    errors = [(np.abs(qdot[:joints] - rest - B @ full) / size).max(initial=0.0)]
+    rest_rates, *unit = evaluation.coordinate_rates(q)
+    B = np.stack([x - rest_rates for x in unit], axis=1) if unit else np.zeros((joints, 0))
+    size = np.maximum(np.abs(rest_rates) + np.abs(B) @ np.abs(full), FLOOR * rate * evaluation.units("q")[:joints])
+    errors = [(np.abs(qdot[:joints] - rest_rates - B @ full) / size).max(initial=0.0)]
     claimed = evaluation.machine.motion(Jet([q, qdot]), Jet([full]))
-    moved, meant = [], []
+    actual, expected = [], []
     for b in evaluation.machine.bodies:
         R, w = jets.value(claimed.R[b.index]), jets.value(claimed.w[b.index])
-        moved.append((rate_of(claimed.p[b.index]), rate_of(claimed.R[b.index])))
-        meant.append((jets.value(claimed.v[b.index]), np.cross(w, R, axisb=0, axisc=0)))
-    for i, usual in enumerate((rate * evaluation.length, rate)):  # origins, axes
-        x, y = np.array([m[i] for m in moved]), np.array([m[i] for m in meant])
-        errors.append(np.abs(x - y).max(initial=0.0) / max(usual, np.abs(y).max(initial=0.0)))
+        actual.append((rate_of(claimed.p[b.index]), rate_of(claimed.R[b.index])))
+        expected.append((jets.value(claimed.v[b.index]), np.cross(w, R, axisb=0, axisc=0)))
+    for i, typical in enumerate((rate * evaluation.length, rate)):  # origins, axes
+        x, y = np.array([m[i] for m in actual]), np.array([m[i] for m in expected])
+        errors.append(np.abs(x - y).max(initial=0.0) / max(typical, np.abs(y).max(initial=0.0)))
     return float(np.max(errors))
 
 
 def own_error(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
     """The largest error of the rates of user-defined states, as a fraction of the rate or of what it varies by."""
-    meant = evaluation.own_rates(q, u)
-    size = np.maximum(np.abs(meant), varied(evaluation, evaluation.own_rates, q, u))
+    expected = evaluation.own_rates(q, u)
+    size = np.maximum(np.abs(expected), varied(evaluation, evaluation.own_rates, q, u))
     claimed = qdot[evaluation.machine.own]
-    return float((np.abs(claimed - meant) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+    return float((np.abs(claimed - expected) / np.where(size > 0, size, 1.0)).max(initial=0.0))

@@ -101,17 +101,19 @@ class Subject:
         """All parameters in equation units; of those the program does not need, what is given."""
         unit = self.eom.quantities.unit
         values = Values()
-        given = self._given(scaled) or {}
+        parameters = self._given(scaled) or {}
         for key, record in self.description.parameters.items():
-            number = given.get(key, record.value)
+            number = parameters.get(key, record.value)
             if number is not None:
                 values[key] = float(unit[key].to_equation(number)) if key in unit else float(number)
-        used = zip((p.name for p in self.eom.program.parameters), self.sim.parameter_values(given), strict=True)
-        values.update({name: number for name, number in used})
+        parameter_values = zip(
+            (p.name for p in self.eom.program.parameters), self.sim.parameter_values(parameters), strict=True
+        )
+        values.update({name: number for name, number in parameter_values})
         scalars = Scalars(self.description, values, external=external_values)
         for routine in (e for e in self.description.externals if e.entered):
-            found = external_values(routine, [float(value(scalars.evaluate(a))) for a in routine.arguments])
-            values.update({name: x for name, x in zip(routine.returns, found, strict=True)})
+            routine_values = external_values(routine, [float(value(scalars.evaluate(a))) for a in routine.arguments])
+            values.update({name: x for name, x in zip(routine.returns, routine_values, strict=True)})
         return values
 
     def _given(self, scaled: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -198,58 +200,58 @@ class Subject:
         a value, and assemblies in which a linkage gains degrees of freedom for good, as when two equal links lie on
         each other.
         """
-        found: list[Sample] = []
-        while len(found) < count:
+        samples: list[Sample] = []
+        while len(samples) < count:
             if not self._ahead:
-                self._look_ahead([1.0] * min(AHEAD, count - len(found)))
-            found.append(self._next())
-        return found
+                self._look_ahead([1.0] * min(AHEAD, count - len(samples)))
+            samples.append(self._next())
+        return samples
 
     def _look_ahead(self, sizes: Sequence[float], pieces: bool = False) -> None:
         """Evaluates at once the states that are drawn next, unless loops move them elsewhere."""
         if self.loops:
             return
         drawn: deque[Drawn] = deque()
-        begun = self.rng.bit_generator.state
+        rng_state = self.rng.bit_generator.state
         for size in sizes:
-            before = self.rng.bit_generator.state
-            drawn.append((size, before, self._new(size), self.rng.bit_generator.state))
-        self.rng.bit_generator.state, self._ahead = begun, drawn
+            state_before = self.rng.bit_generator.state
+            drawn.append((size, state_before, self._new(size), self.rng.bit_generator.state))
+        self.rng.bit_generator.state, self._ahead = rng_state, drawn
         self.evaluate_together([s for _, _, s, _ in drawn], pieces)
 
     def evaluate_together(self, samples: Sequence[Sample], pieces: bool = False) -> list[Together]:
         """Finds motions and loads of samples at once, and what formulas are made of there."""
         if self.loops:
             return []
-        found = together([(self.evaluation(s), s.q, s.u) for s in samples])
-        for states in found:
+        groups = together([(self.evaluation(s), s.q, s.u) for s in samples])
+        for states in groups:
             states.loads()
             if pieces:
                 states.pieces()
-        return found
+        return groups
 
     def further(self, samples: Sequence[Sample]) -> list[Sample]:
         """More states, near the initial one too, at which formulas are made of other pieces than at those given."""
-        met: set[Pieces] = set()
-        for some in batched(samples):
-            self.evaluate_together(some, pieces=True)
-            met = met.union(*map(self._pieces, some))
-        found: list[Sample] = []
-        in_vain = tried = 0
-        while met and in_vain < IN_VAIN and len(found) < MOST_FURTHER:
+        covered: set[Pieces] = set()
+        for batch in batched(samples):
+            self.evaluate_together(batch, pieces=True)
+            covered = covered.union(*map(self._pieces, batch))
+        new_samples: list[Sample] = []
+        misses = tried = 0
+        while covered and misses < IN_VAIN and len(new_samples) < MOST_FURTHER:
             if not self._ahead:
                 self._look_ahead([0.5 ** (i % 7) for i in range(tried + 1, tried + 1 + IN_VAIN)], pieces=True)
-            in_vain, tried = in_vain + 1, tried + 1
+            misses, tried = misses + 1, tried + 1
             s = self._closed(self._draw(0.5 ** (tried % 7)))
             try:
-                pieces = set() if s is None else self._pieces(s)
+                piece_set = set() if s is None else self._pieces(s)
             except UNUSABLE:
                 continue
-            if s is not None and not pieces <= met and not self._trouble(s):
-                found.append(s)
-                met |= pieces
-                in_vain = 0
-        return found
+            if s is not None and not piece_set <= covered and not self._trouble(s):
+                new_samples.append(s)
+                covered |= piece_set
+                misses = 0
+        return new_samples
 
     def drawn(self, size: float) -> Sample:
         """A state about the initial one, on no constraints."""
@@ -258,32 +260,32 @@ class Subject:
     def on_constraints(self, q: np.ndarray) -> Sample | None:
         """A state with these coordinates whose speeds keep the constraints, if it can be evaluated."""
         s = self._draw(1.0)
-        found = self._closed(Sample(s.time, q, s.u, s.inputs))
-        if found is None:
+        sample = self._closed(Sample(s.time, q, s.u, s.inputs))
+        if sample is None:
             return None
-        found = replace(found, independent=self._independent(found))
-        return None if self._trouble(found) else found
+        sample = replace(sample, independent=self._independent(sample))
+        return None if self._trouble(sample) else sample
 
     def _independent(self, s: Sample) -> tuple[str, ...]:
         """Speeds that determine the others at a state of a model with loops."""
-        known = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s.inputs)))
-        assert known is not None
-        J = known.evaluate(s.time, s.q, s.u)[3]
-        order, used, _ = pivoted(np.column_stack([J, np.zeros(len(J))]), len(J), 1.0, 1e-9)
-        return tuple(self.eom.speeds[i].name for i in sorted(order[used:]))
+        constraints = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s.inputs)))
+        assert constraints is not None
+        J = constraints.evaluate(s.time, s.q, s.u)[3]
+        order, rank, _ = pivoted(np.column_stack([J, np.zeros(len(J))]), len(J), 1.0, 1e-9)
+        return tuple(self.eom.speeds[i].name for i in sorted(order[rank:]))
 
     def _next(self) -> Sample:
         reasons: Counter[str] = Counter()
         for attempt in range(40):
             s = self._closed(self._draw(0.5 ** (attempt // 4)))
-            trouble = "its loops cannot be closed" if s is None else self._trouble(s)
-            if s is not None and not trouble:
+            obstacle = "its loops cannot be closed" if s is None else self._trouble(s)
+            if s is not None and not obstacle:
                 self.passed_over += reasons
                 return s
-            reasons[trouble] += 1
-        told = "; ".join(f"{reason} ({n} of 40)" for reason, n in reasons.most_common())
+            reasons[obstacle] += 1
+        reason_text = "; ".join(f"{reason} ({n} of 40)" for reason, n in reasons.most_common())
         raise ModelError(
-            f"no state near the initial one can be evaluated: {told}. Give a usable initial state with "
+            f"no state near the initial one can be evaluated: {reason_text}. Give a usable initial state with "
             "set_run(initial=...).",
             self.eom.name,
         )
@@ -296,12 +298,12 @@ class Subject:
 
         Under strong loads the speeds drawn count for little, and so would mistakes in what belongs to them.
         """
-        found: list[Sample] = []
-        for some in batched(samples):
-            faster = [self._faster(s) for s in some]
+        lively_samples: list[Sample] = []
+        for batch in batched(samples):
+            faster = [self._faster(s) for s in batch]
             self.evaluate_together([s for s in faster if s is not None])
-            found += [s if f is None or self._trouble(f) else f for s, f in zip(some, faster, strict=True)]
-        return found
+            lively_samples += [s if f is None or self._trouble(f) else f for s, f in zip(batch, faster, strict=True)]
+        return lively_samples
 
     def _faster(self, s: Sample) -> Sample | None:
         try:
@@ -318,16 +320,16 @@ class Subject:
         """The initial state of the description, brought onto its constraints where that can be done."""
         if not self.loops:
             return self.sim.assemble()
-        rest = Sample(0.0, *initial_state(self.loaded, self.description.run.initial), self.no_inputs)
-        s = self._closed(rest)
-        return (rest.q, rest.u) if s is None else (s.q, s.u)
+        sample = Sample(0.0, *initial_state(self.loaded, self.description.run.initial), self.no_inputs)
+        s = self._closed(sample)
+        return (sample.q, sample.u) if s is None else (s.q, s.u)
 
     def _draw(self, size: float) -> Sample:
         """The next state: one that was drawn ahead, or a new one."""
         if self._ahead:
-            drawn_size, before, s, after = self._ahead.popleft()
-            if drawn_size == size and before == self.rng.bit_generator.state:
-                self.rng.bit_generator.state = after
+            drawn_size, state_before, s, state_after = self._ahead.popleft()
+            if drawn_size == size and state_before == self.rng.bit_generator.state:
+                self.rng.bit_generator.state = state_after
                 return s
             self._ahead.clear()
         return self._new(size)
@@ -335,14 +337,14 @@ class Subject:
     def _new(self, size: float) -> Sample:
         q0, u0 = self._start
         q, u = q0.copy(), u0.copy()
-        place = {state_key(x.name): i for i, x in enumerate(self.eom.speeds)}
+        speed_index = {state_key(x.name): i for i, x in enumerate(self.eom.speeds)}
         q_sizes, u_sizes = size * self._sizes("q"), size * self._sizes("u")
         for b in self.machine.bodies:
             q[b.q] += q_sizes[b.q] * self.rng.uniform(-1, 1, b.joint.n_q)
             b.joint.settle(q[b.q])
             for name, scale in zip(self.machine.u_names[b.u], u_sizes[b.u], strict=True):
-                if name in place:
-                    u[place[name]] += scale * self._random()
+                if name in speed_index:
+                    u[speed_index[name]] += scale * self._random()
         q[self.machine.own] += q_sizes[self.machine.own] * self.rng.uniform(-1, 1, len(self.description.states))
         inputs = {}
         for v in self.description.variables:
@@ -357,15 +359,15 @@ class Subject:
     @cached_property
     def _leading(self) -> dict[str, float]:
         """Inputs that lead bodies by functions, and how far these allow it."""
-        found: dict[str, float] = {}
+        ranges: dict[str, float] = {}
         for b in self.machine.bodies:
-            given = b.joint.given
-            if given is not None:
-                reach = b.joint.reach()[-1]
-                formula = given if isinstance(given, str) else show(to_syntax(given))
-                words = re.findall(r"[A-Za-z_][\w.]*", formula)
-                found |= {v.name: reach for v in self.description.variables if v.name in words}
-        return found
+            source = b.joint.given
+            if source is not None:
+                travel_limit = b.joint.reach()[-1]
+                formula = source if isinstance(source, str) else show(to_syntax(source))
+                identifiers = re.findall(r"[A-Za-z_][\w.]*", formula)
+                ranges |= {v.name: travel_limit for v in self.description.variables if v.name in identifiers}
+        return ranges
 
     @property
     def no_inputs(self) -> Inputs:
@@ -375,24 +377,26 @@ class Subject:
         """The sample on the constraints of its loops, Euler parameters of unit size; None where there is none."""
         if not self.loops:
             return s
-        found = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s.inputs)))
-        assert found is not None
+        constraints = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s.inputs)))
+        assert constraints is not None
         free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
         try:
-            q, u = found.assemble(s.time, s.q, s.u, free_q, free_u)
-            near = found.admit(s.time, q, u, tight=True)  # what is left of redundant rows is divided by small pivots
+            q, u = constraints.assemble(s.time, s.q, s.u, free_q, free_u)
+            projected = constraints.admit(
+                s.time, q, u, tight=True
+            )  # what is left of redundant rows is divided by small pivots
         except (CannotClose, *UNUSABLE):
             return None
-        return Sample(s.time, near.q, near.u, s.inputs)
+        return Sample(s.time, projected.q, projected.u, s.inputs)
 
     @cached_property
     def _usual_freedoms(self) -> int | None:
         """The smallest number of degrees of freedom that the description leaves at states near the initial one."""
-        found: list[int] = []
+        dof_counts: list[int] = []
         rng = self.rng
         self.rng = np.random.default_rng(1)  # the looks do not change which states are drawn later
         for i in range(4 * LOOKS):
-            if len(found) == LOOKS:
+            if len(dof_counts) == LOOKS:
                 break
             s = self._closed(self._draw(0.5 ** (i % LOOKS) if i else 0.0))
             try:
@@ -403,28 +407,28 @@ class Subject:
                 if closed is None or evaluation.values(s.q, s.u).locked():
                     continue
                 if closed.regular(s.q, []):  # elsewhere the rank is a matter of rounding
-                    found.append(closed.left(s.q))
+                    dof_counts.append(closed.left(s.q))
             except UNUSABLE:
                 continue
         self.rng = rng
-        return min(found, default=None)
+        return min(dof_counts, default=None)
 
     @cached_property
     def _amplitudes(self) -> dict[str, float]:
         """Of inputs: the largest magnitude in the described run (user units), or how far it may lead a joint, or 1."""
-        given = self.eom.interface.given_inputs()
-        return {v.name: self._amplitude(v.name, given.get(v.name)) for v in self.description.variables}
+        run_inputs = self.eom.interface.given_inputs()
+        return {v.name: self._amplitude(v.name, run_inputs.get(v.name)) for v in self.description.variables}
 
-    def _amplitude(self, key: str, given: Any) -> float:
+    def _amplitude(self, key: str, signal: Any) -> float:
         times = np.linspace(0.0, self.description.run.t_end or 1.0, 51)
         unit = self.eom.quantities.unit.get(key)
-        usual = float(unit.from_equation(self._leading[key])) if unit and key in self._leading else 1.0
-        if isinstance(given, int | float):
-            return abs(float(given)) or usual
+        default = float(unit.from_equation(self._leading[key])) if unit and key in self._leading else 1.0
+        if isinstance(signal, int | float):
+            return abs(float(signal)) or default
         try:
-            return max(abs(float(given(t))) for t in times) or usual
+            return max(abs(float(signal(t))) for t in times) or default
         except (TypeError, RunError, ModelError):
-            return usual
+            return default
 
     def _trouble(self, s: Sample) -> str:
         """Why the description has no numbers here, or none that would count; "" if it has. What the program says does
@@ -467,11 +471,11 @@ def stand_in(routine: External) -> Callable[..., Any]:
     """One that remembers adds what it remembers, and changes it: an evaluation must begin with nothing of the last."""
 
     def values(*arguments: Any) -> Any:
-        found = external_values(routine, [float(a) for a in (arguments[:-1] if routine.memory else arguments)])
+        results = external_values(routine, [float(a) for a in (arguments[:-1] if routine.memory else arguments)])
         if routine.memory:
-            found = [x + float(np.sum(arguments[-1])) for x in found]
+            results = [x + float(np.sum(arguments[-1])) for x in results]
             arguments[-1][:] = LEFT_BEHIND
-        return tuple(found) if routine.returns else found[0]
+        return tuple(results) if routine.returns else results[0]
 
     return values
 

@@ -34,16 +34,16 @@ def slope(function: Callable[[float], np.ndarray], step: float) -> tuple[np.ndar
     """The derivative at zero by differences whose step is halved until two of them agree, and by how much the best
     two do not, as a fraction of the largest entry. A pole or a kink only matters as far as the differences reach."""
     coarse = difference(function, step)
-    best, doubt = coarse, np.inf
+    best, uncertainty = coarse, np.inf
     for i in range(1, HALVINGS + 1):
         fine = difference(function, step / 2**i)
         gap = float(np.abs(coarse - fine).max(initial=0.0) / (np.abs(fine).max(initial=0.0) or 1.0))
-        if gap < doubt:
-            best, doubt = fine, gap
-        if doubt <= KINK:
+        if gap < uncertainty:
+            best, uncertainty = fine, gap
+        if uncertainty <= KINK:
             break
         coarse = fine
-    return best, doubt
+    return best, uncertainty
 
 
 class Kink(ArithmeticError):
@@ -65,12 +65,12 @@ class Taylor:
             if isinstance(s, Assign):
                 self.values[s.target] = self.evaluate((s.value,))[0]
             elif isinstance(s, Call):
-                found = self._through(self.routines[id(s.routine)], self.evaluate(s.arguments))
-                self.values.update((x, found[i]) for i, x in enumerate(s.targets) if x is not None)
+                results = self._through(self.routines[id(s.routine)], self.evaluate(s.arguments))
+                self.values.update((x, results[i]) for i, x in enumerate(s.targets) if x is not None)
             elif isinstance(s, Solve):
-                right = jets.stack(self.evaluate(s.right))
-                found = jets.solve(jets.stack([jets.stack(self.evaluate(row)) for row in s.matrix]), right)
-                self.values.update((x, found[i]) for i, x in enumerate(s.targets))
+                rhs = jets.stack(self.evaluate(s.right))
+                results = jets.solve(jets.stack([jets.stack(self.evaluate(row)) for row in s.matrix]), rhs)
+                self.values.update((x, results[i]) for i, x in enumerate(s.targets))
             else:
                 self._reduce(s)
 
@@ -80,8 +80,8 @@ class Taylor:
         lower = [self.evaluate(row) for row in s.mass]
         M = jets.stack([jets.stack([lower[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)])
         J = jets.stack([jets.stack(self.evaluate(row)) for row in s.rows])
-        right = jets.stack([*self.evaluate(s.force), *self.evaluate(s.right)])
-        (M_0, M_1), (J_0, J_1), (b_0, b_1) = (jets.coefficients(x, 2) for x in (M, J, right))
+        rhs = jets.stack([*self.evaluate(s.force), *self.evaluate(s.right)])
+        (M_0, M_1), (J_0, J_1), (b_0, b_1) = (jets.coefficients(x, 2) for x in (M, J, rhs))
         zero = np.zeros((len(J_0), len(J_0)))
         K_0, K_1 = (np.block([[M_k, -J_k.T], [J_k, zero]]) for M_k, J_k in ((M_0, J_0), (M_1, J_1)))
         x_0 = np.linalg.lstsq(K_0, b_0, rcond=1e-12)[0]
@@ -96,27 +96,27 @@ class Taylor:
         def at(h: float) -> np.ndarray:
             return np.atleast_1d(np.asarray(function(*(a[:, 0] + h * a[:, 1]).tolist()), dtype=float))
 
-        reach = float(np.abs(a[:, 1]).max(initial=0.0))
-        if not reach:
+        direction_size = float(np.abs(a[:, 1]).max(initial=0.0))
+        if not direction_size:
             return Jet([at(0.0), np.zeros_like(at(0.0))])
-        step = 1e-3 / reach
-        ahead = getattr(getattr(function, "function", None), "ahead", None)
-        if ahead is not None:  # linkages: all that the first two differences need at once
+        step = 1e-3 / direction_size
+        solve_ahead = getattr(getattr(function, "function", None), "ahead", None)
+        if solve_ahead is not None:  # linkages: all that the first two differences need at once
             steps = [0.0, *(sign * i * step / n for n in (1, 2) for i, _ in WEIGHTS for sign in (1, -1))]
-            ahead([tuple((a[:, 0] + h * a[:, 1]).tolist()) for h in steps])
-        found, doubt = slope(at, step)
-        if not doubt <= KINK:
+            solve_ahead([tuple((a[:, 0] + h * a[:, 1]).tolist()) for h in steps])
+        derivative, uncertainty = slope(at, step)
+        if not uncertainty <= KINK:
             raise Kink("a routine or table has a kink at this state")
-        return Jet([at(0.0), found])
+        return Jet([at(0.0), derivative])
 
     def evaluate(self, roots: Sequence[Expr]) -> list[Value]:
-        done: dict[Expr, Value] = {}
+        values: dict[Expr, Value] = {}
 
         def value(x: Expr) -> Value:
-            return done[x] if x in done else self.values[x]
+            return values[x] if x in values else self.values[x]
 
         for node in postorder(roots, known=self.values):
-            done[node] = self._node(node, value)
+            values[node] = self._node(node, value)
         return [value(r) for r in roots]
 
     def _node(self, node: Expr, value: Callable[[Expr], Value]) -> Value:

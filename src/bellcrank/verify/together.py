@@ -36,8 +36,8 @@ class Together:
         self._slopes()
         self.motion = self.all.values(self.q, self.u)
         self._moving: list[Motion] = []
-        for e, (q, u), one in zip(self.each, self.at, self._split(self.motion), strict=True):
-            e.keep(("plain", q.tobytes(), u.tobytes()), one)
+        for e, (q, u), single in zip(self.each, self.at, self._split(self.motion), strict=True):
+            e.keep(("plain", q.tobytes(), u.tobytes()), single)
 
     def _split(self, motion: Motion, motions: int = 0) -> list[Motion]:
         return motion.split([e.machine for e in self.each], motions)
@@ -45,16 +45,16 @@ class Together:
     def _slopes(self) -> None:
         """Motions with single speeds at one, and the slopes of constraints that follow from them."""
         n, count = len(self.all.machine.u_names), len(self.each)
-        several = _several(self.each, n + 1)
-        motion = several.machine.motion(
+        stacked = _several(self.each, n + 1)
+        motion = stacked.machine.motion(
             Jets([np.tile(self.q, n + 1)]), Jets([np.repeat(np.eye(n, n + 1, 1), count, axis=1)])
         )
-        for e, (q, _), one in zip(self.each, self.at, self._split(motion, n + 1), strict=True):
-            e.keep(("columns", q.tobytes()), one)
+        for e, (q, _), single in zip(self.each, self.at, self._split(motion, n + 1), strict=True):
+            e.keep(("columns", q.tobytes()), single)
         if not self.all.bound:
             return
-        found = several.constraint_values(motion).reshape(-1, n + 1, count)
-        c, A = found[:, 0], found[:, 1:] - found[:, :1]
+        residuals = stacked.constraint_values(motion).reshape(-1, n + 1, count)
+        c, A = residuals[:, 0], residuals[:, 1:] - residuals[:, :1]
         self.all.keep(("slopes", self.q.tobytes()), (c, A))
         for i, (e, (q, _)) in enumerate(zip(self.each, self.at, strict=True)):
             e.keep(("slopes", q.tobytes()), (c[:, i].copy(), A[..., i].copy()))
@@ -62,8 +62,8 @@ class Together:
     def motions(self, udot: Sequence[np.ndarray]) -> list[Motion]:
         """Motions with these accelerations, known to second order."""
         motion = self.all.motion(self.q, self.u, np.array(udot).T)
-        each = zip(self.each, self.at, udot, self._split(motion), strict=True)
-        return [e.keep(("motion", q.tobytes(), u.tobytes(), a.tobytes()), one) for e, (q, u), a, one in each]
+        entries = zip(self.each, self.at, udot, self._split(motion), strict=True)
+        return [e.keep(("motion", q.tobytes(), u.tobytes(), a.tobytes()), single) for e, (q, u), a, single in entries]
 
     def loads(self) -> None:
         """Loads of the description, and rates of user-defined states."""
@@ -78,44 +78,44 @@ class Together:
     def outputs(self, udot: Sequence[np.ndarray]) -> None:
         """Output channels, with accelerations."""
         d = self.all.machine.description
-        asked: list[Any] = [(("output", x.name), methodcaller("evaluate", x.expression)) for x in d.outputs]
+        requests: list[Any] = [(("output", x.name), methodcaller("evaluate", x.expression)) for x in d.outputs]
         if {"forces", "moments"} & {group.lower() for group in d.output_groups}:
-            asked += [(("force", f.name), methodcaller("magnitude", f)) for f in d.forces]
-        self._ask(asked, lambda: (self.all.motion(self.q, self.u, np.array(udot).T), self.motions(udot)))
+            requests += [(("force", f.name), methodcaller("magnitude", f)) for f in d.forces]
+        self._ask(requests, lambda: (self.all.motion(self.q, self.u, np.array(udot).T), self.motions(udot)))
 
     def pieces(self) -> None:
         """Which pieces formulas are made of."""
         try:
-            found, left = self.all.pieces_of_each(self.q, self.u)
+            piece_sets, unresolved = self.all.pieces_of_each(self.q, self.u)
         except FAILED:
             return
-        for e, (q, u), pieces in zip(self.each, self.at, found, strict=True):
-            e.keep(("found pieces", q.tobytes(), u.tobytes()), ([pieces], left))
+        for e, (q, u), piece_set in zip(self.each, self.at, piece_sets, strict=True):
+            e.keep(("found pieces", q.tobytes(), u.tobytes()), ([piece_set], unresolved))
 
     def _series(self) -> tuple[Motion, list[Motion]]:
         """The motion with rates of its coordinates."""
         motion = self.all.moving(self.motion)
         if not self._moving:
-            for e, (q, u), one in zip(self.each, self.at, self._split(motion), strict=True):
+            for e, (q, u), single in zip(self.each, self.at, self._split(motion), strict=True):
                 full = e.values(q, u).u
-                self._moving.append(e.keep(("moving", q.tobytes(), full.tobytes()), one))
+                self._moving.append(e.keep(("moving", q.tobytes(), full.tobytes()), single))
         return motion, self._moving
 
-    def _ask(self, asked: Asked, series: Callable[[], tuple[Motion, list[Motion]]]) -> None:
+    def _ask(self, requests: Asked, series: Callable[[], tuple[Motion, list[Motion]]]) -> None:
         """Evaluates formulas, by values alone where that is enough, and leaves to each evaluation what it needs."""
         values, need_rates = self.all.plain_formulas(self.motion), self.all.machine.need_rates
-        plain = [e.plain_formulas(e.values(q, u)) for e, (q, u) in zip(self.each, self.at, strict=True)]
-        for key, ask in asked:
+        plain_formulas = [e.plain_formulas(e.values(q, u)) for e, (q, u) in zip(self.each, self.at, strict=True)]
+        for key, evaluate in requests:
             try:
                 if key not in need_rates:
                     try:
-                        _note(key, ask(values), plain)
+                        _note(key, evaluate(values), plain_formulas)
                     except NoDerivative:
                         need_rates.add(key)
                 if key in need_rates:
                     motion, motions = series()
-                    found = ask(self.all.formulas(motion))
-                    _note(key, found, [e.formulas(m) for e, m in zip(self.each, motions, strict=True)])
+                    result = evaluate(self.all.formulas(motion))
+                    _note(key, result, [e.formulas(m) for e, m in zip(self.each, motions, strict=True)])
             except FAILED:
                 continue
 
@@ -141,15 +141,15 @@ def _several(evaluations: Sequence[Evaluation], times: int) -> Evaluation:
     return first.with_inputs(time, {k: (x[0], x[1], x[2]) for k, x in inputs.items()})
 
 
-def _note(key: Any, found: Any, formulas: Sequence[Formulas]) -> None:
+def _note(key: Any, result: Any, formulas: Sequence[Formulas]) -> None:
     """Leaves what was found for all states to the formulas of each."""
     count = len(formulas)
-    if isinstance(found, list):  # of loads
-        parts = [(push.body, _each(push.force, count, 1), _each(push.moment, count, 1)) for push in found]
+    if isinstance(result, list):  # of loads
+        loads = [(load.body, _each(load.force, count, 1), _each(load.moment, count, 1)) for load in result]
         for i, f in enumerate(formulas):
-            f.known[key] = [Push(body, force[i], moment[i]) for body, force, moment in parts]
+            f.known[key] = [Push(body, force[i], moment[i]) for body, force, moment in loads]
         return
-    values = _each(found.c[0] if isinstance(found, Jet) else np.asarray(found), count, 0)
+    values = _each(result.c[0] if isinstance(result, Jet) else np.asarray(result), count, 0)
     for f, x in zip(formulas, values, strict=True):
         f.known[key] = x
 

@@ -38,15 +38,17 @@ def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample
     together = np.array([[np.linalg.norm(size / weight) or 1.0] for _, size in rates])
     relative = errors / together
     states = [f"the rate of {x.name}" for x in (*truncated.eom.coordinates, *truncated.eom.speeds)]
-    order, where = _lowest(relative, np.repeat(together, len(states), axis=1), states)
+    order, location = _lowest(relative, np.repeat(together, len(states), axis=1), states)
     note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
-    lines = [Line(name, order, limit, True, note + (f", lowest in {where}" if order < limit else ""))]
+    lines = [Line(name, order, limit, True, note + (f", lowest in {location}" if order < limit else ""))]
     if truncated.eom.outputs:
         lengths = _lengths(exact, truncated.eom.outputs)
-        found = [np.where(e > SURELY * lengths, e, 0.0) for e, _ in outputs]
-        channels = np.array([e / np.where(size > 0, size, 1.0) for e, (_, size) in zip(found, outputs, strict=True)])
-        order, where = _lowest(channels, np.array([size for _, size in outputs]), truncated.eom.outputs)
-        note = f"lowest in {where}" if order < limit else ""
+        significant = [np.where(e > SURELY * lengths, e, 0.0) for e, _ in outputs]
+        channels = np.array(
+            [e / np.where(size > 0, size, 1.0) for e, (_, size) in zip(significant, outputs, strict=True)]
+        )
+        order, location = _lowest(channels, np.array([size for _, size in outputs]), truncated.eom.outputs)
+        note = f"lowest in {location}" if order < limit else ""
         lines.append(Line(f"{name} of outputs", order, limit, True, note))
     return lines
 
@@ -63,16 +65,16 @@ def _lowest(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[
 
     What `sizes` reports to be small may be the difference of larger terms, whose rounding then grows compared with it.
     """
-    order, where = math.inf, ""
+    order, location = math.inf, ""
     for i, name in enumerate(names):
         floor = min(max(LOWEST, 30 * relative[-1, i]), FLOOR)
         rounding = ROUNDING * sizes[0, i] / np.where(sizes[:, i] > 0, sizes[:, i], 1.0)
         last_one = int(np.argmax([*(relative[:-1, i] <= np.maximum(floor, rounding[:-1])), True]))
         above = list(relative[:last_one, i])
-        last = [math.log2(a / b) for a, b in pairwise(above)][-3:]
-        if min(last, default=math.inf) < order:
-            order, where = min(last), name
-    return order, where
+        orders = [math.log2(a / b) for a, b in pairwise(above)][-3:]
+        if min(orders, default=math.inf) < order:
+            order, location = min(orders), name
+    return order, location
 
 
 Reading = Callable[[Subject, Sample, Mapping[str, float]], np.ndarray]
@@ -85,12 +87,12 @@ READ: tuple[Reading, Reading] = (
 def _error(exact: Subject, truncated: Subject, samples: list[Sample], size: float, read: Reading) -> list[np.ndarray]:
     """Root mean square of the error of every value, and of the value, with small quantities of the given size."""
     orders = truncated.eom.analysis.mechanism.orders
-    known = {key: r.value for key, r in truncated.description.parameters.items() if key in orders}
-    scaled = {k: truncated.given.get(k, x) * size ** orders[k] for k, x in known.items() if x is not None}
+    amplitudes = {key: r.value for key, r in truncated.description.parameters.items() if key in orders}
+    scaled = {k: truncated.given.get(k, x) * size ** orders[k] for k, x in amplitudes.items() if x is not None}
     small = [scaled_sample(truncated, s, size, orders) for s in samples]
-    whole, other = ([read(subject, s, scaled) for s in small] for subject in (exact, truncated))
-    difference = [b - a for a, b in zip(whole, other, strict=True)]
-    return [np.sqrt(np.mean(np.square(x), axis=0)) for x in (difference, whole)]
+    exact_values, truncated_values = ([read(subject, s, scaled) for s in small] for subject in (exact, truncated))
+    difference = [b - a for a, b in zip(exact_values, truncated_values, strict=True)]
+    return [np.sqrt(np.mean(np.square(x), axis=0)) for x in (difference, exact_values)]
 
 
 def scaled_sample(subject: Subject, s: Sample, size: float, orders: Mapping[str, int]) -> Sample:

@@ -49,12 +49,12 @@ def curves(
     (x0, x1), (y0, y1) = _range([x for _, x, _ in lines]), _range([y for _, _, y in lines])
     space = 0.05 * (y1 - y0)
     y0, y1 = y0 - space, y1 + space
-    places = list(colours or range(len(lines)))
-    marked = [BLACK if i < 0 else COLOURS[i % len(COLOURS)] for i in places]
-    dashes = [DASHES[i % len(DASHES)] if dashed and i > 0 else "" for i in places]
+    colour_indices = list(colours or range(len(lines)))
+    marked = [BLACK if i < 0 else COLOURS[i % len(COLOURS)] for i in colour_indices]
+    dashes = [DASHES[i % len(DASHES)] if dashed and i > 0 else "" for i in colour_indices]
     styles = zip(lines, marked, dashes, strict=True)
-    named = dict.fromkeys((name, colour, dash) for (name, _, _), colour, dash in styles)
-    legend, rows = _legend(list(named) if len(named) > 1 else [], width - LEFT - RIGHT)
+    legend_entries = dict.fromkeys((name, colour, dash) for (name, _, _), colour, dash in styles)
+    legend, rows = _legend(list(legend_entries) if len(legend_entries) > 1 else [], width - LEFT - RIGHT)
     top = TOP + rows * ROW
     inner_w = width - LEFT - RIGHT
     if equal:
@@ -69,30 +69,30 @@ def curves(
     def py(v: float) -> float:
         return tall - BOTTOM - (v - y0) / (y1 - y0) * inner_h
 
-    parts = [f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" aria-label="{escape(y_label)}">', *legend]
-    for v, shown in _marks(x0, x1, log):
-        parts.append(f'<line class="grid" x1="{px(v):.1f}" x2="{px(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>')
-        parts.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 16}" text-anchor="middle">{shown}</text>')
-    for v, shown in _marks(y0, y1, log):
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{py(v):.1f}" y2="{py(v):.1f}"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{py(v) + 4:.1f}" text-anchor="end">{shown}</text>')
-    parts.append(f'<rect class="frame" x="{LEFT}" y="{top}" width="{inner_w}" height="{inner_h}"/>')
+    elements = [f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" aria-label="{escape(y_label)}">', *legend]
+    for v, label in _marks(x0, x1, log):
+        elements.append(f'<line class="grid" x1="{px(v):.1f}" x2="{px(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>')
+        elements.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 16}" text-anchor="middle">{label}</text>')
+    for v, label in _marks(y0, y1, log):
+        elements.append(f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{py(v):.1f}" y2="{py(v):.1f}"/>')
+        elements.append(f'<text x="{LEFT - 6}" y="{py(v) + 4:.1f}" text-anchor="end">{label}</text>')
+    elements.append(f'<rect class="frame" x="{LEFT}" y="{top}" width="{inner_w}" height="{inner_h}"/>')
     for (_, x, y), colour, dash in zip(lines, marked, dashes, strict=True):
         style = f' stroke-dasharray="{dash}"' if dash else ""
-        parts.append(f'<path class="line" stroke="{colour}"{style} d="{_path(x, y, px, py, most)}"/>')
-    parts.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" text-anchor="middle">{escape(x_label)}</text>')
+        elements.append(f'<path class="line" stroke="{colour}"{style} d="{_path(x, y, px, py, most)}"/>')
+    elements.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" text-anchor="middle">{escape(x_label)}</text>')
     for i, row in enumerate(_wrapped(y_label, width)):
-        turned = f"translate({12 + 14 * i} {top + inner_h / 2:.0f}) rotate(-90)"
-        parts.append(f'<text transform="{turned}" text-anchor="middle">{escape(row)}</text>')
-    return "\n".join([*parts, "</svg>"])
+        transform = f"translate({12 + 14 * i} {top + inner_h / 2:.0f}) rotate(-90)"
+        elements.append(f'<text transform="{transform}" text-anchor="middle">{escape(row)}</text>')
+    return "\n".join([*elements, "</svg>"])
 
 
 def _wrapped(label: str, width: int) -> list[str]:
     """An axis label in at most two rows, of which the second one keeps the unit."""
     if len(label) <= WRAP or width == WIDTH:
         return [label]
-    first, *others = textwrap.wrap(label, WRAP)
-    second = " ".join(others)
+    first, *other_lines = textwrap.wrap(label, WRAP)
+    second = " ".join(other_lines)
     if len(second) <= FULL:
         return [first, second]
     words, bracket, unit = second.rpartition(" (")
@@ -105,8 +105,8 @@ def _marks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
     if not log:
         return [(v, f"{v:.6g}") for v in ticks(low, high)]
     steps = (1.0, 2.0, 5.0) if high - low < 3 else (1.0,)
-    found = [p + math.log10(s) for p in range(math.floor(low), math.ceil(high) + 1) for s in steps]
-    return [(v, _power(v)) for v in found if low <= v <= high]
+    exponents = [p + math.log10(s) for p in range(math.floor(low), math.ceil(high) + 1) for s in steps]
+    return [(v, _power(v)) for v in exponents if low <= v <= high]
 
 
 def _power(v: float) -> str:
@@ -120,20 +120,20 @@ def _logarithm(values: np.ndarray) -> np.ndarray:
     return np.log10(np.where(values > 0, values, np.nan))
 
 
-def _legend(named: Sequence[tuple[str, str, str]], room: float) -> tuple[list[str], int]:
+def _legend(entries: Sequence[tuple[str, str, str]], room: float) -> tuple[list[str], int]:
     """Names with their colours above the frame, in as many rows as they need."""
-    parts, at, row = [], 0.0, 0
-    for name, colour, dash in named:
+    elements, x_offset, row = [], 0.0, 0
+    for name, colour, dash in entries:
         wide = KEY + 5 + LETTER * len(name) + GAP
-        if at > 0 and at + wide - GAP > room:
-            at, row = 0.0, row + 1
-        x, y = LEFT + at, TOP + row * ROW + 6
+        if x_offset > 0 and x_offset + wide - GAP > room:
+            x_offset, row = 0.0, row + 1
+        x, y = LEFT + x_offset, TOP + row * ROW + 6
         style = f' stroke-dasharray="{dash}"' if dash else ""
         line = f'<line stroke="{colour}" stroke-width="3"{style}'
-        parts.append(f'{line} x1="{x:.0f}" x2="{x + KEY:.0f}" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text x="{x + KEY + 5:.0f}" y="{y + 4}">{escape(name)}</text>')
-        at += wide
-    return parts, row + 1 if named else 0
+        elements.append(f'{line} x1="{x:.0f}" x2="{x + KEY:.0f}" y1="{y}" y2="{y}"/>')
+        elements.append(f'<text x="{x + KEY + 5:.0f}" y="{y + 4}">{escape(name)}</text>')
+        x_offset += wide
+    return elements, row + 1 if entries else 0
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -153,29 +153,29 @@ def _range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     if high - low > 1e-12 * max(abs(low), abs(high)):
         return low, high
-    half = abs(low) / 2 or 0.5
-    return low - half, high + half
+    half_range = abs(low) / 2 or 0.5
+    return low - half_range, high + half_range
 
 
-def _places(x: np.ndarray, y: np.ndarray, most: int) -> list[int]:
-    """Samples to draw, about as many as `most`: smallest and largest values of every part, and all ends of gaps."""
+def _places(x: np.ndarray, y: np.ndarray, limit: int) -> list[int]:
+    """Samples to draw, about as many as `limit`: smallest and largest values of every part, and all ends of gaps."""
     n, finite = len(y), np.isfinite(x) & np.isfinite(y)
-    if n <= most:
+    if n <= limit:
         return [*range(n)]
-    ends = np.flatnonzero(np.diff(finite))  # last before a gap, last of a gap
-    found = {0, n - 1, *ends.tolist(), *(ends + 1).tolist()}
-    both = (y,) if (np.diff(x[finite]) >= 0).all() else (x, y)
-    size = -(-2 * len(both) * n // most)
+    gap_edges = np.flatnonzero(np.diff(finite))  # last before a gap, last of a gap
+    samples = {0, n - 1, *gap_edges.tolist(), *(gap_edges + 1).tolist()}
+    axes = (y,) if (np.diff(x[finite]) >= 0).all() else (x, y)
+    size = -(-2 * len(axes) * n // limit)
     for start in range(0, n, size):
-        for values in both:
+        for values in axes:
             part = np.where(finite[start : start + size], values[start : start + size], 0.0)
-            found |= {start + int(part.argmin()), start + int(part.argmax())}
-    return sorted(found)
+            samples |= {start + int(part.argmin()), start + int(part.argmax())}
+    return sorted(samples)
 
 
-def _path(x: np.ndarray, y: np.ndarray, px, py, most: int) -> str:  # type: ignore[no-untyped-def]
+def _path(x: np.ndarray, y: np.ndarray, px, py, limit: int) -> str:  # type: ignore[no-untyped-def]
     text, pen = [], "M"
-    for i in _places(x, y, most):
+    for i in _places(x, y, limit):
         if not (math.isfinite(x[i]) and math.isfinite(y[i])):
             pen = "M"
             continue

@@ -23,5 +23,5 @@ def document(title: str, summary: str, sections: Sequence[Section]) -> str:
     """The whole page; the title is plain text, the summary HTML."""
     links = "\n".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in sections)
     body = "\n".join(section(s.key, s.title, *s.parts) for s in sections)
-    pieces = {"TITLE": escape(title), "SUMMARY": summary, "LINKS": links, "BODY": body}
-    return filled(template("bellcrank.view/templates", "report.html"), pieces)
+    fields = {"TITLE": escape(title), "SUMMARY": summary, "LINKS": links, "BODY": body}
+    return filled(template("bellcrank.view/templates", "report.html"), fields)

@@ -18,21 +18,23 @@ def program_equations(program: Program) -> list[str]:
     n = len(program.coordinates)
     states = (*program.coordinates, *program.speeds)
     rates = list(zip(states, program.derivatives.results, strict=True))
-    parts: list[str] = []
-    for title, listed, most in (
+    blocks: list[str] = []
+    for title, listed, open_limit in (
         ("Constants: what follows from the parameters alone", program.constants.statements, 0),
         ("Intermediate results", program.derivatives.statements, OPEN),
     ):
         if listed:
-            parts.append(folded(f"{title} ({len(listed)})", _lines(map(_statement, listed)), len(listed) <= most))
-    parts.append(folded("Kinematical equations: rates of the coordinates", _rates(rates[:n]), True))
-    parts.append(folded("Dynamical equations: rates of the speeds", _rates(rates[n:]), True))
+            blocks.append(
+                folded(f"{title} ({len(listed)})", _lines(map(_statement, listed)), len(listed) <= open_limit)
+            )
+    blocks.append(folded("Kinematical equations: rates of the coordinates", _rates(rates[:n]), True))
+    blocks.append(folded("Dynamical equations: rates of the speeds", _rates(rates[n:]), True))
     if program.output_names:
         results = zip(program.output_names, program.outputs.results, strict=True)
         lines = [_statement(s) for s in program.outputs.statements]
         lines += [equation(f"<mtext>{shown(name)}</mtext>", value) for name, value in results]
-        parts.append(folded(f"Outputs ({len(program.output_names)})", _lines(lines), len(lines) <= OPEN))
-    return parts
+        blocks.append(folded(f"Outputs ({len(program.output_names)})", _lines(lines), len(lines) <= OPEN))
+    return blocks
 
 
 def _rates(rates: Sequence[tuple[Symbol, Expr]]) -> str:

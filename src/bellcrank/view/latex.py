@@ -10,8 +10,8 @@ from bellcrank.program.statements import Assign
 def program_latex(program: Program) -> str:
     """Rates of all states, intermediate results named."""
     names: dict[Expr, str] = {}
-    named = [s for s in (*program.constants.statements, *program.derivatives.statements) if isinstance(s, Assign)]
-    lines = [f"{latex(s.target)} &= {latex(s.value, names)}" for s in named]
+    assignments = [s for s in (*program.constants.statements, *program.derivatives.statements) if isinstance(s, Assign)]
+    lines = [f"{latex(s.target)} &= {latex(s.value, names)}" for s in assignments]
     for state, rate in zip((*program.coordinates, *program.speeds), program.derivatives.results, strict=True):
         lines.append(f"\\frac{{d}}{{dt}} {latex(state)} &= {latex(rate, names)}")
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"

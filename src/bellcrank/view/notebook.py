@@ -17,10 +17,10 @@ def model_html(derived: Derived) -> str:
     a = derived.analysis
     names = [b.name for b in a.mechanism.bodies]
     bodies = [(b.name, b.label, "N" if b.parent < 0 else names[b.parent], b.joint.text) for b in a.mechanism.bodies]
-    pieces = [heading(derived.name), model_image(derived), table(("body", "label", "parent", "joint"), bodies)]
+    blocks = [heading(derived.name), model_image(derived), table(("body", "label", "parent", "joint"), bodies)]
     if loads := dict.fromkeys((x.name, x.label, x.kind) for x in (*a.loads, *a.body_forces)):
-        pieces.append(table(("load", "label", "kind"), list(loads)))
-    return card(pieces, lambda: None, derived.name)
+        blocks.append(table(("load", "label", "kind"), list(loads)))
+    return card(blocks, lambda: None, derived.name)
 
 
 def broken_html(name: str, problem: str) -> str:
@@ -32,5 +32,5 @@ def equations_html(derived: Derived) -> str:
     """Equations of motion: how they were derived, then all of them."""
     style = "<style>.bellcrank .equation { overflow-x: auto; padding: .2em 0 }</style>"
     listed = "\n".join(program_equations(derived.program))
-    pieces = [Raw(style), heading(derived.name), verbatim(summary(derived)), folded("Equations", listed, False)]
-    return card(pieces, lambda: None, escape(derived.name))
+    blocks = [Raw(style), heading(derived.name), verbatim(summary(derived)), folded("Equations", listed, False)]
+    return card(blocks, lambda: None, escape(derived.name))

@@ -89,14 +89,14 @@ def _name(bodies: Sequence[Body], index: int) -> str:
 
 
 def _formula(expression: Any) -> Raw:
-    shown = mathml(expression)
-    return Raw("long" if len(shown) > LONG else math_element(shown))
+    markup = mathml(expression)
+    return Raw("long" if len(markup) > LONG else math_element(markup))
 
 
 def _vector(v: Vec3) -> Raw:
-    parts = [mathml(x) for x in v]
-    shown = math_element("<mo>(</mo>", "<mo>,</mo>".join(parts), "<mo>)</mo>")
-    return Raw("long" if sum(map(len, parts)) > LONG else shown)
+    components = [mathml(x) for x in v]
+    markup = math_element("<mo>(</mo>", "<mo>,</mo>".join(components), "<mo>)</mo>")
+    return Raw("long" if sum(map(len, components)) > LONG else markup)
 
 
 def _bodies(s: Subject) -> Raw:
@@ -106,8 +106,8 @@ def _bodies(s: Subject) -> Raw:
         moments = (b.inertia[0][0], b.inertia[1][1], b.inertia[2][2])
         products = [b.inertia[i][j] for i, j in ((0, 1), (0, 2), (1, 2))]
         extra = _vector((products[0], products[1], products[2])) if any(str(x) != "0" for x in products) else ""
-        place = _vector(b.joint.at), _formula(b.mass), _vector(b.cm)
-        rows.append((b.name, b.label, _name(bodies, b.parent), b.joint.text, *place, _vector(moments), extra))
+        placement = _vector(b.joint.at), _formula(b.mass), _vector(b.cm)
+        rows.append((b.name, b.label, _name(bodies, b.parent), b.joint.text, *placement, _vector(moments), extra))
     head = ("name", "label", "parent", "joint", "joint at (in parent)", "mass", "mass centre")
     return table((*head, "I11, I22, I33", "I12, I13, I23"), rows)
 
@@ -121,29 +121,29 @@ def _points(s: Subject) -> Raw:
 def _forces(s: Subject) -> Raw:
     bodies = s.derived.analysis.mechanism.bodies
     a = s.derived.analysis
-    given = {f.name: f.magnitude for f in a.mechanism.description.forces}
+    magnitudes = {f.name: f.magnitude for f in a.mechanism.description.forces}
     rows = []
     for x in (*a.loads, *a.body_forces):
-        on = "all" if x in a.body_forces else _name(bodies, x.body)
-        magnitude = str(given.get(x.name, x.magnitude))
-        rows.append((x.name, x.label, x.kind, on, _name(bodies, x.against), magnitude, x.line()))
+        acting_on = "all" if x in a.body_forces else _name(bodies, x.body)
+        magnitude = str(magnitudes.get(x.name, x.magnitude))
+        rows.append((x.name, x.label, x.kind, acting_on, _name(bodies, x.against), magnitude, x.line()))
     return table(("name", "label", "kind", "on", "against", "magnitude", "direction"), rows)
 
 
 def _constraints(s: Subject) -> list[str]:
-    parts: list[str] = []
+    blocks: list[str] = []
     removed, loops = s.derived.analysis.removed, s.derived.analysis.loops
     if removed:
         rows = [(r.name, r.speed.name, equation(math_name(r.speed.name), r.relation)) for r in removed]
-        parts.append(table(("constraint", "dependent speed", "replaced by"), map(_short, rows)))
+        blocks.append(table(("constraint", "dependent speed", "replaced by"), map(_short, rows)))
     if loops is not None:
         pivots = {r.name: u.name for r, u in zip(loops.used, loops.pivots, strict=True)}
         rows = []
         for line in loops.rows:
-            shown = "" if line.g is None else math_element(mathml(line.g), "<mo>=</mo>", "<mn>0</mn>")
-            rows.append((line.name, pivots.get(line.name, "follows from the others"), shown))
-        parts.append(table(("closed loop", "dependent speed", "position constraint"), map(_short, rows)))
-    return parts or [paragraph("none")]
+            markup = "" if line.g is None else math_element(mathml(line.g), "<mo>=</mo>", "<mn>0</mn>")
+            rows.append((line.name, pivots.get(line.name, "follows from the others"), markup))
+        blocks.append(table(("closed loop", "dependent speed", "position constraint"), map(_short, rows)))
+    return blocks or [paragraph("none")]
 
 
 def _short(row: tuple[str, str, str]) -> tuple[str, str, Raw]:
@@ -155,12 +155,12 @@ def _links(s: Subject) -> list[Link]:
     """Loops between bodies, as far as they are reported by points."""
     links = []
     for record in s.derived.analysis.mechanism.description.loops:
-        ends = []
+        end_bodies = []
         for p in (record.first, record.second):
-            found = s.derived.analysis.points.get(str(getattr(p, "name", p)))
-            ends.append(found.body if found is not None else None)
-        if None not in ends and ends[0] != ends[1]:
-            links.append(Link(ends[0], ends[1], record.label or "closed loop"))  # type: ignore[arg-type]
+            point = s.derived.analysis.points.get(str(getattr(p, "name", p)))
+            end_bodies.append(point.body if point is not None else None)
+        if None not in end_bodies and end_bodies[0] != end_bodies[1]:
+            links.append(Link(end_bodies[0], end_bodies[1], record.label or "closed loop"))  # type: ignore[arg-type]
     return links
 
 
@@ -176,8 +176,8 @@ def _parameters(s: Subject) -> Raw:
     rows = []
     for x in s.derived.interface.parameters:
         value = s.parameters.get(x.key, x.default)
-        shown = "no value" if value is None else float(value)
-        rows.append((Raw(math_element(math_name(x.name))), x.name, x.own_label, shown, x.unit.text))
+        value_shown = "no value" if value is None else float(value)
+        rows.append((Raw(math_element(math_name(x.name))), x.name, x.own_label, value_shown, x.unit.text))
     return table(("", "name", "label", "value", "unit"), rows, right=(3,))
 
 
@@ -211,18 +211,29 @@ def _run(s: Subject) -> list[str]:
     run = s.run
     if run is None:
         return [paragraph("not made")]
-    how = run.settings
-    head = f"{how['method']}, step {how['step']:g} s, to t = {how['t_end']:g} s: {run.ended}." if how else run.ended
-    parts: list[str] = [paragraph(head), *(paragraph(str(e)) for e in run.events[:20])]
+    settings = run.settings
+    head = (
+        f"{settings['method']}, step {settings['step']:g} s, to t = {settings['t_end']:g} s: {run.ended}."
+        if settings
+        else run.ended
+    )
+    blocks: list[str] = [paragraph(head), *(paragraph(str(e)) for e in run.events[:20])]
     names = list(s.derived.program.output_names) or list(run)
     groups: dict[tuple[str, str], list[str]] = {}
     for name in names[:40]:
         groups.setdefault((run.units.get(name, ""), run.generic.get(name, "")), []).append(name)
     for (unit, _), listed in groups.items():
         for start in range(0, len(listed), 6):
-            some = listed[start : start + 6]
-            title = run.labels.get(some[0], some[0]) if len(some) == 1 else ", ".join(some)
-            lines = [(name, run[name]) for name in some]
-            parts.append(f"<h3>{escape(title)}</h3>")
-            parts.append(chart(run.time, lines, "time (s)", f"{', '.join(some)} ({unit})" if unit else ", ".join(some)))
-    return parts
+            names_shown = listed[start : start + 6]
+            title = run.labels.get(names_shown[0], names_shown[0]) if len(names_shown) == 1 else ", ".join(names_shown)
+            lines = [(name, run[name]) for name in names_shown]
+            blocks.append(f"<h3>{escape(title)}</h3>")
+            blocks.append(
+                chart(
+                    run.time,
+                    lines,
+                    "time (s)",
+                    f"{', '.join(names_shown)} ({unit})" if unit else ", ".join(names_shown),
+                )
+            )
+    return blocks

@@ -34,17 +34,17 @@ def after_rates(functions: Sequence[Function], longest: int) -> tuple[list[Funct
     by_name = {f.name: f for f in functions}
     rates, outputs = by_name["derivatives"].section, by_name["outputs"].section
     common = {*outputs.statements}
-    spared = [s for s in rates.statements if s not in common]
-    if len(rates.statements) <= 2 * longest or len(spared) > MOST * len(rates.statements):
+    rates_only = [s for s in rates.statements if s not in common]
+    if len(rates.statements) <= 2 * longest or len(rates_only) > MOST * len(rates.statements):
         return list(functions), ()
-    if any(_of_user(s) for s in rates.statements) or any(isinstance(s, Call) for s in spared):
+    if any(_of_user(s) for s in rates.statements) or any(isinstance(s, Call) for s in rates_only):
         return list(functions), ()
-    before = {*rates.statements}
-    rest = Section(tuple(s for s in outputs.statements if s not in before), outputs.results)
-    used = {*symbols_in(section_expressions(rest))}
-    taken = tuple(t for s in rates.statements for t in statement_targets(s) if t in used)
-    sections = {"derivatives": replace(rates, results=(*rates.results, *taken)), "outputs": rest}
-    return [replace(f, section=sections.get(f.name, f.section)) for f in functions], taken
+    rate_statements = {*rates.statements}
+    outputs_left = Section(tuple(s for s in outputs.statements if s not in rate_statements), outputs.results)
+    output_symbols = {*symbols_in(section_expressions(outputs_left))}
+    shared_values = tuple(t for s in rates.statements for t in statement_targets(s) if t in output_symbols)
+    sections = {"derivatives": replace(rates, results=(*rates.results, *shared_values)), "outputs": outputs_left}
+    return [replace(f, section=sections.get(f.name, f.section)) for f in functions], shared_values
 
 
 def _of_user(s: Statement) -> bool:

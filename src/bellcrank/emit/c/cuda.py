@@ -37,29 +37,29 @@ def cuda_source(
 
     What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
     """
-    tables, calls = table_functions(program.tables), external_calls(program)
-    alone = Functions(program, tables.names, calls, LONGEST, DOUBLE)
-    printed = Functions(program, tables.names, calls, LONGEST, number)
+    tables, user_calls = table_functions(program.tables), external_calls(program)
+    single_run = Functions(program, tables.names, user_calls, LONGEST, DOUBLE)
+    printer = Functions(program, tables.names, user_calls, LONGEST, number)
     texts, steps = [], list[Step]()
     for f in program.functions_of("minimal"):
         if f.name in SIDE_BY_SIDE:
             # a GPU hides what a processor waits for, and has no vectors
             plan = schedule(f.section, Options(critical_path=False, side_by_side=False))
             steps += plan.steps
-            texts.append(printed.text(f, plan))
+            texts.append(printer.text(f, plan))
     kernel = kernel_of(program, number, method, not shared, events)
-    closing, of_closing = closing_parts(program, alone, Options(critical_path=False), events, kernel)
-    steps += of_closing
-    parts = [
+    closing, closing_steps = closing_parts(program, single_run, Options(critical_path=False), events, kernel)
+    steps += closing_steps
+    segments = [
         kernel.take("gpu.h"),
         listed(size_data(program)),
-        *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
-        *routine_texts(program, calls.values(), kernel),
+        *used_functions(program.functions_of("minimal"), extra_names=events.called if events else ()),
+        *routine_texts(program, user_calls.values(), kernel),
         definitions(ELIMINATION, number),
         *table_helpers(program, kernel),
         *tables.text,
         kernel.take("externals.h", "input.h"),
-        alone.constants(),
+        single_run.constants(),
         signals_of(program, kernel),
         kernel.take("many_rows.c"),
         "#undef real\n#define real scalar\n",
@@ -73,7 +73,7 @@ def cuda_source(
         f"enum {{ THREADS = {THREADS}, BLOCKS = {BLOCKS} }};",
         kernel.take("gpu.c"),
     ]
-    return "\n".join(p for p in parts if p)
+    return "\n".join(p for p in segments if p)
 
 
 def on_host(source: str, shared: bool) -> str:

@@ -12,10 +12,10 @@ from bellcrank.program.routine import Routine
 def c_difference(base: Routine, name: str, argument: int) -> str:
     """The slopes of all values of `base` by one argument as a routine `name`; `base` must stand before it, in C."""
     numbers, arrays = given_names(base)
-    moved = numbers[argument]
+    shifted_argument = numbers[argument]
 
     def at(shift: str) -> str:
-        return ", ".join(f"{x} {shift}" if x == moved else x for x in numbers)
+        return ", ".join(f"{x} {shift}" if x == shifted_argument else x for x in numbers)
 
     return runtime(
         "difference.c",
@@ -24,7 +24,7 @@ def c_difference(base: Routine, name: str, argument: int) -> str:
         KIND="void" if base.returns else "double",
         ARGUMENTS=", ".join([*(f"double {x}" for x in numbers), *(f"double *{x}" for x in arrays)]),
         STEP=repr(DIFFERENCES.step),
-        MOVED=moved,
+        MOVED=shifted_argument,
         VALUES=str(len(base.returns)) if base.returns else "",
         AHEAD=at("+ h"),
         BEHIND=at("- h"),

@@ -64,45 +64,47 @@ def embedded_source(
     program: Program,
     stem: str,
     method: str,
-    begin: Begin,
+    initial: Begin,
     number: Number = DOUBLE,
     events: EmbeddedEvents | None = None,
 ) -> str:
     """The text behind the header `STEM.h`."""
-    tables, calls = table_functions(program.tables), external_calls(program)
-    printed = Functions(program, tables.names, calls, LONGEST, number)
-    functions, taken = after_rates(_functions(program), LONGEST)
-    ideas = Options(critical_path=BEST.critical_path, side_by_side=False)  # small processors have no vectors
+    tables, user_calls = table_functions(program.tables), external_calls(program)
+    printer = Functions(program, tables.names, user_calls, LONGEST, number)
+    functions, shared_values = after_rates(_functions(program), LONGEST)
+    options = Options(critical_path=BEST.critical_path, side_by_side=False)  # small processors have no vectors
     in_memory = {"derivatives": program.coordinates}
-    plans = [(f, schedule(f.section, ideas, in_memory.get(f.name, ()))) for f in functions]
+    plans = [(f, schedule(f.section, options, in_memory.get(f.name, ()))) for f in functions]
     steps = [s for _, plan in plans for s in plan.steps]
-    texts = printed.texts(plans, taken).values()
+    texts = printer.texts(plans, shared_values).values()
     loops = program.loops
     solved = loops is not None or any(isinstance(s, Solve) for s in steps)
     kernel = Kernel({"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)})
-    null = [listed(row_data(loops)), kernel.take("elimination.c", "reduced.c")] if loops is not None else []
-    null += [kernel.take("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
-    remembers = any(c.routine.memory for c in calls.values())
-    room = "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""
-    parts = [
+    elimination = [listed(row_data(loops)), kernel.take("elimination.c", "reduced.c")] if loops is not None else []
+    elimination += [kernel.take("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
+    has_memory = any(c.routine.memory for c in user_calls.values())
+    padding_macros = (
+        "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""
+    )
+    segments = [
         head(number, local=True),
         f'#include "{stem}.h"\n',
         listed(size_data(program)),
         *used_functions(functions, number, events.text.called if events else ()),
-        *routine_texts(program, calls.values(), kernel),
+        *routine_texts(program, user_calls.values(), kernel),
         f"typedef {number.c} real;\n",
-        *([room + sines(number, table=False)] if any(isinstance(s, Angles) for s in steps) else []),
+        *([padding_macros + sines(number, table=False)] if any(isinstance(s, Angles) for s in steps) else []),
         *([definitions(ELIMINATION, number), kernel.take("solve.c")] if solved else []),
-        *null,
+        *elimination,
         *table_helpers(program, kernel),
         *tables.text,
         _EXTERNALS,
-        *([kernel.take("memory.c")] if remembers else []),
-        printed.constants(),
+        *([kernel.take("memory.c")] if has_memory else []),
+        printer.constants(),
         *texts,
-        _steps(program, stem, method, begin, number, remembers, kernel, events),
+        _steps(program, stem, method, initial, number, has_memory, kernel, events),
     ]
-    text = "\n".join(p for p in parts if p)
+    text = "\n".join(p for p in segments if p)
     return text.replace(f"#include <{FLOAT.header}>\n", _generic(text), 1)
 
 
@@ -114,12 +116,14 @@ def _generic(source: str) -> str:
         "#include <math.h>",
         "#define OF_TYPE(type, f, g) __builtin_choose_expr(__builtin_types_compatible_p(type, float), f, g)",
     ]
-    known = names_in("c")
-    called = {known[name]: f.arguments for name, f in KNOWN.items() if name in known and not f.text("c").helper}
-    for name, given in {**called, **dict.fromkeys(OF_TWO, "x, y")}.items():
+    c_names = names_in("c")
+    function_arguments = {
+        c_names[name]: f.arguments for name, f in KNOWN.items() if name in c_names and not f.text("c").helper
+    }
+    for name, arguments in {**function_arguments, **dict.fromkeys(OF_TWO, "x, y")}.items():
         if re.search(rf"\b{name}\(", source):
-            kind = " + ".join(f"({x})" for x in given.split(", "))
-            lines.append(f"#define {name}({given}) OF_TYPE(__typeof__({kind}), {name}f, {name})({given})")
+            kind = " + ".join(f"({x})" for x in arguments.split(", "))
+            lines.append(f"#define {name}({arguments}) OF_TYPE(__typeof__({kind}), {name}f, {name})({arguments})")
     return "\n".join([*lines, "#else", f"#include <{FLOAT.header}>", "#endif", ""])
 
 
@@ -156,35 +160,35 @@ def _steps(
     program: Program,
     stem: str,
     method: str,
-    begin: Begin,
+    initial: Begin,
     number: Number,
-    remembers: bool,
+    has_memory: bool,
     kernel: Kernel,
     events: EmbeddedEvents | None,
 ) -> str:
-    loops, carried = program.loops, number is not DOUBLE
+    loops, is_compensated = program.loops, number is not DOUBLE
     past = METHODS[method].two_step is not None
-    closed = _closed(loops, begin, number, kernel) if loops is not None else ""
-    root = "sqrtf" if carried else "sqrt"
-    parts = "".join(f"#define {name} {n}\n" for name, n in kernel.parts.items())
-    held = parts + "#define set_inputs(job, t, w) 0\n" + kernel.take("kept_values.c")
-    given = {"PARAMETERS": begin.parameters, "STATES": begin.states, "INPUTS": begin.inputs}
+    loop_code = _closed(loops, initial, number, kernel) if loops is not None else ""
+    root = "sqrtf" if is_compensated else "sqrt"
+    part_macros = "".join(f"#define {name} {n}\n" for name, n in kernel.parts.items())
+    sampled_code = part_macros + "#define set_inputs(job, t, w) 0\n" + kernel.take("kept_values.c")
+    initial_values = {"PARAMETERS": initial.parameters, "STATES": initial.states, "INPUTS": initial.inputs}
     tuning = definitions(LOOPS, number) if loops is not None else ""
     common = {
         "STEM": stem,
         "UPPER": stem.upper(),
-        "HOLD": held if any(kernel.parts.values()) else "",
-        "LOOPS": closed,
-        "CARRIED": "yes" if carried else "",
-        "CARRIES": ", real *carried" if carried else "",
-        "CARRY": ", carried" if carried else "",
+        "HOLD": sampled_code if any(kernel.parts.values()) else "",
+        "LOOPS": loop_code,
+        "CARRIED": "yes" if is_compensated else "",
+        "CARRIES": ", real *carried" if is_compensated else "",
+        "CARRY": ", carried" if is_compensated else "",
         "PAST": "yes" if past else "",
-        "MEMORY": "m->memory" if remembers else "NULL",
-        "REMEMBERS": "yes" if remembers else "",
+        "MEMORY": "m->memory" if has_memory else "NULL",
+        "REMEMBERS": "yes" if has_memory else "",
     }
     return runtime(
         "embedded.c",
-        common | {k: _numbers(values, number) for k, values in given.items()},
+        common | {k: _numbers(values, number) for k, values in initial_values.items()},
         TUNING=tuning + (definitions(STEPS, number) if events else ""),
         JOB=_JOB,
         UPDATE="yes" if program.update.results else "",
@@ -198,7 +202,7 @@ def _steps(
         JUMPS="yes" if past and program.update.results else "",
         UNIT=f"#define ONE_BY_ROOT(x) (1/{root}(x))\n" + listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
         ADVANCE=method_cases(
-            method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED
+            method, "summed({}, {}, &carried[j])" if is_compensated else "{} + {}", past=CALLED
         ),
         ENTERED="yes" if program.entry.results else "",
         N_GIVEN=str(len(program.given_parameters)),
@@ -207,29 +211,29 @@ def _steps(
 
 def _events(program: Program, stem: str, number: Number, events: EmbeddedEvents, common: Mapping[str, str]) -> str:
     """Steps in which events may lie."""
-    given, carried = events.text, number is not DOUBLE
+    events_text, is_compensated = events.text, number is not DOUBLE
     corrects = program.loops is not None and program.loops.correction is not None
     return runtime(
         "embedded_events.c",
         common,
         TUNING=definitions(EVENTS, replace(number, suffix=""), "EVENT_"),
-        N_EVENTS=str(len(given.events)),
-        N_SETTINGS=str(given.n_settings),
-        TABLES=event_tables(given.events, f"{stem}_model", "m"),
+        N_EVENTS=str(len(events_text.events)),
+        N_SETTINGS=str(events_text.n_settings),
+        TABLES=event_tables(events_text.events, f"{stem}_model", "m"),
         RULE=kernel_file("event_rule.c"),
         CLOSE="correct_dependent" if corrects else "keep_closed",
-        AND_CARRIED=" + (double)m->carried[j]" if carried else "",
-        AND_WHAT_LACKS=" + (double)carried[j]" if carried else "",
+        AND_CARRIED=" + (double)m->carried[j]" if is_compensated else "",
+        AND_WHAT_LACKS=" + (double)carried[j]" if is_compensated else "",
     )
 
 
-def _closed(loops: Loops, begin: Begin, number: Number, kernel: Kernel) -> str:
+def _closed(loops: Loops, initial: Begin, number: Number, kernel: Kernel) -> str:
     """How loops are kept closed."""
     regular, common = "", kernel.take("length.c", "least_norm.c")
     if loops.correction is not None:
         regular = listed(correction_data(loops)) + _FIXED_TURNS + kernel.take("correction.c")
-    pieces = {k: _numbers(x, number) for k, x in zip(("ROOT_Q", "ROOT_U"), begin.roots, strict=True)}
-    return common + runtime("embedded_loops.c", pieces, PLACES=kernel.take("system_places.c"), CORRECTION=regular)
+    initializers = {k: _numbers(x, number) for k, x in zip(("ROOT_Q", "ROOT_U"), initial.roots, strict=True)}
+    return common + runtime("embedded_loops.c", initializers, PLACES=kernel.take("system_places.c"), CORRECTION=regular)
 
 
 def _numbers(values: Sequence[float], number: Number) -> str:
@@ -239,7 +243,7 @@ def _numbers(values: Sequence[float], number: Number) -> str:
 
 def library_calls(source: str) -> list[str]:
     """Functions of the C library that a source may call."""
-    known: Mapping[str, str] = names_in("c")
-    plain = {x for x in known.values() if x.isidentifier()} | {*LIBRARY}
-    own = set(re.findall(r"^static (?:inline |SEPARATE )?\w+ \*?(\w+)\(", source, re.MULTILINE))
-    return sorted(f for f in plain - own if re.search(rf"\b{f}\(", source))
+    c_names: Mapping[str, str] = names_in("c")
+    plain = {x for x in c_names.values() if x.isidentifier()} | {*LIBRARY}
+    static_functions = set(re.findall(r"^static (?:inline |SEPARATE )?\w+ \*?(\w+)\(", source, re.MULTILINE))
+    return sorted(f for f in plain - static_functions if re.search(rf"\b{f}\(", source))

@@ -66,41 +66,41 @@ class EventsText:
         return any(s.parameter >= 0 for e in self.events for s in e.settings)
 
 
-def event_parts(program: Program, given: EventsText | None) -> dict[str, int]:
+def event_parts(program: Program, events: EventsText | None) -> dict[str, int]:
     """Parts of the kernel that vectorised runs need for their events."""
-    if given is None:
+    if events is None:
         return {"HAS_EVENTS": 0}
     states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)
     return {
         "HAS_EVENTS": 1,
-        "EVENTS_SEE_OUTPUTS": int(any(states <= column < states + outputs for column in given.columns)),
-        "EVENTS_SET_PARAMETERS": int(given.sets_parameters),
-        "EVENTS_CLOSE_LOOPS": int(closes_loops(program, given)),
+        "EVENTS_SEE_OUTPUTS": int(any(states <= column < states + outputs for column in events.columns)),
+        "EVENTS_SET_PARAMETERS": int(events.sets_parameters),
+        "EVENTS_CLOSE_LOOPS": int(closes_loops(program, events)),
     }
 
 
-def closes_loops(program: Program, given: EventsText | None) -> bool:
+def closes_loops(program: Program, events: EventsText | None) -> bool:
     """Are closed loops closed again after events?"""
-    return program.loops is not None and given is not None and given.acts
+    return program.loops is not None and events is not None and events.acts
 
 
-def event_sizes(given: EventsText) -> str:
+def event_sizes(events: EventsText) -> str:
     """How many events there are, and values of parameters in them."""
-    return f"enum {{ N_EVENTS = {len(given.events)}, N_VALUES = {given.n_values} }};\n"
+    return f"enum {{ N_EVENTS = {len(events.events)}, N_VALUES = {events.n_values} }};\n"
 
 
-def events_text(program: Program, given: EventsText, number: Number) -> str:
+def events_text(program: Program, events: EventsText, number: Number) -> str:
     """What the kernel needs to know of the events of runs which compute in some number."""
-    columns = sorted(given.columns - {0})
-    follows = f"static const int follows[] = {_listed(given.follows)}; /* states that loops move first */\n"
-    parts = [
+    columns = sorted(events.columns - {0})
+    dependent_states = f"static const int follows[] = {_listed(events.follows)}; /* states that loops move first */\n"
+    segments = [
         definitions(EVENTS, number, "EVENT_"),
-        f"enum {{ N_SETTINGS = {given.n_settings}, N_COLUMNS = {len(columns)} }};\n",
+        f"enum {{ N_SETTINGS = {events.n_settings}, N_COLUMNS = {len(columns)} }};\n",
         f"static const int watched_columns[] = {_listed(columns)}; /* of rows, in conditions */\n",
-        *([follows] if closes_loops(program, given) else []),
-        event_tables(given.events, "double", "v"),
+        *([dependent_states] if closes_loops(program, events) else []),
+        event_tables(events.events, "double", "v"),
     ]
-    return "\n".join(parts)
+    return "\n".join(segments)
 
 
 def _listed(values: Sequence[int]) -> str:

@@ -23,34 +23,34 @@ _PARTS = ("x[s->a]", "x[s->b]", "x[s->c]")
 def encoded(steps: Sequence[FormulaStep], values: Mapping[str, int]) -> list[Encoded]:
     """A formula as the kernel reads it; `values`: the numbers of parameters. Functions of any number of arguments take
     two at a time."""
-    found: list[Encoded] = []
-    places: list[int] = []
+    operations: list[Encoded] = []
+    operation_indices: list[int] = []
 
-    def put(op: str, parts: Sequence[int], number: float) -> int:
-        a, b, c = (*parts, 0, 0, 0)[:3]
-        found.append((OPERATIONS.index(op), a, b, c, number))
-        return len(found) - 1
+    def put(op: str, operands: Sequence[int], number: float) -> int:
+        a, b, c = (*operands, 0, 0, 0)[:3]
+        operations.append((OPERATIONS.index(op), a, b, c, number))
+        return len(operations) - 1
 
     for step in steps:
         op = _NAMED.get(step.op, step.op)
-        parts = [places[i] for i in step.parts]
+        operands = [operation_indices[i] for i in step.parts]
         if op == "column":
-            parts = [step.column]
+            operands = [step.column]
         elif op == "value":
-            parts = [values[step.name]]
+            operands = [values[step.name]]
         elif op in _FUNCTIONS and _FUNCTIONS[op].arity is None:
-            while len(parts) > 2:
-                parts[:2] = [put(op, parts[:2], 0.0)]
-            if len(parts) == 1:  # that of one number is the number
-                parts *= 2
-        places.append(put(op, parts, step.number))
-    return found
+            while len(operands) > 2:
+                operands[:2] = [put(op, operands[:2], 0.0)]
+            if len(operands) == 1:  # that of one number is the number
+                operands *= 2
+        operation_indices.append(put(op, operands, step.number))
+    return operations
 
 
 def formula_steps() -> str:
     """The function that evaluates one step of a formula."""
-    own = [f.text("c").name for f in _FUNCTIONS.values() if f.text("c").helper]
-    called = re.compile(rf"\b({'|'.join(own)})(?=\(|{CPrinter.ANY})")
+    helper_names = [f.text("c").name for f in _FUNCTIONS.values() if f.text("c").helper]
+    call_pattern = re.compile(rf"\b({'|'.join(helper_names)})(?=\(|{CPrinter.ANY})")
     cases = [f"    case {i}: return {_text(op)}; /* {op} */\n" for i, op in enumerate(OPERATIONS)]
     text = "".join(
         (
@@ -62,13 +62,13 @@ def formula_steps() -> str:
             "    }\n    return NAN;\n}\n",
         )
     )
-    return called.sub(r"formula_\1", text)  # a model may have the same functions
+    return call_pattern.sub(r"formula_\1", text)  # a model may have the same functions
 
 
-def _helper(known: MathFunction) -> str:
+def _helper(function: MathFunction) -> str:
     """What defines a function that C lacks; of min and max the one of any numbers."""
-    lines = known.text("c").helper.splitlines(keepends=True)
-    return "".join(x for x in lines if known.arity is not None or CPrinter.ANY in x)
+    lines = function.text("c").helper.splitlines(keepends=True)
+    return "".join(x for x in lines if function.arity is not None or CPrinter.ANY in x)
 
 
 def _text(op: str) -> str:
@@ -82,8 +82,8 @@ def _text(op: str) -> str:
         return f"(double)({a} {op} {b})"
     if op == "where":
         return f"{a} != 0.0 ? {b} : {c}"
-    known = _FUNCTIONS[op]
-    name = known.text("c").name
-    if known.arity is None:
+    function = _FUNCTIONS[op]
+    name = function.text("c").name
+    if function.arity is None:
         return f"{name}{CPrinter.ANY}({a}, {b})"
-    return f"{name}({', '.join(_PARTS[: known.arity])})"
+    return f"{name}({', '.join(_PARTS[: function.arity])})"

@@ -40,11 +40,11 @@ class Functions:
         self,
         program: Program,
         tables: Mapping[Table, str],
-        calls: Mapping[Routine, ExternalCall],
+        user_calls: Mapping[Routine, ExternalCall],
         longest: int,
         number: Number,
     ) -> None:
-        self.program, self.tables, self.calls, self.longest, self.number = program, tables, calls, longest, number
+        self.program, self.tables, self.calls, self.longest, self.number = program, tables, user_calls, longest, number
         self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
         self.names = safe_names([s for group in self.groups.values() for s in group], OWN_NAMES)
         self.place = {s: f"{letter}[{i}]" for letter, group in self.groups.items() for i, s in enumerate(group)}
@@ -58,20 +58,20 @@ class Functions:
             "x": "Externals *{}",
         }
 
-    def printer(self, known: Iterable[Symbol] = ()) -> CPrinter:
-        """For a function; `known`: what was computed before it, under names of its own."""
-        names = {**self.names, **self.fixed, **{s: s.name for s in known}}
+    def printer(self, computed: Iterable[Symbol] = ()) -> CPrinter:
+        """For a function; `computed`: what was computed before it, under names of its own."""
+        names = {**self.names, **self.fixed, **{s: s.name for s in computed}}
         return CPrinter(names, self.tables, self.calls, self.number)
 
-    def texts(self, plans: Iterable[tuple[Function, Schedule]], taken: Sequence[Symbol] = ()) -> dict[str, str]:
-        """Functions by name, arranged; `taken`: the last results of the rates, from which outputs continue."""
-        found, values = {}, None
+    def texts(self, plans: Iterable[tuple[Function, Schedule]], shared_values: Sequence[Symbol] = ()) -> dict[str, str]:
+        """Functions by name, arranged; `shared_values`: the last results of the rates, from which outputs continue."""
+        sources, values = {}, None
         for f, plan in plans:
-            if taken and f.name == "derivatives":
-                found[f.name], values = self._rates(f, plan, taken)
+            if shared_values and f.name == "derivatives":
+                sources[f.name], values = self._rates(f, plan, shared_values)
             else:
-                found[f.name] = self.text(f, plan, values if f.name == "outputs" else None)
-        return found
+                sources[f.name] = self.text(f, plan, values if f.name == "outputs" else None)
+        return sources
 
     def text(self, f: Function, plan: Schedule, values: Values | None = None) -> str:
         """A function, arranged, with what it gives."""
@@ -86,63 +86,65 @@ class Functions:
         n_q = len(self.program.coordinates)
         return {"qd": f.labels[:n_q], "ud": f.labels[n_q:]}
 
-    def _rates(self, f: Function, plan: Schedule, taken: Sequence[Symbol]) -> tuple[str, Values]:
-        """The rates by a function that leaves values `taken` in an array, and where they are."""
+    def _rates(self, f: Function, plan: Schedule, shared_values: Sequence[Symbol]) -> tuple[str, Values]:
+        """The rates by a function that leaves values `shared_values` in an array, and where they are."""
         count, name, real = len(f.labels), f"{f.name}_and_values", self.number.c
-        results = dict(zip(taken, plan.results[count:], strict=True))
-        pieces = cut(plan.steps, self.longest)
-        shared = shared_symbols(pieces, plan.results[:count])
+        results = dict(zip(shared_values, plan.results[count:], strict=True))
+        step_groups = cut(plan.steps, self.longest)
+        shared = shared_symbols(step_groups, plan.results[:count])
         defined = {t for s in plan.steps for t in step_targets(s)}
         for r in results.values():
             if isinstance(r, Symbol) and r in defined:
                 shared.setdefault(r, len(shared))
-        late = [s for s, r in results.items() if r not in shared]
-        places = {s: shared[r] for s, r in results.items() if isinstance(r, Symbol) and r in shared}
-        places |= {s: len(shared) + i for i, s in enumerate(late)}
-        size = len(shared) + len(late)
+        extra_symbols = [s for s, r in results.items() if r not in shared]
+        z_indices = {s: shared[r] for s, r in results.items() if isinstance(r, Symbol) and r in shared}
+        z_indices |= {s: len(shared) + i for i, s in enumerate(extra_symbols)}
+        size = len(shared) + len(extra_symbols)
         printer, labels = self.printer(), self._rate_labels(f)
-        lines, calls, everywhere = self._parts(f.name, pieces[:-1], shared, printer)
-        last = [*plan.results[:count], *(results[s] for s in late)]
-        body, used = self._body(pieces[-1], last, shared, printer)
+        lines, call_lines, arguments_so_far = self._parts(f.name, step_groups[:-1], shared, printer)
+        last = [*plan.results[:count], *(results[s] for s in extra_symbols)]
+        body, used_arguments = self._body(step_groups[-1], last, shared, printer)
         stored = self._stored(labels, plan.results[:count], printer)
-        stored += [f"z[{places[s]}] = {printer.expr(results[s])};" for s in late]
-        unused = _void({*_ARGUMENTS} - everywhere - used)
+        stored += [f"z[{z_indices[s]}] = {printer.expr(results[s])};" for s in extra_symbols]
+        unused = _void({*_ARGUMENTS} - arguments_so_far - used_arguments)
         arguments = ["t", "q", "u", "p", "c", "w", *labels]
         prototype = self._signature(f"SEPARATE EXPORT void {name}", [*arguments, "z", "x"])
-        lines += _block(prototype, [*unused, *calls, *body, *stored])
+        lines += _block(prototype, [*unused, *call_lines, *body, *stored])
         call = f"{name}({', '.join([*arguments, 'z', 'x'])});"
         head = self._signature(f"EXPORT void {f.name}", [*arguments, "x"])
         lines += _block(head, [f"{real} z[{size}];", call])
         rates = ", ".join(f"{array}[{max(1, len(notes))}]" for array, notes in labels.items())
         text = "\n".join([f"/* ---- {f.kind.what} */", "", *lines])
-        return text, Values(places, size, [f"{real} {rates};", call], prototype)
+        return text, Values(z_indices, size, [f"{real} {rates};", call], prototype)
 
     def constants(self) -> str:
         printer = self.printer()
-        pieces = cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
+        statement_groups = cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
         head = f"(const {self.number.c} *restrict p, {self.number.c} *restrict c)"
         lines = ["/* ---- what follows from the parameters alone */", ""]
-        once = "ONCE " if sum(map(len, pieces)) > MANY else ""
-        for number, piece in enumerate(pieces, 1):
-            loads, used = self._loads([s.value for s in piece])
-            unused = {"p"} - used | ({"c"} if not piece else set())
-            stores = [f"{self.fixed[s.target]} = {printer.expr(s.value)};" for s in piece]
-            name = "EXPORT void constants" if len(pieces) == 1 else f"SEPARATE static void constants_{number}"
-            lines += _block(once + name + head, [*_void(unused), *loads, *stores])
-        if len(pieces) > 1:
-            calls = [f"constants_{number}(p, c);" for number in range(1, len(pieces) + 1)]
-            lines += _block(f"EXPORT void constants{head}", calls)
+        once_mark = "ONCE " if sum(map(len, statement_groups)) > MANY else ""
+        for number, statements in enumerate(statement_groups, 1):
+            loads, used_arguments = self._loads([s.value for s in statements])
+            unused = {"p"} - used_arguments | ({"c"} if not statements else set())
+            stores = [f"{self.fixed[s.target]} = {printer.expr(s.value)};" for s in statements]
+            name = "EXPORT void constants" if len(statement_groups) == 1 else f"SEPARATE static void constants_{number}"
+            lines += _block(once_mark + name + head, [*_void(unused), *loads, *stores])
+        if len(statement_groups) > 1:
+            call_lines = [f"constants_{number}(p, c);" for number in range(1, len(statement_groups) + 1)]
+            lines += _block(f"EXPORT void constants{head}", call_lines)
         return "\n".join(lines)
 
-    def _loads(self, roots: Iterable[Expr], known: Iterable[Expr] = ()) -> tuple[list[str], set[str]]:
-        """Named copies of the arguments that expressions use and `known` do not, and the letters of these arguments."""
-        found = {*symbols_in(roots)}.difference(symbols_in(known))
-        used = {self.place[s][0] for s in found if s in self.place} | {"c" for s in found if s in self.fixed}
+    def _loads(self, roots: Iterable[Expr], early: Iterable[Expr] = ()) -> tuple[list[str], set[str]]:
+        """Named copies of the arguments that expressions use and `early` do not, and the letters of these arguments."""
+        symbols = {*symbols_in(roots)}.difference(symbols_in(early))
+        used_arguments = {self.place[s][0] for s in symbols if s in self.place} | {
+            "c" for s in symbols if s in self.fixed
+        }
         lines = []
         for letter, group in self.groups.items():
-            taken = [f"{self.names[s]} = {letter}[{i}]" for i, s in enumerate(group) if s in found]
-            lines += _wrapped(f"const {self.number.c} ", taken)
-        return lines, used
+            copies = [f"{self.names[s]} = {letter}[{i}]" for i, s in enumerate(group) if s in symbols]
+            lines += _wrapped(f"const {self.number.c} ", copies)
+        return lines, used_arguments
 
     def _function(
         self,
@@ -157,35 +159,37 @@ class Functions:
         `sparse`: zeros are not stored one by one. `values`: what it begins with.
         """
         printer = self.printer(values.places if values is not None else ())
-        pieces = cut(plan.steps, self.longest)
-        shared = shared_symbols(pieces, plan.results)
-        room, begin = len(shared), []
+        step_groups = cut(plan.steps, self.longest)
+        shared = shared_symbols(step_groups, plan.results)
+        z_size, rates_call = len(shared), []
         if values is not None:
             shared = {**values.places, **{s: values.size + i for s, i in shared.items()}}
-            room, begin = room + values.size, list(values.call)
-        lines, calls, everywhere = self._parts(name, pieces[:-1], shared, printer)
-        calls = [*([f"{self.number.c} z[{room}];"] if shared else []), *begin, *calls]
-        everywhere |= {*_ARGUMENTS} if begin else set()
-        body, used = self._body(pieces[-1], plan.results, shared, printer)
-        unused = {*_ARGUMENTS} - everywhere - used | {array for array, notes in stores.items() if not notes}
+            z_size, rates_call = z_size + values.size, list(values.call)
+        lines, call_lines, arguments_so_far = self._parts(name, step_groups[:-1], shared, printer)
+        call_lines = [*([f"{self.number.c} z[{z_size}];"] if shared else []), *rates_call, *call_lines]
+        arguments_so_far |= {*_ARGUMENTS} if rates_call else set()
+        body, used_arguments = self._body(step_groups[-1], plan.results, shared, printer)
+        unused = {*_ARGUMENTS} - arguments_so_far - used_arguments | {
+            array for array, notes in stores.items() if not notes
+        }
         results = self._stored(stores, plan.results, printer, sparse)
         head = self._signature(f"EXPORT void {name}", ["t", "q", "u", "p", "c", "w", *stores, "x"])
-        return "\n".join([*lines, *_block(head, [*_void(unused), *calls, *body, *results])])
+        return "\n".join([*lines, *_block(head, [*_void(unused), *call_lines, *body, *results])])
 
     def _parts(
-        self, name: str, pieces: Sequence[Sequence[Step]], shared: Mapping[Symbol, int], printer: CPrinter
+        self, name: str, step_groups: Sequence[Sequence[Step]], shared: Mapping[Symbol, int], printer: CPrinter
     ) -> tuple[list[str], list[str], set[str]]:
         """All parts of a function but the last, their calls, and the letters of the arguments they use."""
         lines: list[str] = []
-        calls: list[str] = []
-        everywhere: set[str] = set()
-        for number, piece in enumerate(pieces, 1):
-            body, used = self._body(piece, (), shared, printer)
-            arguments = [a for a in _ARGUMENTS if a in used] + ["z"]
+        call_lines: list[str] = []
+        arguments_so_far: set[str] = set()
+        for number, steps in enumerate(step_groups, 1):
+            body, used_arguments = self._body(steps, (), shared, printer)
+            arguments = [a for a in _ARGUMENTS if a in used_arguments] + ["z"]
             lines += _block(self._signature(f"SEPARATE static void {name}_{number}", arguments), body)
-            calls.append(f"{name}_{number}({', '.join(arguments)});")
-            everywhere |= used
-        return lines, calls, everywhere
+            call_lines.append(f"{name}_{number}({', '.join(arguments)});")
+            arguments_so_far |= used_arguments
+        return lines, call_lines, arguments_so_far
 
     def _stored(
         self, stores: Mapping[str, Sequence[str]], results: Sequence[Expr], printer: CPrinter, sparse: bool = False
@@ -200,47 +204,47 @@ class Functions:
         return [f"memset(out, 0, {len(targets)}*sizeof *out);", *lines] if sparse else lines
 
     def _body(
-        self, piece: Sequence[Step], results: Sequence[Expr], shared: Mapping[Symbol, int], printer: CPrinter
+        self, steps: Sequence[Step], results: Sequence[Expr], shared: Mapping[Symbol, int], printer: CPrinter
     ) -> tuple[list[str], set[str]]:
         """Lines of a part of a function, and the letters of the arguments it uses.
 
         What the first angles do not need is loaded after them: the C library may be called there, which would have to
         save it.
         """
-        roots = [e for s in piece for e in step_expressions(s)] + list(results)
+        roots = [e for s in steps for e in step_expressions(s)] + list(results)
         printer.used = {*symbols_in(roots), *shared}
-        angles = next((i for i, s in enumerate(piece) if isinstance(s, Angles)), -1)
-        first = [e for s in piece[: angles + 1] for e in step_expressions(s)]
-        lines, used = self._loads(first)
-        later, used_later = self._loads(roots, first)
-        used |= used_later
-        lines += later if angles < 0 else []
-        known: set[Symbol] = set()
-        for i, s in enumerate(piece):
-            for symbol in _shared_in(step_expressions(s), shared, known):
+        angles = next((i for i, s in enumerate(steps) if isinstance(s, Angles)), -1)
+        first = [e for s in steps[: angles + 1] for e in step_expressions(s)]
+        lines, used_arguments = self._loads(first)
+        late_loads, late_arguments = self._loads(roots, first)
+        used_arguments |= late_arguments
+        lines += late_loads if angles < 0 else []
+        defined: set[Symbol] = set()
+        for i, s in enumerate(steps):
+            for symbol in _shared_in(step_expressions(s), shared, defined):
                 lines.append(f"const {self.number.c} {symbol.name} = z[{shared[symbol]}];")
             lines += printer.statement(s)
-            known.update(step_targets(s))
+            defined.update(step_targets(s))
             lines += [f"z[{shared[t]}] = {t.name};" for t in step_targets(s) if t in shared]
-            lines += later if i == angles else []
+            lines += late_loads if i == angles else []
             if isinstance(s, Call) and (self.calls[s.routine].function is None or s.routine.memory):
-                used.add("x")
-        for symbol in _shared_in(results, shared, known):
+                used_arguments.add("x")
+        for symbol in _shared_in(results, shared, defined):
             lines.append(f"const {self.number.c} {symbol.name} = z[{shared[symbol]}];")
-        return lines, used
+        return lines, used_arguments
 
     def _signature(self, head: str, arguments: Sequence[str]) -> str:
         lines = _wrapped("", [self.declared[a].format(a) for a in arguments], 100)
         return f"{head}(" + ",\n    ".join(line[:-1] for line in lines) + ")"
 
 
-def _shared_in(roots: Iterable[Expr], shared: Mapping[Symbol, int], known: set[Symbol]) -> list[Symbol]:
+def _shared_in(roots: Iterable[Expr], shared: Mapping[Symbol, int], defined: set[Symbol]) -> list[Symbol]:
     """Shared symbols met for the first time in this function."""
     if not shared:
         return []
-    found = [s for s in symbols_in(roots) if s in shared and s not in known]
-    known.update(found)
-    return found
+    new_symbols = [s for s in symbols_in(roots) if s in shared and s not in defined]
+    defined.update(new_symbols)
+    return new_symbols
 
 
 def _block(head: str, body: Sequence[str]) -> list[str]:

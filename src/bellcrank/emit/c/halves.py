@@ -18,9 +18,9 @@ def is_long(text: str) -> bool:
     return len(text) > LONG
 
 
-def of_first(parts: Iterable[str]) -> str:
+def of_first(segments: Iterable[str]) -> str:
     """Text of the first half."""
-    return "\n".join((FIRST, *(p for p in parts if p), END, ""))
+    return "\n".join((FIRST, *(p for p in segments if p), END, ""))
 
 
 def of_second(name: str, text: str) -> str:

@@ -134,8 +134,8 @@ class LanesPrinter(CPrinter):
         ]
         for i, a in enumerate(s.angles):
             kinds = ((a.sine, "sine"), (a.cosine, "cosine"))
-            taken = [f"{x.name} = both{k}[{i}].{kind}" for x, kind in kinds if x is not None]
-            lines.append(f"const lanes {', '.join(taken)};")
+            assignments = [f"{x.name} = both{k}[{i}].{kind}" for x, kind in kinds if x is not None]
+            lines.append(f"const lanes {', '.join(assignments)};")
         return lines
 
     def _call(self, s: Call) -> list[str]:
@@ -143,22 +143,22 @@ class LanesPrinter(CPrinter):
         self._groups += 1
         k, call, count = self._groups, self.calls[s.routine], len(s.targets)
         arguments = [self.expr(a) for a in s.arguments]
-        taken = [(i, t) for i, t in enumerate(s.targets) if t is not None]
-        results = [f"const lanes {t.name} = values{k}[{i}];" for i, t in taken]
+        numbered_targets = [(i, t) for i, t in enumerate(s.targets) if t is not None]
+        results = [f"const lanes {t.name} = values{k}[{i}];" for i, t in numbered_targets]
         if self.double and s.routine.given_in("lanes"):
-            called = f"{SIDE}{routine_name(s.routine.name)}({', '.join(arguments)}, values{k});"
-            return [f"lanes values{k}[{count}];", called, *results]
+            call_text = f"{SIDE}{routine_name(s.routine.name)}({', '.join(arguments)}, values{k});"
+            return [f"lanes values{k}[{count}];", call_text, *results]
         lines = [f"const lanes arguments{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.number(0)}}};"]
-        given = [f"LANE(arguments{k}[{i}], j)" for i in range(len(arguments))]
+        lane_arguments = [f"LANE(arguments{k}[{i}], j)" for i in range(len(arguments))]
         returned = bool(s.routine.returns)
-        called = f"{call.function}({', '.join([*given, *([f'found{k}'] if returned else [])])});"
+        call_text = f"{call.function}({', '.join([*lane_arguments, *([f'found{k}'] if returned else [])])});"
         return [
             *lines,
             f"lanes values{k}[{count}];",
             "for (int j = 0; j < N_LANES; j++) {",
             f"    double found{k}[{count}];",
-            f"    {called if returned else f'found{k}[0] = {called}'}",
-            *(f"    LANE(values{k}[{i}], j) = found{k}[{i}];" for i, _ in taken),
+            f"    {call_text if returned else f'found{k}[0] = {call_text}'}",
+            *(f"    LANE(values{k}[{i}], j) = found{k}[{i}];" for i, _ in numbered_targets),
             "}",
             *results,
         ]
@@ -167,16 +167,16 @@ class LanesPrinter(CPrinter):
 class LaneFunctions(Functions):
     """Functions over vectors; `printers` know what they have called."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.printers: list[CPrinter] = []
 
-    def printer(self, known: Iterable[Symbol] = ()) -> CPrinter:
-        names = {**self.names, **self.fixed, **{s: s.name for s in known}}
-        made = LanesPrinter(names, self.tables, self.calls, self.number)
-        made.double = self.number is LANES[DOUBLE]
-        self.printers.append(made)
-        return made
+    def printer(self, computed: Iterable[Symbol] = ()) -> CPrinter:
+        names = {**self.names, **self.fixed, **{s: s.name for s in computed}}
+        printer = LanesPrinter(names, self.tables, self.calls, self.number)
+        printer.double = self.number is LANES[DOUBLE]
+        self.printers.append(printer)
+        return printer
 
 
 def lanes_source(
@@ -192,51 +192,51 @@ def lanes_source(
     What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
     `table_data` as of `c_sources`.
     """
-    tables, calls = table_functions(program.tables, table_data), external_calls(program)
-    alone = Functions(program, tables.names, calls, longest, DOUBLE)
-    side = LaneFunctions(program, tables.names, calls, longest, LANES[number])
-    functions, taken = after_rates(_in_vectors(program), longest)
-    ideas = replace(options, side_by_side=False)  # all is in vectors already
+    tables, user_calls = table_functions(program.tables, table_data), external_calls(program)
+    single_run = Functions(program, tables.names, user_calls, longest, DOUBLE)
+    side = LaneFunctions(program, tables.names, user_calls, longest, LANES[number])
+    functions, shared_values = after_rates(_in_vectors(program), longest)
+    lane_options = replace(options, side_by_side=False)  # all is in vectors already
     in_memory = {"derivatives": program.coordinates}
-    plans = [(f, schedule(f.section, ideas, in_memory.get(f.name, ()))) for f in functions]
+    plans = [(f, schedule(f.section, lane_options, in_memory.get(f.name, ()))) for f in functions]
     steps = [s for _, plan in plans for s in plan.steps]
-    texts = side.texts(plans, taken).values()
+    texts = side.texts(plans, shared_values).values()
     angles = ([runtime("room.c"), sines(DOUBLE)] if number is DOUBLE else []) + [
         sines(LANES[number])
     ]  # the one is made of the other
     vectors = in_vectors() if number is DOUBLE else frozenset()
-    scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
-    given = [(r, r.given_in("lanes")) for r in calls] if number is DOUBLE else []
-    beside = texts_in_c([x for x in given if x[1]], SIDE)
+    scalar, used_names = names_in("c"), {name for p in side.printers for name in p.used_functions}
+    lane_versions = [(r, r.given_in("lanes")) for r in user_calls] if number is DOUBLE else []
+    lane_texts = texts_in_c([x for x in lane_versions if x[1]], SIDE)
     kernel = kernel_of(program, number, events=events)
-    closing, of_closing = closing_parts(program, alone, options, events, kernel)
-    if any(isinstance(s, Angles) for s in of_closing):
+    closing, closing_steps = closing_parts(program, single_run, options, events, kernel)
+    if any(isinstance(s, Angles) for s in closing_steps):
         closing, angles = [*angles[:-1], *closing], angles[-1:]
-    parts = [
-        *head_of(program, NO_WORDS, alone, functions, DOUBLE),
+    segments = [
+        *head_of(program, NO_WORDS, single_run, functions, DOUBLE),
         "#include <stdlib.h>\n",
-        *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
-        *routine_texts(program, calls.values(), kernel),
+        *used_functions(program.functions_of("minimal"), extra_names=events.called if events else ()),
+        *routine_texts(program, user_calls.values(), kernel),
         f"#define real double\ntypedef {number.c} scalar;\n",
         definitions(ELIMINATION, number),
         *table_helpers(program, kernel),
         *tables.text,
         kernel.take("externals.h", "input.h"),
-        alone.constants(),
+        single_run.constants(),
         signals_of(program, kernel),
         kernel.take("many_rows.c"),
         *tuning_of_loops(program, kernel),
         *closing,
         "#undef real\n#define real lanes\n",
         kernel.take("lanes.h"),
-        *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
+        *(angles if lane_texts or any(isinstance(s, Angles) for s in steps) else ()),
         *(kernel.take("lanes_solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
         kernel.take("lanes_roots.c"),
-        *beside,
-        *(kernel.take("lanes_functions.c") for _ in [0] if not used.isdisjoint(vectors)),
+        *lane_texts,
+        *(kernel.take("lanes_functions.c") for _ in [0] if not used_names.isdisjoint(vectors)),
         *(
             _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
-            for f in sorted(used)
+            for f in sorted(used_names)
             if not FUNCTIONS[f].select and f not in vectors and f != "sqrt"
         ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
@@ -244,20 +244,20 @@ def lanes_source(
         group_run(program, number, kernel, events=events, vectors=vectors_of(program, events)),
         kernel.take("lanes_driver.c"),
     ]
-    return "\n".join(p for p in parts if p)
+    return "\n".join(p for p in segments if p)
 
 
 def kernel_of(
-    program: Program, number: Number, only: str = "", own: bool = True, events: EventsText | None = None
+    program: Program, number: Number, only: str = "", own_values: bool = True, events: EventsText | None = None
 ) -> Kernel:
-    """The kernel for vectorised runs; on a GPU by one method `only`; has each run its `own` parameters?"""
+    """The kernel for vectorised runs; on a GPU by one method `only`; has each run its `own_values` parameters?"""
     loops = program.loops
     two_steps = not only or METHODS[only].two_step is not None
     return Kernel(
         {
             "ON_GPU": int(bool(only)),  # it keeps states in registers, which have no addresses
             "SINGLE": int(number is not DOUBLE),
-            "OWN_VALUES": int(own),
+            "OWN_VALUES": int(own_values),
             "TWO_STEPS": int(two_steps),
             "ASKS_ALL": int(not only or two_steps),
             "HAS_MEMORY": int(not only),  # for figures
@@ -280,14 +280,14 @@ def tuning_of_loops(program: Program, kernel: Kernel) -> list[str]:
 
 
 def closing_parts(
-    program: Program, alone: Functions, options: Options, events: EventsText | None, kernel: Kernel
+    program: Program, single_run: Functions, options: Options, events: EventsText | None, kernel: Kernel
 ) -> tuple[list[str], list[Step]]:
     """What closes the loops of one run after an event, if any acts in them, and its statements."""
     if program.loops is None or not closes_loops(program, events):
         return [], []
     functions = [f for f in program.functions_of("minimal") if f.name in CLOSING]
     plans = [(f, schedule(f.section, replace(options, side_by_side=False))) for f in functions]
-    texts = [*(alone.text(*x) for x in plans), kernel.take("length.c", "least_norm.c")]
+    texts = [*(single_run.text(*x) for x in plans), kernel.take("length.c", "least_norm.c")]
     texts += [listed(side_data(program.loops)), kernel.take("closing.c")]
     return texts, [s for _, plan in plans for s in plan.steps]
 
@@ -295,8 +295,8 @@ def closing_parts(
 def vectors_of(program: Program, events: EventsText | None = None) -> int:
     """Vectors of runs that take their steps together. A program of few operations waits for its own results, where
     others continue meanwhile; a longer one has enough to do, and would store what it cannot keep in registers."""
-    few = program.count.total <= FEW_OPERATIONS and program.loops is None and events is None
-    return VECTORS if few else 1
+    is_short = program.count.total <= FEW_OPERATIONS and program.loops is None and events is None
+    return VECTORS if is_short else 1
 
 
 def group_run(
@@ -308,18 +308,18 @@ def group_run(
     vectors: int = 1,
 ) -> str:
     """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it is named."""
-    places = [] if program.loops is None else [listed(correction_data(program.loops), "double")]
-    parts = [
+    correction_lists = [] if program.loops is None else [listed(correction_data(program.loops), "double")]
+    segments = [
         f"enum {{ N_VECTORS = {vectors} }};\n",
         *([event_sizes(events)] if events else []),
         kernel.take("lanes_job.c"),
         listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
         advance_of_group(only, number is not DOUBLE),
-        *places,
+        *correction_lists,
         *([events_text(program, events, number)] if events else []),
         kernel.take("lanes_run.c"),
     ]
-    return "\n".join(parts)
+    return "\n".join(segments)
 
 
 def _lane_by_lane(name: str, scalar: str, count: int) -> str:

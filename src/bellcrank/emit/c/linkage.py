@@ -32,9 +32,9 @@ def c_implicit(name: str, f: Implicit) -> str:
     return kernel_function(routine_name(name), implicit_function(f))
 
 
-def c_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
+def c_lookup(name: str, f: Lookup, value_indices: Sequence[int]) -> str:
     """A look-up, which sets those of the values that are wanted."""
-    return kernel_function(routine_name(name), lookup_function(f, wanted))
+    return kernel_function(routine_name(name), lookup_function(f, value_indices))
 
 
 def kernel_files(functions: Iterable[Implicit | Lookup], kernel: Kernel) -> str:
@@ -50,15 +50,15 @@ def kernel_function(name: str, f: KernelFunction) -> str:
 
 def function_data(name: str, f: KernelFunction) -> str:
     """What the kernel knows of a function, as the structure `NAME_of`."""
-    parts = [_formulas(f"{name}_{field}", formulas) for field, formulas in f.formulas.items()]
+    segments = [_formulas(f"{name}_{field}", formulas) for field, formulas in f.formulas.items()]
     entries: list[str] = []
     for field, kind, length in f.fields:
         value: Any = f.numbers.get(field)
         if field in f.lists and not f.lists[field].size:
             entries.append("NULL")
         elif field in f.lists:
-            listed = f.lists[field]
-            parts.append(number_list(f"{name}_{field}", listed.tolist(), _TYPES[listed.dtype.char]))
+            numbers = f.lists[field]
+            segments.append(number_list(f"{name}_{field}", numbers.tolist(), _TYPES[numbers.dtype.char]))
             entries.append(f"{name}_{field}")
         elif kind == "Formulas":
             entries.append(f"{name}_{field}" if field in f.formulas else "NULL")
@@ -66,32 +66,34 @@ def function_data(name: str, f: KernelFunction) -> str:
             entries.append(f"{{{', '.join(repr(x) for x in value)}}}")
         else:
             entries.append(repr(value))
-    return "\n".join([*parts, f"static const {f.kind} {name}_of = {{{', '.join(entries)}}};", ""])
+    return "\n".join([*segments, f"static const {f.kind} {name}_of = {{{', '.join(entries)}}};", ""])
 
 
 def function_call(name: str, data: str, f: KernelFunction) -> str:
     """A function over the structure `DATA_of`."""
-    given = [f"x{i}" for i in range(f.arguments)]
-    lines = [f"const double x[] = {{{', '.join(given)}}};"]
+    argument_names = [f"x{i}" for i in range(f.arguments)]
+    lines = [f"const double x[] = {{{', '.join(argument_names)}}};"]
     lines += [f"double room[{f.room}];", f"int32_t pivot[{f.pivots}];"] if f.room else []
     lines.append(f"{f.called}(&{data}_of, x, {'room, pivot, ' if f.room else ''}values);")
-    return _function(f"inline void {name}({', '.join(f'double {x}' for x in given)}, double *values)", lines)
+    return _function(f"inline void {name}({', '.join(f'double {x}' for x in argument_names)}, double *values)", lines)
 
 
 def shared_source(name: str, data: str, f: KernelFunction) -> str:
     """A function over `DATA_of`, with that and the files of the kernel; it may stand in a text more than once."""
-    parts = {data: function_data(data, f), f"call_{name}": function_call(name, data, f)}
-    once = [f"#ifndef {key}_here\n#define {key}_here\n{text}#endif\n" for key, text in parts.items()]
-    return Kernel({}).take(f.file) + "".join(once)
+    definitions = {data: function_data(data, f), f"call_{name}": function_call(name, data, f)}
+    guarded = [f"#ifndef {key}_here\n#define {key}_here\n{text}#endif\n" for key, text in definitions.items()]
+    return Kernel({}).take(f.file) + "".join(guarded)
 
 
 def _formulas(name: str, formulas: Formulas) -> str:
-    over, values = formulas
-    names = {s: f"{letter}[{i}]" for letter, group in zip("abc", over, strict=True) for i, s in enumerate(group)}
+    symbol_groups, values = formulas
+    names = {
+        s: f"{letter}[{i}]" for letter, group in zip("abc", symbol_groups, strict=True) for i, s in enumerate(group)
+    }
     lines = _statements({f"out[{i}]": e for i, e in values.items()}, names)
-    taken = "const double *a, const double *b, const double *c, double *out"
+    parameters_text = "const double *a, const double *b, const double *c, double *out"
     kind = "inline" if len(lines) < MANY else "SEPARATE"
-    return _function(f"{kind} void {name}({taken})", [_silent("a", "b", "c", "out"), *lines])
+    return _function(f"{kind} void {name}({parameters_text})", [_silent("a", "b", "c", "out"), *lines])
 
 
 def _function(head: str, lines: Sequence[str]) -> str:
@@ -103,22 +105,22 @@ def _silent(*names: str) -> str:
 
 
 def _statements(results: Mapping[str, Expr], names: Mapping[Symbol, str]) -> list[str]:
-    lines, shown = straight_lines(CPrinter(names, {}, {}), list(results.values()))
-    return [*lines, *(f"{target} = {text};" for target, text in zip(results, shown, strict=True))]
+    lines, value_texts = straight_lines(CPrinter(names, {}, {}), list(results.values()))
+    return [*lines, *(f"{target} = {text};" for target, text in zip(results, value_texts, strict=True))]
 
 
 def poses_source(
-    functions: Sequence[Implicit | Lookup], parts: Sequence[str], calls: Sequence[str], second: bool, width: int
+    functions: Sequence[Implicit | Lookup], texts: Sequence[str], assignments: Sequence[str], second: bool, width: int
 ) -> str:
-    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `parts` are texts of the functions and
-    of others, `calls` statements that fill `v` from `z[i]` (and `r[i]`)."""
+    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `texts` are texts of the functions and
+    of others, `assignments` statements that fill `v` from `z[i]` (and `r[i]`)."""
     return runtime(
         "poses.c",
         HEAD=head(DOUBLE) + kernel_files(functions, Kernel({})),
-        PARTS="\n".join(parts),
+        PARTS="\n".join(texts),
         UNUSED="" if second else "(void)r;",
         WIDTH=str(width),
-        CALLS="\n".join(calls),
+        CALLS="\n".join(assignments),
     )
 
 

@@ -11,8 +11,8 @@ from bellcrank.emit.kernel_data import REAL_LISTS, Value
 def listed(data: Mapping[str, Value], real: str = "real") -> str:
     """The data in their order; numbers in arrays are of a type."""
     lines: list[str] = []
-    whole = [f"{name} = {x}" for name, x in data.items() if isinstance(x, int)]
-    lines += [f"enum {{ {', '.join(whole)} }};"] if whole else []
+    integers = [f"{name} = {x}" for name, x in data.items() if isinstance(x, int)]
+    lines += [f"enum {{ {', '.join(integers)} }};"] if integers else []
     for name, x in data.items():
         if isinstance(x, float):
             lines.append(f"#define {name} {x!r}")

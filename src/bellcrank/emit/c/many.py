@@ -16,8 +16,8 @@ behind those of `run.c`."""
 def figure_kinds() -> str:
     """Their numbers in C."""
     kinds = ", ".join(name.upper() for name in FIGURES)
-    own = f"NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, STOPPED = {STOPPED}, POLES = {POLES}"
-    return f"enum {{ {kinds}, N_KINDS }};\nenum {{ {own} }};\n"
+    status_values = f"NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, STOPPED = {STOPPED}, POLES = {POLES}"
+    return f"enum {{ {kinds}, N_KINDS }};\nenum {{ {status_values} }};\n"
 
 
 def driver() -> str:

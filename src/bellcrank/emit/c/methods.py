@@ -20,11 +20,11 @@ def stage_time(node: float) -> str:
 
 def method_names() -> str:
     """Their numbers: those of methods with a fixed step, then explicit ones that choose it, then stiff ones."""
-    fixed, chosen = (", ".join(name.upper() for name in names) for names in (METHODS, (*EMBEDDED, *STIFF)))
-    after = " || ".join(f"(method) == {name.upper()}" for name, m in METHODS.items() if m.two_step)
+    fixed, adaptive = (", ".join(name.upper() for name in names) for names in (METHODS, (*EMBEDDED, *STIFF)))
+    two_step = " || ".join(f"(method) == {name.upper()}" for name, m in METHODS.items() if m.two_step)
     return (
-        f"enum {{ {fixed}, N_FIXED }};\nenum {{ FIRST_CHOSEN = N_FIXED - 1, {chosen} }};\n"
-        f"#define TWO_STEP(method) ({after}) /* does a step need the rates at the beginning of the one before? */\n"
+        f"enum {{ {fixed}, N_FIXED }};\nenum {{ FIRST_CHOSEN = N_FIXED - 1, {adaptive} }};\n"
+        f"#define TWO_STEP(method) ({two_step}) /* does a step need the rates at the beginning of the one before? */\n"
     )
 
 
@@ -35,10 +35,10 @@ def method_number(name: str) -> int:
 
 def embedded_tables() -> str:
     """Adaptive methods."""
-    most = max(len(m.rows) for m in EMBEDDED.values())
+    max_stages = max(len(m.rows) for m in EMBEDDED.values())
     coefficients = max(m.coefficients for m in EMBEDDED.values())
     lines = [
-        f"enum {{ MOST_STAGES = {most}, MOST_COEFFICIENTS = {coefficients} }};",
+        f"enum {{ MOST_STAGES = {max_stages}, MOST_COEFFICIENTS = {coefficients} }};",
         "",
         "typedef struct Embedded { /* as in the table of methods */",
         "    int stages, result, errors, coefficients, order, exponent;",
@@ -51,14 +51,14 @@ def embedded_tables() -> str:
     for m in EMBEDDED.values():
         name = m.name.upper()
         tables = [("ROWS", m.rows), ("DENSE", m.dense)]
-        for what, rows in tables:
-            lines.append(f"static const real {name}_{what}[][MOST_STAGES] = {{")
+        for table_name, rows in tables:
+            lines.append(f"static const real {name}_{table_name}[][MOST_STAGES] = {{")
             lines += [line for row in rows for line in numbers(row or (0.0,), "    {", "},")]
             lines.append("};")
         vectors = {"NODES": m.nodes, "ERROR": m.error, "SECOND": m.second}
-        for what, row in vectors.items():
+        for table_name, row in vectors.items():
             if row:
-                lines += [f"static const real {name}_{what}[] = {{", *numbers(row, "    ", ""), "};"]
+                lines += [f"static const real {name}_{table_name}[] = {{", *numbers(row, "    ", ""), "};"]
         second = f"{name}_SECOND" if m.second else "NULL"
         entries.append(
             f"    {{{len(m.rows)}, {m.result}, {len(m.error)}, {m.coefficients}, {m.order}, {m.exponent}, "
@@ -102,32 +102,32 @@ def _unit_sized(states: str) -> list[str]:
 def method_cases(
     only: str = "",
     summed: str = "{} + {}",
-    before: str = "",
+    prefix: str = "",
     states: str = "N_S",
     past: Past = ONE_RUN,
 ) -> str:
     """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
 
-    `summed` is how a state and its increment are added; `before` stands before every loop; `states` is their number,
+    `summed` is how a state and its increment are added; `prefix` stands before every loop; `states` is their number,
     that of the model or a multiple of it. Where rates cannot be had, nothing is made of what they left.
     """
-    chosen = [METHODS[only]] if only else [*METHODS.values()]
-    most = max(m.by_stages for m in chosen)
-    staged = ["stage"] if any(not m.semi_implicit for m in chosen) else []
-    named = [*staged, *(f"k{i}" for i in range(2, most + 1))]
-    lines = [f"    real {', '.join(f'{name}[{states}]' for name in named)};"]
+    methods = [METHODS[only]] if only else [*METHODS.values()]
+    max_stages = max(m.by_stages for m in methods)
+    staged = ["stage"] if any(not m.semi_implicit for m in methods) else []
+    array_names = [*staged, *(f"k{i}" for i in range(2, max_stages + 1))]
+    lines = [f"    real {', '.join(f'{name}[{states}]' for name in array_names)};"]
     lines += ["    int failed = FINISHED;"]
     lines += [] if only else ["    switch (job->method) {"]
-    for m in chosen:
+    for m in methods:
         ending = _unit_sized(states)
         steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit(m, summed, states, past, ending)
-        steps = _told(steps, before)
-        words = f"/* {m.words} */" if m.words else ""
+        steps = _told(steps, prefix)
+        comment = f"/* {m.words} */" if m.words else ""
         if only:
-            lines += [f"    {words or f'/* {m.name} */'}", *(line.removeprefix("    ") for line in steps)]
+            lines += [f"    {comment or f'/* {m.name} */'}", *(line.removeprefix("    ") for line in steps)]
         else:
-            lines += [f"    case {m.name.upper()}:{f' {words}' if words else ''}"]
-            lines += ["    default: /* there is no other, which compilers cannot know */"] if m is chosen[-1] else []
+            lines += [f"    case {m.name.upper()}:{f' {comment}' if comment else ''}"]
+            lines += ["    default: /* there is no other, which compilers cannot know */"] if m is methods[-1] else []
             lines += [*steps, "        break;"]
     ending = _unit_sized(states)
     return "\n".join([*lines, *([] if only else ["    }"]), *ending, "    return failed;", ""])
@@ -168,9 +168,9 @@ def _arrays(declared: Sequence[str]) -> str:
     return "\n".join(f"    {' '.join(each[i : i + 2])}" for i in range(0, len(each), 2))
 
 
-def _told(lines: list[str], before: str) -> list[str]:
+def _told(lines: list[str], prefix: str) -> list[str]:
     """The lines, with a word before every loop."""
-    loops = (["        " + before] if before and "for (" in line else [] for line in lines)
+    loops = (["        " + prefix] if prefix and "for (" in line else [] for line in lines)
     return [x for line, word in zip(lines, loops, strict=True) for x in (*word, line)]
 
 
@@ -178,8 +178,8 @@ def _explicit(m: Method, summed: str, states: str, past: Past, ending: Sequence[
     rates = ["k[j]", *(f"k{i}[j]" for i in range(2, m.by_stages + 1))]
     lines, result = [], m.result.text(rates)
     if m.two_step is not None:
-        later = m.two_step.text(["k[j]", past.old])
-        each = _each(states, f"next[j] = {summed.format('y[j]', later)};")
+        two_step_sum = m.two_step.text(["k[j]", past.old])
+        each = _each(states, f"next[j] = {summed.format('y[j]', two_step_sum)};")
         lines += [
             f"        if ({past.known}) {{",
             *(f"    {x}" for x in each),
@@ -187,7 +187,7 @@ def _explicit(m: Method, summed: str, states: str, past: Past, ending: Sequence[
             "            return failed;",
             "        }",
         ]
-        result = f"({past.chosen.format(later=later, first=result)})" if past.chosen else result
+        result = f"({past.chosen.format(later=two_step_sum, first=result)})" if past.chosen else result
     for i, s in enumerate(m.stages, 2):
         call = f"failed = rates(job, {int(m.remembers)}, {stage_time(s.node)}, stage, k{i}, w)"
         lines += [*_each(states, f"stage[j] = y[j] + {s.sum.text(rates)};"), *_or_ended(call)]
@@ -220,15 +220,15 @@ def _semi_implicit(summed: str, states: str) -> list[str]:
 
 def half_explicit_tables() -> str:
     """Places of the stages of half-explicit methods and weights of the result; other methods have none."""
-    most = max(m.by_stages for m in METHODS.values())
-    listed = [m if m.is_chain else None for m in METHODS.values()]
-    counts = ", ".join(str(m.evaluations if m else 0) for m in listed)
+    max_stages = max(m.by_stages for m in METHODS.values())
+    half_explicit = [m if m.is_chain else None for m in METHODS.values()]
+    stage_counts = ", ".join(str(m.evaluations if m else 0) for m in half_explicit)
     tables = {
-        "HALF_PLACES": [m.nodes if m else (0.0,) for m in listed],
-        "HALF_WEIGHTS": [m.result.shares if m else (0.0,) for m in listed],
+        "HALF_PLACES": [m.nodes if m else (0.0,) for m in half_explicit],
+        "HALF_WEIGHTS": [m.result.shares if m else (0.0,) for m in half_explicit],
     }
-    lines = [f"static const int HALF_STAGES[] = {{{counts}}};"]
+    lines = [f"static const int HALF_STAGES[] = {{{stage_counts}}};"]
     for name, rows in tables.items():
-        shown = ", ".join(f"{{{', '.join(map(repr, row))}}}" for row in rows)
-        lines.append(f"static const real {name}[][{most}] = {{{shown}}};")
+        row_texts = ", ".join(f"{{{', '.join(map(repr, row))}}}" for row in rows)
+        lines.append(f"static const real {name}[][{max_stages}] = {{{row_texts}}};")
     return "\n".join([*lines, ""])

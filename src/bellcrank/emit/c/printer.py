@@ -31,7 +31,7 @@ class CPrinter(Printer):
         self,
         names: Mapping[Symbol, str],
         tables: Mapping[Table, str],
-        calls: Mapping[Routine, ExternalCall],
+        user_calls: Mapping[Routine, ExternalCall],
         number: Number = DOUBLE,
     ) -> None:
         super().__init__(names)
@@ -39,7 +39,7 @@ class CPrinter(Printer):
         self.real, self.suffix = number.c, number.suffix
         self.PI_TEXT += number.suffix
         self.tables = tables
-        self.calls = calls
+        self.calls = user_calls
         self.used: set[Symbol] | None = None  # symbols that the function in the making uses; None: all of them
         self._groups = 0
 
@@ -67,13 +67,13 @@ class CPrinter(Printer):
 
     def _is_number(self, root: Expr) -> bool:
         """Is it one wherever states and inputs are? Quotients, roots and routines need not be."""
-        seen, stack = {root}, [root]
+        visited, stack = {root}, [root]
         while stack:
             node = stack.pop()
             if not self._is_defined(node):
                 return False
-            new = [p for p in node.parts if p not in seen]
-            seen.update(new)
+            new = [p for p in node.parts if p not in visited]
+            visited.update(new)
             stack += new
         return True
 
@@ -83,8 +83,8 @@ class CPrinter(Printer):
         if isinstance(node, Product):
             return all(isinstance(n, int) and n > 0 for _, n in node.factors)
         if isinstance(node, Func):
-            known = FUNCTIONS.get(node.name) if node.function is None else None
-            return known is not None and (known.select or bool(known.quarter_turns))
+            rule = FUNCTIONS.get(node.name) if node.function is None else None
+            return rule is not None and (rule.select or bool(rule.quarter_turns))
         return isinstance(node, Sum | NumberNode)
 
     def routine(self, node: Func, args: list[Piece]) -> Piece:
@@ -123,14 +123,16 @@ class CPrinter(Printer):
             f"{self.SINES}({size}, angle{k}, sine{k}, cosine{k});",
         ]
         for i, a in enumerate(s.angles):
-            taken = [f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None]
-            lines.append(f"const {self.real} {', '.join(taken)};")
+            assignments = [
+                f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None
+            ]
+            lines.append(f"const {self.real} {', '.join(assignments)};")
         return lines
 
     def _filled(self, values: Sequence[Expr]) -> str:
         """Values of an array, the last one again until it is full."""
-        texts, left = [self.expr(x) for x in values], len(values) % 4
-        return ", ".join(texts) + (self.FILL.format(left, texts[-1]) if left and len(texts) > 1 else "")
+        texts, remainder = [self.expr(x) for x in values], len(values) % 4
+        return ", ".join(texts) + (self.FILL.format(remainder, texts[-1]) if remainder and len(texts) > 1 else "")
 
     def _alike(self, s: Alike, k: int) -> list[str]:
         if len(s.values) == 1:
@@ -150,10 +152,10 @@ class CPrinter(Printer):
             values = [x for row in rows for x in row]
             lines.append(f"{self.real} {name}{k}[{len(values)}] = {{0.0}};")
             lines += [f"{name}{k}[{i}] = {self.expr(x)};" for i, x in enumerate(values) if x is not ZERO]
-        given = ", ".join(f"{name}{k}" for name in arrays)
-        lines += [f"{self.real} rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
-        taken = ((i, t) for i, t in enumerate(s.targets) if self._used(t))
-        return [*lines, *(f"const {self.real} {t.name} = rates{k}[{i}];" for i, t in taken)]
+        array_names = ", ".join(f"{name}{k}" for name in arrays)
+        lines += [f"{self.real} rates{k}[{len(s.targets)}];", f"constrained_rates({array_names}, rates{k});"]
+        used_targets = ((i, t) for i, t in enumerate(s.targets) if self._used(t))
+        return [*lines, *(f"const {self.real} {t.name} = rates{k}[{i}];" for i, t in used_targets)]
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)
@@ -184,40 +186,48 @@ class ExternalCall:
     foreign: bool = False  # is it given in Fortran alone? It is called by the conventions of C
 
     def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int, real: str) -> list[str]:
-        given = list(arguments)
+        argument_texts = list(arguments)
         lines = []
         if self.function is None:
-            lines.append(f"const double arguments{k}[{max(len(given), 1)}] = {{{', '.join(given) or '0.0'}}};")
+            lines.append(
+                f"const double arguments{k}[{max(len(argument_texts), 1)}] = {{{', '.join(argument_texts) or '0.0'}}};"
+            )
             lines.append(f"double values{k}[{len(targets)}];")
             lines.append(f"call_external(x, {self.number}, arguments{k}, values{k}, {len(targets)});")
         else:
             returned = bool(self.routine.returns)
             if returned:
-                given.append(f"values{k}")
+                argument_texts.append(f"values{k}")
             if self.routine.memory:
                 lines.append(f"double memory{k}[{self.routine.memory}];")
-                given.append(f"memory_of(x, {self.when}, {self.offset}, {self.routine.memory}, memory{k})")
+                argument_texts.append(f"memory_of(x, {self.when}, {self.offset}, {self.routine.memory}, memory{k})")
             lines.append(f"double values{k}[{len(targets)}];")
-            call = f"{self.function}({', '.join(given)});"
+            call = f"{self.function}({', '.join(argument_texts)});"
             lines.append(call if returned else f"values{k}[0] = {call}")
-        taken = [f"{t.name} = values{k}[{i}]" for i, t in enumerate(targets) if t is not None]
-        return [*lines, *([f"const {real} {', '.join(taken)};"] if taken else [])]
+        assignments = [f"{t.name} = values{k}[{i}]" for i, t in enumerate(targets) if t is not None]
+        return [*lines, *([f"const {real} {', '.join(assignments)};"] if assignments else [])]
 
 
 def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Routine, ExternalCall]:
     """How each user function is called; those named in `outside` are called back wherever they are given."""
-    away = {n.lower() for n in outside}
-    calls: dict[Routine, ExternalCall] = {}
+    outside_names = {n.lower() for n in outside}
+    call_of_routine: dict[Routine, ExternalCall] = {}
     number = offset = 0
     for routine in program.externals:
-        before = None if routine.needs is None else calls.get(routine.needs)
-        here = routine.needs is None or (before is not None and before.function is not None and not before.foreign)
-        if (routine.known_in("c") or routine.given_in("fortran")) and here and routine.name.lower() not in away:
-            calls[routine] = ExternalCall(
+        needed_call = None if routine.needs is None else call_of_routine.get(routine.needs)
+        is_callable = routine.needs is None or (
+            needed_call is not None and needed_call.function is not None and not needed_call.foreign
+        )
+        if (
+            (routine.known_in("c") or routine.given_in("fortran"))
+            and is_callable
+            and routine.name.lower() not in outside_names
+        ):
+            call_of_routine[routine] = ExternalCall(
                 routine, -1, offset, external_name(routine), program.phase(routine), not routine.known_in("c")
             )
             offset += routine.memory or 0
         else:
-            calls[routine] = ExternalCall(routine, number, 0, None)
+            call_of_routine[routine] = ExternalCall(routine, number, 0, None)
             number += 1
-    return calls
+    return call_of_routine

@@ -15,8 +15,8 @@ from bellcrank.program.routine import Routine
 def texts(routines: Texts, prefix: str = "external_") -> list[str]:
     """Routines in C, under their names in generated source."""
     lines = []
-    for text, held in texts_of(routines):
-        names = [routine_name(r.name) for r in held]
+    for text, members in texts_of(routines):
+        names = [routine_name(r.name) for r in members]
         lines += [f"#define {n} {prefix}{n}" for n in names]
         lines += [text.strip(), *(f"#undef {n}" for n in names), ""]
     return lines

@@ -54,10 +54,14 @@ def parts_of(
     }
 
 
-def part_tables(program: Program, parts: Mapping[str, int], wheels: Sequence[RigidWheel] = ()) -> str:
+def part_tables(program: Program, part_flags: Mapping[str, int], wheels: Sequence[RigidWheel] = ()) -> str:
     """The parts as C knows them, and their tables."""
-    texts = ["/* ---- what the kernel knows of the model */\n", *(f"#define {k} {n}" for k, n in parts.items()), ""]
-    texts.append(listed(model_data(program, parts)))
-    if parts["HAS_WHEELS"]:
+    texts = [
+        "/* ---- what the kernel knows of the model */\n",
+        *(f"#define {k} {n}" for k, n in part_flags.items()),
+        "",
+    ]
+    texts.append(listed(model_data(program, part_flags)))
+    if part_flags["HAS_WHEELS"]:
         texts.append(wheel_tables(wheels))
     return "\n".join(texts)

@@ -10,9 +10,9 @@ from bellcrank.files.template import filled, template
 from bellcrank.numeric.tuning import constants
 
 
-def runtime(name: str, common: Mapping[str, str] | None = None, /, **pieces: str) -> str:
+def runtime(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
     """A file of the folder `runtime`, filled; pieces of `common` may be left over."""
-    return filled(template("bellcrank.emit/c/runtime", name), pieces, common)
+    return filled(template("bellcrank.emit/c/runtime", name), replacements, common)
 
 
 def head(number: Number, local: bool = False) -> str:
@@ -33,7 +33,7 @@ def definitions(group: Any, number: Number, prefix: str = "") -> str:
         if isinstance(c.value, int):
             text = f"enum {{ {name} = {value} }};"
         else:
-            shown = f"{value!r}{number.suffix}"
-            text = f"#define {name} {shown}" if value >= 0 else f"#define {name} ({shown})"
+            value_text = f"{value!r}{number.suffix}"
+            text = f"#define {name} {value_text}" if value >= 0 else f"#define {name} ({value_text})"
         lines.append(f"{text:<31} /* {c.note} */\n")
     return "".join(lines)

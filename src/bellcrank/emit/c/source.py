@@ -40,9 +40,9 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Reduce, Section, Solve, section_expressions
 
 
-def c_source(program: Program, words: Words = NO_WORDS, options: Options = BEST, **how: Any) -> str:
-    """The program and the kernel as one C source; `how` as of `c_sources`."""
-    return c_sources(program, words, options, **how).of("unity")
+def c_source(program: Program, words: Words = NO_WORDS, options: Options = BEST, **settings: Any) -> str:
+    """The program and the kernel as one C source; `settings` as of `c_sources`."""
+    return c_sources(program, words, options, **settings).of("unity")
 
 
 def c_sources(
@@ -73,36 +73,38 @@ def c_sources(
     them; with `assembles`, closed loops can be closed at a start. With `halves`, a long source can be compiled in
     two of them. With `table_data`, numbers of tables are not in the text: they are set when it is loaded.
     """
-    parts = parts_of(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
-    kernel, multipliers = Kernel(parts), dae and program.loops is not None
-    tables, calls = table_functions(program.tables, table_data), external_calls(program, outside)
-    twins = twins_of(program, calls) if options.side_by_side else {}
-    printed = Functions(program, tables.names, {**calls, **twins}, longest, DOUBLE)
-    further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
+    part_flags = parts_of(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
+    kernel, multipliers = Kernel(part_flags), dae and program.loops is not None
+    tables, user_calls = table_functions(program.tables, table_data), external_calls(program, outside)
+    twins = twins_of(program, user_calls) if options.side_by_side else {}
+    printer = Functions(program, tables.names, {**user_calls, **twins}, longest, DOUBLE)
+    extra_sections = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
-    functions += [Function.extra(*item) for item in further.items()]
-    joined, taken = after_rates(called_together(functions, [*twins]), longest)
-    plans = arranged(program, joined, options)
+    functions += [Function.extra(*item) for item in extra_sections.items()]
+    paired, shared_values = after_rates(called_together(functions, [*twins]), longest)
+    plans = arranged(program, paired, options)
     steps = [s for _, plan in plans for s in plan.steps]
     first = [
-        *head_of(program, words, printed, functions, DOUBLE, local),
+        *head_of(program, words, printer, functions, DOUBLE, local),
         *used_functions(functions, DOUBLE),
-        *routine_texts(program, calls.values(), kernel),
+        *routine_texts(program, user_calls.values(), kernel),
         "#define real double\n",
         *helpers(program, steps, multipliers, kernel),
         *(twin_text(t) for t in twins if any(isinstance(s, Call) and s.routine is t for s in steps)),
         *tables.text,
-        *_externals(calls.values(), kernel),
+        *_externals(user_calls.values(), kernel),
     ]
-    texts = printed.texts(plans, taken)
-    far = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
-    near = [printed.constants(), *(text for name, text in texts.items() if name not in far)]
-    apart = [of_second(C_NAMES.get(name, name), texts[name]) for name in far]
-    attached, known = [kernel.also("attached.c")], part_tables(program, parts, wheels)
-    whole = [*_of_kernel(program, multipliers, kernel), kernel.take("kernel.c")]
-    body = [*near] if not far else [of_first(near), *apart]
-    unity, linked = ([known, *end] if not far else [of_first([known, *end])] for end in (whole, attached))
-    return Sources(*("".join(f"{p}\n" for p in pieces if p) for pieces in ((*first, *body), unity, linked)))
+    texts = printer.texts(plans, shared_values)
+    long_names = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
+    first_half = [printer.constants(), *(text for name, text in texts.items() if name not in long_names)]
+    second_half = [of_second(C_NAMES.get(name, name), texts[name]) for name in long_names]
+    attached, tables_text = [kernel.also("attached.c")], part_tables(program, part_flags, wheels)
+    kernel_text = [*_of_kernel(program, multipliers, kernel), kernel.take("kernel.c")]
+    body = [*first_half] if not long_names else [of_first(first_half), *second_half]
+    unity, linked = (
+        [tables_text, *end] if not long_names else [of_first([tables_text, *end])] for end in (kernel_text, attached)
+    )
+    return Sources(*("".join(f"{p}\n" for p in lines if p) for lines in ((*first, *body), unity, linked)))
 
 
 def _of_kernel(p: Program, multipliers: bool, kernel: Kernel) -> list[str]:
@@ -115,12 +117,12 @@ def _of_kernel(p: Program, multipliers: bool, kernel: Kernel) -> list[str]:
 def head_of(
     p: Program,
     words: Words,
-    printed: Functions,
+    printer: Functions,
     functions: Iterable[Function],
     number: Number,
     local: bool = False,
 ) -> list[str]:
-    groups = dict(zip(("coordinates", "speeds", "parameters", "inputs"), printed.groups.values(), strict=True))
+    groups = dict(zip(("coordinates", "speeds", "parameters", "inputs"), printer.groups.values(), strict=True))
     lines = [
         *about(p),
         *(f"{how_called(f.name):45} {f.kind.what}" for f in functions),
@@ -132,51 +134,55 @@ def head_of(
     return [comments, head(number, local), listed(size_data(p))]
 
 
-def used_functions(functions: Iterable[Function], number: Number = DOUBLE, called: Iterable[str] = ()) -> list[str]:
+def used_functions(
+    functions: Iterable[Function], number: Number = DOUBLE, extra_names: Iterable[str] = ()
+) -> list[str]:
     """Mathematical functions that C lacks."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
     names = {n.name for n in nodes if isinstance(n, Func) and n.function is None}
-    return [re.sub(r"\bdouble\b", number.c, text) for text in helpers_in("c", names.union(called))]
+    return [re.sub(r"\bdouble\b", number.c, text) for text in helpers_in("c", names.union(extra_names))]
 
 
 def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel) -> list[str]:
     """What the statements call, and scales of closed loops."""
-    solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
-    alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
+    solved, segments = any(isinstance(s, Solve | Reduce) for s in steps), []
+    vector_functions = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
     angles = [sines(DOUBLE) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
-    if alike or angles or any(isinstance(s, Call) and isinstance(s.routine, Twin) for s in steps):
-        parts.append(runtime("room.c"))
-    parts += [*angles, *(runtime(f"{function}.c") for function in alike)]
+    if vector_functions or angles or any(isinstance(s, Call) and isinstance(s.routine, Twin) for s in steps):
+        segments.append(runtime("room.c"))
+    segments += [*angles, *(runtime(f"{function}.c") for function in vector_functions)]
     if solved or p.loops is not None:
-        parts.append(kernel.take("tables/elimination.h"))
+        segments.append(kernel.take("tables/elimination.h"))
     if solved:
-        parts.append(kernel.take("solve.c"))
+        segments.append(kernel.take("solve.c"))
     if p.loops is not None:
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
-        parts.append(listed(row_data(p.loops, accelerations or not multipliers)))
-        parts += [kernel.take("elimination.c", "reduced.c", "constrained_rates.c")] if accelerations else []
-    return parts + table_helpers(p, kernel)
+        segments.append(listed(row_data(p.loops, accelerations or not multipliers)))
+        segments += [kernel.take("elimination.c", "reduced.c", "constrained_rates.c")] if accelerations else []
+    return segments + table_helpers(p, kernel)
 
 
 def table_helpers(p: Program, kernel: Kernel) -> list[str]:
     """What tables call."""
-    parts = [kernel.take("spline.c")] if p.tables else []
-    return parts + ([kernel.take("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
+    segments = [kernel.take("spline.c")] if p.tables else []
+    return segments + ([kernel.take("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
 
 
-def routine_texts(program: Program, calls: Iterable[ExternalCall], kernel: Kernel) -> list[str]:
+def routine_texts(program: Program, user_calls: Iterable[ExternalCall], kernel: Kernel) -> list[str]:
     """User functions that stand in this file, or next to it in Fortran; users may have a `real` of their own."""
-    own = [c for c in calls if c.function is not None]
-    lines = [prototype(c.routine) for c in own if c.foreign]
-    lines.append(kernel_files([c.routine.formulas.function for c in own if c.routine.formulas is not None], kernel))
-    return lines + texts((c.routine, routine_source(program, c.routine, "c")) for c in own if not c.foreign)
+    internal = [c for c in user_calls if c.function is not None]
+    lines = [prototype(c.routine) for c in internal if c.foreign]
+    lines.append(
+        kernel_files([c.routine.formulas.function for c in internal if c.routine.formulas is not None], kernel)
+    )
+    return lines + texts((c.routine, routine_source(program, c.routine, "c")) for c in internal if not c.foreign)
 
 
-def _externals(calls: Collection[ExternalCall], kernel: Kernel) -> list[str]:
+def _externals(user_calls: Collection[ExternalCall], kernel: Kernel) -> list[str]:
     """How user functions are called, and what they remember."""
-    parts = [kernel.take("externals.h")]
-    if any(c.function is None for c in calls):
-        parts.append(kernel.take("callback.c"))
-    if any(c.routine.memory for c in calls if c.function is not None):
-        parts.append(kernel.take("memory.c"))
-    return parts
+    segments = [kernel.take("externals.h")]
+    if any(c.function is None for c in user_calls):
+        segments.append(kernel.take("callback.c"))
+    if any(c.routine.memory for c in user_calls if c.function is not None):
+        segments.append(kernel.take("memory.c"))
+    return segments

@@ -53,11 +53,11 @@ class _Arrays:
 
 def table_functions(tables: Sequence[Table], data: bool = False) -> TableFunctions:
     """A function for every table; a table and its derivatives share their arrays."""
-    given = [*dict.fromkeys(t.given for t in tables)]
-    text = _empty(given) if data and given else []
-    arrays = dict(zip(given, _within(given) if data else map(_alone, given, count(1)), strict=True))
+    base_tables = [*dict.fromkeys(t.given for t in tables)]
+    text = _empty(base_tables) if data and base_tables else []
+    arrays = dict(zip(base_tables, _within(base_tables) if data else map(_alone, base_tables, count(1)), strict=True))
     names: dict[Table, str] = {}
-    for t in given if not data else ():
+    for t in base_tables if not data else ():
         text += _written(t, arrays[t])
     for t in tables:
         names[t] = f"table_{identifier(t.name, [n[6:] for n in names.values()])}"
@@ -67,13 +67,13 @@ def table_functions(tables: Sequence[Table], data: bool = False) -> TableFunctio
 
 def table_numbers(tables: Sequence[Table]) -> TableNumbers:
     """What a program is given whose tables are data."""
-    given = [*dict.fromkeys(t.given for t in tables)]
-    numbers, at = np.zeros(sum(sum(_room(t)) for t in given)), 0
-    for t in given:
-        for values, room in zip((*t.axes, table_pieces(t)), _room(t), strict=True):
-            numbers[at : at + len(values)] = values
-            at += room
-    return TableNumbers(np.array([len(a) for t in given for a in t.axes], dtype=np.int64), numbers)
+    base_tables = [*dict.fromkeys(t.given for t in tables)]
+    numbers, offset = np.zeros(sum(sum(_room(t)) for t in base_tables)), 0
+    for t in base_tables:
+        for values, capacity in zip((*t.axes, table_pieces(t)), _room(t), strict=True):
+            numbers[offset : offset + len(values)] = values
+            offset += capacity
+    return TableNumbers(np.array([len(a) for t in base_tables for a in t.axes], dtype=np.int64), numbers)
 
 
 # ---- numbers as data
@@ -84,25 +84,25 @@ def _room(t: Table) -> list[int]:
     return [*t.room, 4 ** len(t.axes) * prod(n - 1 for n in t.room)]
 
 
-def _within(given: Sequence[Table]) -> list[_Arrays]:
+def _within(base_tables: Sequence[Table]) -> list[_Arrays]:
     """Parts of the arrays of all numbers."""
-    found, size, at = list[_Arrays](), 0, 0
-    for t in given:
-        starts = []
-        for room in _room(t):
-            starts.append(f"table_numbers + {at}")
-            at += room
+    arrays, size, offset = list[_Arrays](), 0, 0
+    for t in base_tables:
+        pointers = []
+        for capacity in _room(t):
+            pointers.append(f"table_numbers + {offset}")
+            offset += capacity
         n = len(t.axes)
-        found.append(_Arrays([f"table_sizes[{size + i}]" for i in range(n)], starts[:n], starts[n]))
+        arrays.append(_Arrays([f"table_sizes[{size + i}]" for i in range(n)], pointers[:n], pointers[n]))
         size += n
-    return found
+    return arrays
 
 
-def _empty(given: Sequence[Table]) -> list[str]:
+def _empty(base_tables: Sequence[Table]) -> list[str]:
     """Arrays of all numbers, and the function that sets them, in each half of a source."""
     return [
-        f"static int64_t table_sizes[{sum(len(t.axes) for t in given)}];",
-        f"static real table_numbers[{sum(sum(_room(t)) for t in given)}];",
+        f"static int64_t table_sizes[{sum(len(t.axes) for t in base_tables)}];",
+        f"static real table_numbers[{sum(sum(_room(t)) for t in base_tables)}];",
         "",
         f"#if {HALF} == 2",
         f"#define {SET[0]} {SET[1]}",
@@ -135,8 +135,8 @@ def _written(t: Table, arrays: _Arrays) -> list[str]:
 def _function(t: Table, name: str, arrays: _Arrays) -> list[str]:
     letters = "xy"[: len(t.axes)]
     axes = [x for pair in zip(arrays.sizes, arrays.points, strict=True) for x in pair]
-    called = "spline_value" if len(t.axes) == 1 else "surface_value"
-    call = f"{called}({', '.join([*axes, arrays.pieces, *map(str, t.derivative), *letters])})"
+    evaluator = "spline_value" if len(t.axes) == 1 else "surface_value"
+    call = f"{evaluator}({', '.join([*axes, arrays.pieces, *map(str, t.derivative), *letters])})"
     return [
         f"static real {name}({', '.join(f'real {letter}' for letter in letters)})", "{", f"    return {call};", "}", "",
     ]  # fmt: skip
@@ -144,6 +144,6 @@ def _function(t: Table, name: str, arrays: _Arrays) -> list[str]:
 
 def number_list(name: str, values: Sequence[float], kind: str) -> str:
     """An array of numbers, several to a line."""
-    shown = [repr(x).replace("inf", "INFINITY") for x in values]
-    rows = [", ".join(shown[i : i + 8]) for i in range(0, len(shown), 8)]
+    literals = [repr(x).replace("inf", "INFINITY") for x in values]
+    rows = [", ".join(literals[i : i + 8]) for i in range(0, len(literals), 8)]
     return f"static const {kind} {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};"

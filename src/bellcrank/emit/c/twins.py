@@ -65,34 +65,36 @@ class PairPrinter(CPrinter):
         return "*".join([base] * exponent)
 
 
-def twins_of(program: Program, calls: Mapping[Routine, ExternalCall]) -> dict[Routine, ExternalCall]:
+def twins_of(program: Program, user_calls: Mapping[Routine, ExternalCall]) -> dict[Routine, ExternalCall]:
     """Look-ups of the same formulas in pairs, and how these are called."""
-    found: dict[Routine, ExternalCall] = {}
-    waiting: list[tuple[Routine, Lookup, tuple[int, ...]]] = []
-    for routine, call in calls.items():
+    twin_calls: dict[Routine, ExternalCall] = {}
+    unpaired: list[tuple[Routine, Lookup, tuple[int, ...]]] = []
+    for routine, call in user_calls.items():
         if call.function is None or call.foreign or not isinstance(routine.formulas, LookupFormulas):
             continue
-        f, wanted = routine.formulas.function, tuple(wanted_values(program, routine))
-        other = next((w for w in waiting if w[2] == wanted and _alike(w[1], f, wanted)), None)
-        if other is None:
-            waiting.append((routine, f, wanted))
+        f, value_indices = routine.formulas.function, tuple(wanted_values(program, routine))
+        partner = next((w for w in unpaired if w[2] == value_indices and _alike(w[1], f, value_indices)), None)
+        if partner is None:
+            unpaired.append((routine, f, value_indices))
             continue
-        waiting.remove(other)
-        pair = (other[0], routine)
+        unpaired.remove(partner)
+        pair = (partner[0], routine)
         twin = Twin(
-            f"{routine_name(pair[0].name)}_beside_{routine_name(pair[1].name)}", pair, f, wanted,
+            f"{routine_name(pair[0].name)}_beside_{routine_name(pair[1].name)}", pair, f, value_indices,
             tuple(x for two in zip(pair[0].returns, pair[1].returns, strict=True) for x in two),
             pair[0].argument_count + pair[1].argument_count,
         )  # fmt: skip
-        found[twin] = ExternalCall(twin, -1, 0, external_name(twin))
-    return found
+        twin_calls[twin] = ExternalCall(twin, -1, 0, external_name(twin))
+    return twin_calls
 
 
-def _alike(a: Lookup, b: Lookup, wanted: Sequence[int]) -> bool:
+def _alike(a: Lookup, b: Lookup, value_indices: Sequence[int]) -> bool:
     """The same formulas over the same grid, within which they hold?"""
     grid = (a.lows, a.highs, a.steps, a.cells) == (b.lows, b.highs, b.steps, b.cells)
-    same = a.places == b.places and a.numbers == b.numbers and all(a.values[i] == b.values[i] for i in wanted)
-    return grid and same and not a.beyond and not b.beyond
+    same_formulas = (
+        a.places == b.places and a.numbers == b.numbers and all(a.values[i] == b.values[i] for i in value_indices)
+    )
+    return grid and same_formulas and not a.beyond and not b.beyond
 
 
 def called_together(functions: Sequence[Function], twins: Sequence[Routine]) -> list[Function]:
@@ -105,16 +107,16 @@ def _together(section: Section, twins: Sequence[Routine]) -> Section:
     defined = {t for s in statements for t in statement_targets(s)}
     for twin in twins:
         assert isinstance(twin, Twin)
-        placed = [[s for s in statements if isinstance(s, Call) and s.routine is m] for m in twin.members]
-        if [len(p) for p in placed] != [1, 1]:
+        member_calls = [[s for s in statements if isinstance(s, Call) and s.routine is m] for m in twin.members]
+        if [len(p) for p in member_calls] != [1, 1]:
             continue
-        (first,), (second,) = placed
+        (first,), (second,) = member_calls
         if defined.isdisjoint(symbols_in([*first.arguments, *second.arguments])):  # known from the start
             targets = tuple(t for two in zip(first.targets, second.targets, strict=True) for t in two)
-            joined: Statement = Call(targets, twin, (*first.arguments, *second.arguments))
-            kept = [s for s in statements if s is not first and s is not second]
-            at = min(i for i, s in enumerate(statements) if s is first or s is second)
-            statements = [*kept[:at], joined, *kept[at:]]
+            twin_call: Statement = Call(targets, twin, (*first.arguments, *second.arguments))
+            unpaired = [s for s in statements if s is not first and s is not second]
+            position = min(i for i, s in enumerate(statements) if s is first or s is second)
+            statements = [*unpaired[:position], twin_call, *unpaired[position:]]
     return replace(section, statements=tuple(statements))
 
 
@@ -122,22 +124,22 @@ def twin_text(twin: Routine) -> str:
     """A pair in C; the texts of its members stand before it."""
     assert isinstance(twin, Twin)
     f = twin.function
-    used, values = f.cut(twin.wanted)
-    names = {f.numbers[k]: f"TWO({i})" for i, k in enumerate(used)} | {s: s.name for s in f.places}
-    lines, shown = straight_lines(PairPrinter(names, {}, {}, PAIR), values)
-    given = ("z", "r")[: len(f.lows)]
+    indices, values = f.cut(twin.wanted)
+    names = {f.numbers[k]: f"TWO({i})" for i, k in enumerate(indices)} | {s: s.name for s in f.places}
+    lines, value_texts = straight_lines(PairPrinter(names, {}, {}, PAIR), values)
+    argument_names = ("z", "r")[: len(f.lows)]
     members = [routine_name(m.name) for m in twin.members]
     return runtime(
         "twin.c",
         NAMES=" and ".join(m.name for m in twin.members),
         CALLED=external_name(twin),
-        ARGUMENTS=", ".join(f"double {x}{i}" for i in (0, 1) for x in given),
-        GIVEN=", ".join(f"x{i}[] = {{{', '.join(f'{x}{i}' for x in given)}}}" for i in (0, 1)),
+        ARGUMENTS=", ".join(f"double {x}{i}" for i in (0, 1) for x in argument_names),
+        GIVEN=", ".join(f"x{i}[] = {{{', '.join(f'{x}{i}' for x in argument_names)}}}" for i in (0, 1)),
         FIRST=f"{members[0]}_of",
         SECOND=f"{members[1]}_of",
         PLACES="\n".join(f"const Pair {s.name} = {{p0[{i}], p1[{i}]}};" for i, s in enumerate(f.places)),
         UNUSED=" ".join(f"(void){x};" for x in ("a0", "a1", *(s.name for s in f.places))),
         LINES="\n".join(lines),
-        RESULTS="\n".join(f"PAIR_TO(v + {2 * i}, {text});" for i, text in zip(twin.wanted, shown, strict=True)),
+        RESULTS="\n".join(f"PAIR_TO(v + {2 * i}, {text});" for i, text in zip(twin.wanted, value_texts, strict=True)),
         COUNT=str(len(f.values)),
     )

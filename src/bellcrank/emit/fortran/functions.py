@@ -36,8 +36,8 @@ OWN_NAMES = frozenset((
 class Functions:
     """Prints the functions of a program. `calls`: the names of its routines."""
 
-    def __init__(self, program: Program, calls: Mapping[Routine, str], longest: int) -> None:
-        self.program, self.calls, self.longest = program, calls, longest
+    def __init__(self, program: Program, routine_names: Mapping[Routine, str], longest: int) -> None:
+        self.program, self.calls, self.longest = program, routine_names, longest
         self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
         self.names = fortran_names([s for group in self.groups.values() for s in group], OWN_NAMES)
         self.place = {s: f"{letter}({i})" for letter, group in self.groups.items() for i, s in enumerate(group, 1)}
@@ -45,43 +45,47 @@ class Functions:
         self.whens = {r: program.phase(r) for r in program.externals}
         self.offsets: dict[Routine, int] = {}
         for r in program.externals:
-            self.offsets[r] = sum(other.memory or 0 for other in self.offsets)
+            self.offsets[r] = sum(earlier.memory or 0 for earlier in self.offsets)
 
     def printer(self) -> FortranPrinter:
         return FortranPrinter({**self.names, **self.fixed, TIME: "t"}, self.calls, self.offsets, self.whens)
 
     def constants(self) -> str:
-        pieces = cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
-        parts = [f"constants_{i}" for i in range(1, len(pieces) + 1)] if len(pieces) > 1 else ["constants"]
-        what, texts = "what follows from the parameters alone", []
+        statement_groups = cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
+        routine_names = (
+            [f"constants_{i}" for i in range(1, len(statement_groups) + 1)]
+            if len(statement_groups) > 1
+            else ["constants"]
+        )
+        heading, texts = "what follows from the parameters alone", []
         arguments = {"p": ("in", "n_p"), "c": ("inout", "n_c")}
-        for name, piece in zip(parts, pieces, strict=True):
+        for name, statements in zip(routine_names, statement_groups, strict=True):
             printer = self.printer()
-            body = self._loads([s.value for s in piece], printer)
-            body += [line for s in piece for line in wrapped(f"{self.fixed[s.target]} = {printer.expr(s.value)}")]
-            bound = "constants" if len(parts) == 1 else ""
-            texts.append(_block(name, what, (), arguments, printer, body, bound))
-        if len(parts) > 1:
-            calls = [f"call {part}(p, c)" for part in parts]
-            texts.append(_block("constants", what, (), arguments, self.printer(), calls, "constants"))
+            body = self._loads([s.value for s in statements], printer)
+            body += [line for s in statements for line in wrapped(f"{self.fixed[s.target]} = {printer.expr(s.value)}")]
+            bound = "constants" if len(routine_names) == 1 else ""
+            texts.append(_block(name, heading, (), arguments, printer, body, bound))
+        if len(routine_names) > 1:
+            call_lines = [f"call {part}(p, c)" for part in routine_names]
+            texts.append(_block("constants", heading, (), arguments, self.printer(), call_lines, "constants"))
         return "\n".join(texts)
 
     def text(self, f: Function) -> str:
         """A function in as many parts as its length asks for."""
         name, results = f"{f.name}_values" if f.name in VALUES else f.name, f.section.results
-        pieces = cut(f.section.statements, self.longest)
-        shared = shared_symbols(pieces, results)
-        texts, calls = [], []
-        for number, piece in enumerate(pieces[:-1], 1):
+        statement_groups = cut(f.section.statements, self.longest)
+        shared = shared_symbols(statement_groups, results)
+        texts, call_lines = [], []
+        for number, statements in enumerate(statement_groups[:-1], 1):
             printer, part = self.printer(), f"{name}_{number}"
-            body = self._body(piece, (), shared, printer)
+            body = self._body(statements, (), shared, printer)
             arguments = {"z": ("inout", str(max(len(shared), 1)))}
             texts.append(_block(part, f"part {number} of {name}", GIVEN, arguments, printer, body))
-            calls.append(f"call {part}({', '.join(GIVEN)}, z, x)")
+            call_lines.append(f"call {part}({', '.join(GIVEN)}, z, x)")
         printer = self.printer()
         if shared:
             printer.arrays.append(f"real(dp) :: z({len(shared)})")
-        body = calls + self._body(pieces[-1], results, shared, printer)
+        body = call_lines + self._body(statement_groups[-1], results, shared, printer)
         size = "n_out" if name == "outputs" else str(len(results))
         arguments = {"out": ("out", size)}
         targets = [f"out({i})" for i in range(1, len(results) + 1)]
@@ -99,22 +103,26 @@ class Functions:
 
     def _loads(self, roots: Iterable[Expr], printer: FortranPrinter) -> list[str]:
         """Named copies of the states, parameters and inputs that expressions use."""
-        found = {*symbols_in(roots)}
-        used = [s for group in self.groups.values() for s in group if s in found]
-        printer.declared += [self.names[s] for s in used]
-        return [f"{self.names[s]} = {self.place[s]}" for s in used]
+        symbols = {*symbols_in(roots)}
+        loaded = [s for group in self.groups.values() for s in group if s in symbols]
+        printer.declared += [self.names[s] for s in loaded]
+        return [f"{self.names[s]} = {self.place[s]}" for s in loaded]
 
     def _body(
-        self, piece: Sequence[Statement], results: Sequence[Expr], shared: Mapping[Symbol, int], printer: FortranPrinter
+        self,
+        statements: Sequence[Statement],
+        results: Sequence[Expr],
+        shared: Mapping[Symbol, int],
+        printer: FortranPrinter,
     ) -> list[str]:
-        roots = [e for s in piece for e in statement_expressions(s)] + list(results)
+        roots = [e for s in statements for e in statement_expressions(s)] + list(results)
         lines = self._loads(roots, printer)
-        own = {t for s in piece for t in step_targets(s)}
-        for symbol in dict.fromkeys(n for n in symbols_in(roots) if n in shared and n not in own):
+        local_targets = {t for s in statements for t in step_targets(s)}
+        for symbol in dict.fromkeys(n for n in symbols_in(roots) if n in shared and n not in local_targets):
             printer.names[symbol] = symbol.name
             printer.declared.append(symbol.name)
             lines.append(f"{symbol.name} = z({shared[symbol] + 1})")
-        for s in piece:
+        for s in statements:
             lines += printer.statement(s)
             lines += [f"z({shared[t] + 1}) = {t.name}" for t in step_targets(s) if t in shared]
         return lines
@@ -122,23 +130,23 @@ class Functions:
 
 def _block(
     name: str,
-    what: str,
-    given: Sequence[str],
+    heading: str,
+    fixed: Sequence[str],
     arguments: Mapping[str, tuple[str, str]],
     printer: FortranPrinter,
     body: Sequence[str],
     bound: str = "",
 ) -> str:
-    """A subroutine with its declarations; one with a name `bound` can be called by C. What is `given` comes first, with
+    """A subroutine with its declarations; one with a name `bound` can be called by C. What is `fixed` comes first, with
     the user functions at the end. Large arrays of what is recursive are no variables that calls share."""
-    lines = ["real(dp), value :: t"] if given else []
-    lines += [f"real(dp), intent(in) :: {', '.join(f'{x}({ARRAYS[x]})' for x in given[1:])}"] if given else []
+    lines = ["real(dp), value :: t"] if fixed else []
+    lines += [f"real(dp), intent(in) :: {', '.join(f'{x}({ARRAYS[x]})' for x in fixed[1:])}"] if fixed else []
     for intent in dict.fromkeys(intent for intent, _ in arguments.values()):
-        named = (f"{x}({size})" for x, (how, size) in arguments.items() if how == intent)
-        lines.append(f"real(dp), intent({intent}) :: {', '.join(named)}")
-    lines += ["type(externals), intent(inout) :: x"] if given else []
+        dimensioned = (f"{x}({size})" for x, (argument_intent, size) in arguments.items() if argument_intent == intent)
+        lines.append(f"real(dp), intent({intent}) :: {', '.join(dimensioned)}")
+    lines += ["type(externals), intent(inout) :: x"] if fixed else []
     lines += printer.declarations()
-    listed = ", ".join([*given, *arguments, *(["x"] if given else [])])
-    head = f"recursive subroutine {name}({listed})" + (f' bind(C, name="{bound}")' if bound else "")
+    argument_list = ", ".join([*fixed, *arguments, *(["x"] if fixed else [])])
+    head = f"recursive subroutine {name}({argument_list})" + (f' bind(C, name="{bound}")' if bound else "")
     inner = [f"    {line}" for line in [*lines, *body]]
-    return "\n".join([f"  ! {what}", f"  {head}", *inner, f"  end subroutine {name}", ""])
+    return "\n".join([f"  ! {heading}", f"  {head}", *inner, f"  end subroutine {name}", ""])

@@ -23,16 +23,16 @@ def wrapped(statement: str, width: int = WIDTH) -> list[str]:
     masked = _STRING.sub(lambda m: f'"{_INSIDE * (len(m[0]) - 2)}"', text)
     indent, lines = " " * (len(text) - len(text.lstrip()) + 4), []
     while len(text) > width:
-        place, mark = _place(text, masked, width, len(indent)), ""
-        if place == 0:
+        break_column, mark = _place(text, masked, width, len(indent)), ""
+        if break_column == 0:
             break
-        if masked[place - 1 : place + 1] == 2 * _INSIDE:
+        if masked[break_column - 1 : break_column + 1] == 2 * _INSIDE:
             mark = "&"
-        lines.append(f"{text[:place]}&" if mark else f"{text[:place].rstrip()} &")
-        rest, masked = text[place:], masked[place:]
+        lines.append(f"{text[:break_column]}&" if mark else f"{text[:break_column].rstrip()} &")
+        remainder, masked = text[break_column:], masked[break_column:]
         if not mark:
-            rest, masked = rest.lstrip(), masked.lstrip()
-        text, masked = f"{indent}{mark}{rest}", f"{indent}{mark}{masked}"
+            remainder, masked = remainder.lstrip(), masked.lstrip()
+        text, masked = f"{indent}{mark}{remainder}", f"{indent}{mark}{masked}"
     return [line.encode("latin-1").decode() for line in [*lines, text]]
 
 
@@ -40,12 +40,12 @@ def _place(text: str, masked: str, width: int, indent: int) -> int:
     """Where a line ends that is too long; 0 if it cannot be broken."""
     for pattern in (_BREAK, _ANYWHERE):
         # what stands right after the width is seen too: ** is not broken in two
-        places = (m.end() for m in pattern.finditer(masked, max(width // 4, indent + 1), width + 2))
-        place = max((p for p in places if p <= width), default=0)
-        if place and masked[place:].strip() not in ("", "&"):
-            return place
-    inside = (m.start() for m in _WITHIN.finditer(text, indent + 2, width))
-    return max((p for p in inside if masked[p - 1 : p + 1] == 2 * _INSIDE), default=0)
+        break_columns = (m.end() for m in pattern.finditer(masked, max(width // 4, indent + 1), width + 2))
+        break_column = max((p for p in break_columns if p <= width), default=0)
+        if break_column and masked[break_column:].strip() not in ("", "&"):
+            return break_column
+    string_columns = (m.start() for m in _WITHIN.finditer(text, indent + 2, width))
+    return max((p for p in string_columns if masked[p - 1 : p + 1] == 2 * _INSIDE), default=0)
 
 
 def fitted(source: str) -> str:
@@ -58,8 +58,8 @@ def _fitted(line: str) -> list[str]:
     masked = _STRING.sub(lambda m: _INSIDE * len(m[0]), line)
     code, note = line, ""
     if "!" in masked:
-        place = masked.index("!")
-        code, note = line[:place].rstrip(), line[place + 1 :].strip()
+        comment_column = masked.index("!")
+        code, note = line[:comment_column].rstrip(), line[comment_column + 1 :].strip()
     lead = line[: len(line) - len(line.lstrip())]
     # a letter may have three bytes
     width = WIDTH if note.isascii() else WIDTH // 3

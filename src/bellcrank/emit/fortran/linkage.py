@@ -33,16 +33,16 @@ s = s + r*(more(:n) + r/2*(more(n + 1:2*n) + r/3*more(2*n + 1:)))""",
 
 def fortran_implicit(name: str, f: Implicit) -> str:
     """The routine and those it calls."""
-    pieces = implicit_pieces(name, f, _SAY)
-    own, rows = pieces["NAME"], len(f.residual)
+    fields = implicit_pieces(name, f, _SAY)
+    base_name, rows = fields["NAME"], len(f.residual)
     names = implicit_names(f, _SAY)
-    taken = {"s": f"({len(f.state)})"} | {s.name: "" for s in f.inputs}
+    inputs = {"s": f"({len(f.state)})"} | {s.name: "" for s in f.inputs}
 
-    def routine(kind: str, returned: dict[str, str], results: dict[str, Expr], **more: str) -> str:
+    def routine(kind: str, returned: dict[str, str], results: dict[str, Expr], **extra_inputs: str) -> str:
         printer = FortranPrinter(names)
-        lines, shown = straight_lines(printer, list(results.values()))
-        lines += [x for target, text in zip(results, shown, strict=True) for x in wrapped(f"{target} = {text}")]
-        return _routine(f"{own}_{kind}", {**taken, **more}, returned, printer.declarations(), lines)
+        lines, value_texts = straight_lines(printer, list(results.values()))
+        lines += [x for target, text in zip(results, value_texts, strict=True) for x in wrapped(f"{target} = {text}")]
+        return _routine(f"{base_name}_{kind}", {**inputs, **extra_inputs}, returned, printer.declarations(), lines)
 
     def by_columns(groups: Sequence[Sequence[Expr]]) -> dict[str, Expr]:
         return {f"g({i}, {j})": e for j, group in enumerate(groups, 1) for i, e in enumerate(group, 1)}
@@ -52,7 +52,7 @@ def fortran_implicit(name: str, f: Implicit) -> str:
     rates = f"({f.unknowns}, {len(f.inputs)})"
     return runtime(
         "implicit.f90",
-        pieces,
+        fields,
         EQUATIONS=routine("rows", {"g": f"({rows})", "a": f"({rows}, {rows})"}, equations),
         BY_INPUT=routine("by_input", {"g": f"({rows}, {len(f.inputs)})"}, by_columns(f.by_input)),
         BIAS=routine("bias", {"g": f"({rows}, {f.pairs})"}, by_columns(f.bias), y=rates),
@@ -61,12 +61,12 @@ def fortran_implicit(name: str, f: Implicit) -> str:
     )
 
 
-def _routine(name: str, taken: dict[str, str], returned: dict[str, str], first: list[str], body: list[str]) -> str:
-    lines = [f"  subroutine {name}({', '.join([*taken, *returned])})"]
-    lines += [f"    real(dp), intent(in) :: {x}{size}" for x, size in taken.items()]
+def _routine(name: str, inputs: dict[str, str], returned: dict[str, str], first: list[str], body: list[str]) -> str:
+    lines = [f"  subroutine {name}({', '.join([*inputs, *returned])})"]
+    lines += [f"    real(dp), intent(in) :: {x}{size}" for x, size in inputs.items()]
     lines += [f"    real(dp), intent(out) :: {x}{size}" for x, size in returned.items()]
     lines += [f"    {line}" for line in first]
-    for x, size in taken.items():  # an argument that is not used is named, so that the compiler need not wonder
+    for x, size in inputs.items():  # an argument that is not used is named, so that the compiler need not wonder
         if not re.search(rf"\b{x}\b", "\n".join(body)):
             entry = f"{x}({', '.join('1' for _ in size.split(','))})" if size else x
             lines.append(f"    if ({entry} > huge(1.0_dp)) return ! not used")

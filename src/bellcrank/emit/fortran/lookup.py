@@ -25,17 +25,17 @@ _SAY = Wording(
 )
 
 
-def fortran_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
+def fortran_lookup(name: str, f: Lookup, value_indices: Sequence[int]) -> str:
     """The routine; values that are not wanted are 0."""
-    filling = lookup_filling(name, f, wanted, _SAY)
-    given = filling.pieces["GIVEN"].split(", ")
+    filling = lookup_filling(name, f, value_indices, _SAY)
+    argument_names = filling.pieces["GIVEN"].split(", ")
     results = [line for i, text in filling.shown.items() for line in wrapped(f"v({i + 1}) = {text}")]
     return runtime(
         "lookup.f90",
         filling.pieces,
         WIDTH=str(filling.rows.shape[1]),
-        REALS=", ".join([*filling.marks, *([f"{x}_in" for x in given] if f.beyond else [])]),
-        INTEGERS=", ".join(f"{x}_cell" for x in given),
+        REALS=", ".join([*filling.marks, *([f"{x}_in" for x in argument_names] if f.beyond else [])]),
+        INTEGERS=", ".join(f"{x}_cell" for x in argument_names),
         CELLS="\n".join(number_rows("cells", filling.rows)),
         DECLARED="\n".join(filling.printer.declarations()),
         OUTSIDE="" if f.beyond else runtime("lookup_outside.f90", filling.pieces),

@@ -29,12 +29,12 @@ class FortranPrinter(Printer):
     def __init__(
         self,
         names: Mapping[Symbol, str],
-        calls: Mapping[Routine, str] | None = None,
+        routine_names: Mapping[Routine, str] | None = None,
         offsets: Mapping[Routine, int] | None = None,
         whens: Mapping[Routine, int] | None = None,
     ) -> None:
         super().__init__(names)
-        self.calls, self.offsets = calls or {}, offsets or {}
+        self.calls, self.offsets = routine_names or {}, offsets or {}
         self.whens = whens or {}  # memories may change: 1 with rates, 2 with outputs
         self.declared: list[str] = []  # scalars of the routine in the making
         self.arrays: list[str] = []  # declarations of its arrays
@@ -103,16 +103,16 @@ class FortranPrinter(Printer):
 
     def _reduce(self, s: Reduce, k: int) -> list[str]:
         """The kernel solves it: rows one after another, of the mass matrix those of its lower triangle."""
-        given = {
+        arrays = {
             f"mass{k}": [*chain(*s.mass)],
             f"force{k}": s.force,
             f"rows{k}": [*chain(*s.rows)],
             f"right{k}": s.right,
         }
-        sizes = {name: max(len(values), 1) for name, values in given.items()} | {f"rates{k}": len(s.targets)}
+        sizes = {name: max(len(values), 1) for name, values in arrays.items()} | {f"rates{k}": len(s.targets)}
         self.arrays += [f"real(dp) :: {', '.join(f'{name}({n})' for name, n in sizes.items())}"]
-        lines = [f"{name} = 0" for name in given]
-        for name, values in given.items():
+        lines = [f"{name} = 0" for name in arrays]
+        for name, values in arrays.items():
             entries = ((i, x) for i, x in enumerate(values, 1) if x is not ZERO)
             lines += [line for i, x in entries for line in wrapped(f"{name}({i}) = {self.expr(x)}")]
         lines.append(f"call constrained_rates({', '.join(sizes)})")
@@ -123,37 +123,37 @@ class FortranPrinter(Printer):
 
     def _call(self, s: Call, k: int) -> list[str]:
         routine, n = s.routine, len(s.targets)
-        given = [self.expr(a) for a in s.arguments]
-        lines, after = [], []
+        arguments = [self.expr(a) for a in s.arguments]
+        lines, closing_lines = [], []
         if routine.returns:
             self.arrays.append(f"real(dp) :: values{k}({n})")
-            given.append(f"values{k}")
+            arguments.append(f"values{k}")
         if routine.memory:
             first = self.offsets[routine] + 1
-            place = f"memory({first}:{first + routine.memory - 1})"
+            memory_slice = f"memory({first}:{first + routine.memory - 1})"
             self.arrays.append(f"real(dp) :: kept{k}({routine.memory})")
-            lines += ["call c_f_pointer(x%memory, memory, [n_memory])", f"kept{k} = {place}"]
-            given.append(f"kept{k}")
-            after.append(f"if (iand(x%live, {self.whens[routine]}) /= 0) {place} = kept{k}")
+            lines += ["call c_f_pointer(x%memory, memory, [n_memory])", f"kept{k} = {memory_slice}"]
+            arguments.append(f"kept{k}")
+            closing_lines.append(f"if (iand(x%live, {self.whens[routine]}) /= 0) {memory_slice} = kept{k}")
             if self._MEMORY not in self.arrays:
                 self.arrays.append(self._MEMORY)
         name = self.calls[routine]
         if routine.returns:
-            lines += wrapped(f"call {name}({', '.join(given)})")
-            after += [f"{t.name} = values{k}({i})" for i, t in enumerate(s.targets, 1) if t is not None]
+            lines += wrapped(f"call {name}({', '.join(arguments)})")
+            closing_lines += [f"{t.name} = values{k}({i})" for i, t in enumerate(s.targets, 1) if t is not None]
         else:
             target = s.targets[0]
             if target is None:
                 self.arrays.append(f"real(dp) :: unused{k}")
-            lines += wrapped(f"{f'unused{k}' if target is None else target.name} = {name}({', '.join(given)})")
-        return [*lines, *after]
+            lines += wrapped(f"{f'unused{k}' if target is None else target.name} = {name}({', '.join(arguments)})")
+        return [*lines, *closing_lines]
 
 
-def fortran_names(listed: Iterable[Symbol], reserved: Iterable[str]) -> dict[Symbol, str]:
+def fortran_names(symbols: Iterable[Symbol], reserved: Iterable[str]) -> dict[Symbol, str]:
     """An identifier for every symbol; Fortran does not distinguish capitals ."""
-    taken = {r.lower() for r in reserved}
+    reserved_names = {r.lower() for r in reserved}
     names: dict[Symbol, str] = {}
-    for symbol in listed:
-        names[symbol] = identifier(symbol.name.lower()[:LONGEST_NAME], taken)
-        taken.add(names[symbol])
+    for symbol in symbols:
+        names[symbol] = identifier(symbol.name.lower()[:LONGEST_NAME], reserved_names)
+        reserved_names.add(names[symbol])
     return names

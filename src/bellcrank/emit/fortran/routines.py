@@ -14,8 +14,8 @@ from bellcrank.program.routine import Routine
 def texts(routines: Texts) -> list[str]:
     """Routines in Fortran, as procedures of a module."""
     return [
-        f"  ! user function{'s' if len(held) > 1 else ''} {', '.join(comment(r.name) for r in held)}\n{text}\n"
-        for text, held in texts_of(routines)
+        f"  ! user function{'s' if len(members) > 1 else ''} {', '.join(comment(r.name) for r in members)}\n{text}\n"
+        for text, members in texts_of(routines)
     ]
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from bellcrank.files.template import filled, template
 
 
-def runtime(name: str, common: Mapping[str, str] | None = None, /, **pieces: str) -> str:
+def runtime(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
     """A file of the folder `runtime`, filled; pieces of `common` may be left over."""
-    return filled(template("bellcrank.emit/fortran/runtime", name), pieces, common)
+    return filled(template("bellcrank.emit/fortran/runtime", name), replacements, common)
 
 
 def real(value: float) -> str:

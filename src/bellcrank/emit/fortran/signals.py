@@ -19,14 +19,14 @@ def signal_cases() -> dict[str, str]:
     lets = dict.fromkeys(name for kind in KINDS.values() for name, _ in kind.lets)
     lines: list[str] = []
     for kind in KINDS.values():
-        printer, known = _printer(kind), len(kind.orders)
+        printer, count = _printer(kind), len(kind.orders)
         lines.append(f'    case ("{kind.name}") ! {", ".join(kind.names)}')
         lines += [line for name, x in kind.lets for line in wrapped(f"      {name} = {printer.text(x)}")]
         for order, x in enumerate(kind.orders):
             condition = f"if (slope == {order}) " if order else ""
             lines += wrapped(f"      {condition}value = {printer.text(x)}")
-        if known < len(ORDERS):
-            lines.append(f'      if (slope >= {known}) call fail("a {kind.name} is not differentiable{ORDERS[known]}")')
+        if count < len(ORDERS):
+            lines.append(f'      if (slope >= {count}) call fail("a {kind.name} is not differentiable{ORDERS[count]}")')
     return {"SIGNAL_CASES": "".join(f"{line}\n" for line in lines), "SIGNAL_LETS": ", ".join(lets)}
 
 
@@ -37,8 +37,8 @@ def read_cases() -> str:
         lines += [f'    case ("{kind.name}")', f"      call read_numbers(q, line, {len(kind.numbers)})"]
         for i, n in enumerate(kind.numbers, 1):
             if n.positive:
-                why = f'call fail("the {n.name} of a {kind.name} must be positive")'
-                lines.append(f"      if (.not. q%a({i}) > 0) {why}")
+                failure = f'call fail("the {n.name} of a {kind.name} must be positive")'
+                lines.append(f"      if (.not. q%a({i}) > 0) {failure}")
     return "".join(f"{line}\n" for line in lines)
 
 

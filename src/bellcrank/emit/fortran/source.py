@@ -47,17 +47,17 @@ def fortran_source(
 ) -> str:
     """The program as a Fortran module `model`; `extra` are further subroutines by name; `equations` of closed loops."""
     functions = _functions(program, extra, equations)
-    calls: dict[Routine, str] = {}
+    routine_names: dict[Routine, str] = {}
     for t in program.tables:
-        calls[t] = identifier(f"table_{t.name.lower()}"[:50], calls.values()).removeprefix("v_")
-    calls |= {r: r.name.lower() if r.known_in("fortran") else external_name(r) for r in program.externals}
-    printed = Functions(program, calls, longest)
-    own = [r for r in program.externals if r.known_in("fortran")]
+        routine_names[t] = identifier(f"table_{t.name.lower()}"[:50], routine_names.values()).removeprefix("v_")
+    routine_names |= {r: r.name.lower() if r.known_in("fortran") else external_name(r) for r in program.externals}
+    printer = Functions(program, routine_names, longest)
+    in_fortran = [r for r in program.externals if r.known_in("fortran")]
     foreign = [r for r in program.externals if not r.known_in("fortran")]
-    parts = [printed.constants(), *(printed.text(f) for f in functions if f.name != "constants")]
-    parts += [*_helpers(program, functions), *(table_function(calls[t], t) for t in program.tables)]
-    parts += texts((r, routine_source(program, r, "fortran")) for r in own)
-    comments = [comment(program.name), "", *about(program), *words.listing(program, _groups(printed), "qupw {}({})", 1)]
+    segments = [printer.constants(), *(printer.text(f) for f in functions if f.name != "constants")]
+    segments += [*_helpers(program, functions), *(table_function(routine_names[t], t) for t in program.tables)]
+    segments += texts((r, routine_source(program, r, "fortran")) for r in in_fortran)
+    comments = [comment(program.name), "", *about(program), *words.listing(program, _groups(printer), "qupw {}({})", 1)]
     binding = [*BINDING, *(["c_f_pointer"] if _remembers(program) else []), *(["c_double"] if foreign else [])]
     source = runtime(
         "module.f90",
@@ -65,7 +65,7 @@ def fortran_source(
         BINDING=", ".join(binding),
         SIZES="\n".join(wrapped(f"integer, parameter :: {_sizes(program)}")),
         INTERFACES="\n".join(interfaces(foreign)) + (runtime("reduced.f90") if _reduces(functions) else ""),
-        PARTS="\n".join(parts),
+        PARTS="\n".join(segments),
     )
     return fitted(source)
 
@@ -79,8 +79,8 @@ def kernel_source(
 ) -> str:
     """The kernel in C for a model in Fortran. With `looks`, runs can be watched for events; `dae` and rigid `wheels` as
     in C."""
-    parts = parts_of(program, dae, True, bool(wheels), looks=looks, assembles=True)
-    kernel, functions = Kernel(parts), _functions(program, extra, "multipliers" if dae else "minimal")
+    part_flags = parts_of(program, dae, True, bool(wheels), looks=looks, assembles=True)
+    kernel, functions = Kernel(part_flags), _functions(program, extra, "multipliers" if dae else "minimal")
     return "\n".join((
         f"/* {comment(program.name)}: the kernel that runs the model in model.f90 */\n",
         head(DOUBLE),
@@ -90,7 +90,7 @@ def kernel_source(
         "/* ---- the model, in Fortran */\n",
         *(_prototype(f.name) for f in functions),
         *_loop_solvers(program, _reduces(functions), dae, kernel),
-        part_tables(program, parts, wheels),
+        part_tables(program, part_flags, wheels),
         kernel.take("kernel.c"),
     ))  # fmt: skip
 
@@ -102,24 +102,24 @@ def _functions(program: Program, extra: Mapping[str, Section] | None, equations:
 def _prototype(name: str) -> str:
     if name == "constants":
         return "void constants(const real *restrict p, real *restrict c);"
-    given = ", ".join(f"const real *restrict {x}" for x in "qupcw")
+    parameters_text = ", ".join(f"const real *restrict {x}" for x in "qupcw")
     results = ", ".join(f"real *restrict {x}" for x in (("qd", "ud") if name == "derivatives" else ("out",)))
-    return f"void {C_NAMES.get(name, name)}(real t, {given},\n    {results}, Externals *x);"
+    return f"void {C_NAMES.get(name, name)}(real t, {parameters_text},\n    {results}, Externals *x);"
 
 
 def _loop_solvers(program: Program, reduces: bool, dae: bool, kernel: Kernel) -> list[str]:
     """What closed loops solve by; with `reduces`, the model calls it, too."""
     if program.loops is None:
         return []
-    more = reduces or not dae
-    solved, reduced = (["solve.c"], ["reduced.c"]) if more else ([], [])
-    texts = [kernel.take("tables/elimination.h", *solved), listed(row_data(program.loops, more))]
+    needs_solver = reduces or not dae
+    solved, reduced = (["solve.c"], ["reduced.c"]) if needs_solver else ([], [])
+    texts = [kernel.take("tables/elimination.h", *solved), listed(row_data(program.loops, needs_solver))]
     texts.append(kernel.take("elimination.c", *reduced))
     return [*texts, kernel.take("constrained_rates.c"), runtime("reduced.c")] if reduces else texts
 
 
-def _groups(printed: Functions) -> dict[str, tuple[Symbol, ...]]:
-    return dict(zip(("coordinates", "speeds", "parameters", "inputs"), printed.groups.values(), strict=True))
+def _groups(printer: Functions) -> dict[str, tuple[Symbol, ...]]:
+    return dict(zip(("coordinates", "speeds", "parameters", "inputs"), printer.groups.values(), strict=True))
 
 
 def _remembers(program: Program) -> bool:
@@ -140,11 +140,11 @@ def _sizes(p: Program) -> str:
 def _helpers(p: Program, functions: list[Function]) -> list[str]:
     """What the statements call."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
-    parts = helpers_in("fortran", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
+    segments = helpers_in("fortran", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
     if any(isinstance(s, Solve) for f in functions for s in f.section.statements):
-        parts.append(runtime("solve.f90", DEPENDENT=real(ELIMINATION.dependent)))
+        segments.append(runtime("solve.f90", DEPENDENT=real(ELIMINATION.dependent)))
     if p.tables:
-        parts.append(runtime("spline.f90"))
+        segments.append(runtime("spline.f90"))
     if any(len(t.axes) == 2 for t in p.tables):
-        parts.append(runtime("surface.f90"))
-    return parts + ([runtime("implicit_solve.f90", SMALL=real(IMPLICIT.small))] if solves_equations(p) else [])
+        segments.append(runtime("surface.f90"))
+    return segments + ([runtime("implicit_solve.f90", SMALL=real(IMPLICIT.small))] if solves_equations(p) else [])

@@ -56,6 +56,6 @@ def number_rows(name: str, rows: Iterable[Sequence[float]]) -> list[str]:
 
 def numbers(values: Sequence[float]) -> str:
     """Numbers of an array, several to a line."""
-    shown = [real(v) for v in values]
-    rows = [", ".join(shown[i : i + 4]) for i in range(0, len(shown), 4)]
+    literals = [real(v) for v in values]
+    rows = [", ".join(literals[i : i + 4]) for i in range(0, len(literals), 4)]
     return ", &\n    ".join(rows)

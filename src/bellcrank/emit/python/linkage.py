@@ -32,18 +32,18 @@ s = [x + r * (c[k] + r / 2 * (c[k + n] + r / 3 * c[k + 2 * n])) for k, x in enum
 
 def python_implicit(name: str, f: Implicit) -> str:
     """The routine and those it calls."""
-    pieces = implicit_pieces(name, f, _SAY)
-    head = f"def {pieces['NAME']}_{{}}(s, {pieces['GIVEN']}{{}}):\n"
+    fields = implicit_pieces(name, f, _SAY)
+    head = f"def {fields['NAME']}_{{}}(s, {fields['GIVEN']}{{}}):\n"
 
     def function(kind: str, rows: Sequence[Sequence[Expr]], extra: str = "") -> str:
-        lines, shown = straight_lines(PythonPrinter(implicit_names(f, _SAY)), [e for row in rows for e in row])
-        left = iter(shown)
-        lists = [f"    [{', '.join(next(left) for _ in row)}]," for row in rows]
+        lines, value_texts = straight_lines(PythonPrinter(implicit_names(f, _SAY)), [e for row in rows for e in row])
+        text_iterator = iter(value_texts)
+        lists = [f"    [{', '.join(next(text_iterator) for _ in row)}]," for row in rows]
         return head.format(kind, extra) + "".join(f"    {line}\n" for line in [*lines, "return (", *lists, ")"])
 
     return runtime(
         "implicit.py.in",
-        pieces,
+        fields,
         SMALL=repr(IMPLICIT.small),
         START=number_rows(f.start),
         EQUATIONS=function("rows", [[-e for e in f.residual], *f.slopes]),

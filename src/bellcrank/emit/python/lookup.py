@@ -22,9 +22,9 @@ _SAY = Wording(
 )
 
 
-def python_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
+def python_lookup(name: str, f: Lookup, value_indices: Sequence[int]) -> str:
     """The routine; values that are not wanted are 0."""
-    filling = lookup_filling(name, f, wanted, _SAY)
+    filling = lookup_filling(name, f, value_indices, _SAY)
     return runtime(
         "lookup.py.in",
         filling.pieces,

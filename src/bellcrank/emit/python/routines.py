@@ -19,13 +19,13 @@ def function_source(function: Callable[..., Any], routine: str, prefix: str) -> 
     """Source of a function and its name there; what it uses comes along under names of its own."""
     if not isinstance(function, FunctionType):
         raise _refused(routine, "it is not a plain function")
-    parts: list[str] = []
+    segments: list[str] = []
     names: dict[str, str] = {}
-    name = _collect(function, routine, prefix, parts, names)
-    return "\n\n".join(parts), name
+    name = _collect(function, routine, prefix, segments, names)
+    return "\n\n".join(segments), name
 
 
-def _collect(function: FunctionType, routine: str, prefix: str, parts: list[str], names: dict[str, str]) -> str:
+def _collect(function: FunctionType, routine: str, prefix: str, segments: list[str], names: dict[str, str]) -> str:
     if function.__closure__:
         raise _refused(routine, f"'{function.__name__}' uses variables of the function around it")
     try:
@@ -34,32 +34,32 @@ def _collect(function: FunctionType, routine: str, prefix: str, parts: list[str]
         raise _refused(routine, f"the source of '{function.__name__}' is not at hand") from None
     if not source.startswith("def "):
         raise _refused(routine, f"'{function.__name__}' is not written with def")
-    own = f"{prefix}_{function.__name__}"
-    names[function.__name__] = own
-    for used in sorted(_globals(function.__code__)):
-        if used in names or used not in function.__globals__:
+    prefixed_name = f"{prefix}_{function.__name__}"
+    names[function.__name__] = prefixed_name
+    for global_name in sorted(_globals(function.__code__)):
+        if global_name in names or global_name not in function.__globals__:
             continue
-        value = function.__globals__[used]
+        value = function.__globals__[global_name]
         if isinstance(value, ModuleType):
             if value.__name__.partition(".")[0] not in ALLOWED:
                 raise _refused(routine, f"it uses the module {value.__name__}")
-            parts.append(f"import {value.__name__} as {prefix}_{used}")
+            segments.append(f"import {value.__name__} as {prefix}_{global_name}")
         elif isinstance(value, FunctionType):
             if value.__module__ != function.__module__:
-                raise _refused(routine, f"it uses '{used}' of another module")
-            _collect(value, routine, prefix, parts, names)
+                raise _refused(routine, f"it uses '{global_name}' of another module")
+            _collect(value, routine, prefix, segments, names)
             continue
         elif isinstance(value, PLAIN):
-            parts.append(f"{prefix}_{used} = {value!r}")
+            segments.append(f"{prefix}_{global_name} = {value!r}")
         elif callable(value) and getattr(value, "__module__", "") in ALLOWED:
-            parts.append(f"from {value.__module__} import {used} as {prefix}_{used}")
+            segments.append(f"from {value.__module__} import {global_name} as {prefix}_{global_name}")
         else:
-            raise _refused(routine, f"it uses '{used}', a {type(value).__name__}")
-        names[used] = f"{prefix}_{used}"
+            raise _refused(routine, f"it uses '{global_name}', a {type(value).__name__}")
+        names[global_name] = f"{prefix}_{global_name}"
     for old, new in names.items():
         source = re.sub(rf"(?<![\w.'\"]){re.escape(old)}(?=\W)", new, source)
-    parts.append(source.rstrip() + "\n")
-    return own
+    segments.append(source.rstrip() + "\n")
+    return prefixed_name
 
 
 def _globals(code: CodeType) -> set[str]:
@@ -67,8 +67,8 @@ def _globals(code: CodeType) -> set[str]:
     return {*code.co_names}.union(*(_globals(c) for c in inner))
 
 
-def _refused(routine: str, why: str) -> ModelError:
+def _refused(routine: str, reason: str) -> ModelError:
     return ModelError(
-        f"the user function '{routine}' cannot be written into a Python program: {why}. Use a plain function that"
+        f"the user function '{routine}' cannot be written into a Python program: {reason}. Use a plain function that"
         " needs nothing but numbers, functions next to it, and the modules math and numpy."
     )

@@ -9,9 +9,9 @@ from bellcrank.files.template import filled, template
 from bellcrank.numeric.tuning import constants
 
 
-def runtime(name: str, common: Mapping[str, str] | None = None, /, **pieces: str) -> str:
+def runtime(name: str, common: Mapping[str, str] | None = None, /, **replacements: str) -> str:
     """A file of the folder `runtime`, filled (.py.in: no Python before); pieces of `common` may be left over."""
-    return filled(template("bellcrank.emit/python/runtime", name), pieces, common)
+    return filled(template("bellcrank.emit/python/runtime", name), replacements, common)
 
 
 def definitions(group: Any) -> str:

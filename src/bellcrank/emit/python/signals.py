@@ -13,7 +13,7 @@ from bellcrank.signals import KINDS
 def python_signals() -> str:
     """A module with all kinds, and inputs from files."""
     text = "\n\n".join(k.python for k in KINDS.values())
-    called = sorted(set(re.findall(r"\w+(?=\()", text)) & vars(math).keys())
+    math_functions = sorted(set(re.findall(r"\w+(?=\()", text)) & vars(math).keys())
     rows = [
         f"{k.name!r}: ({k.names!r}, {k.name}, {k.name}_breaks, {len(k.orders) - 1}, "
         f"{[n.name for n in k.numbers if n.positive]!r}),"
@@ -21,7 +21,7 @@ def python_signals() -> str:
     ]
     return runtime(
         "signals.py.in",
-        FUNCTIONS=", ".join(called),
+        FUNCTIONS=", ".join(math_functions),
         SPLINE=runtime("spline.py"),
         FORMULAS=text,
         KINDS="\n".join(rows),

@@ -27,32 +27,34 @@ def python_source(
     """The program as a Python module; `extra` are further functions by name, `equations` those of closed loops."""
     labels = labels or {}
     functions = [*program.functions_of(*equations), *(Function.extra(*item) for item in (extra or {}).items())]
-    printed = Functions(program)
+    python_functions = Functions(program)
     lines = [
         f"# {letter}[{i}]  {_safe(s.name)}  {_safe(labels.get(s.name, ''))}".rstrip()
-        for letter, group in printed.groups.items()
+        for letter, group in python_functions.groups.items()
         for i, s in enumerate(group)
     ]
     lines += [
         f"# outputs[{i}]  {_safe(n)}  {_safe(labels.get(f'output {n}', ''))}".rstrip()
         for i, n in enumerate(program.output_names)
     ]
-    lines += ["", *printed.constants()]
-    lines += [line for f in functions if f.name != "constants" for line in printed.lines(f)]
+    lines += ["", *python_functions.constants()]
+    lines += [line for f in functions if f.name != "constants" for line in python_functions.lines(f)]
     solved = any(isinstance(s, Solve) for f in functions for s in f.section.statements)
-    others = "\n" + runtime("linear_solve.py") if solved else ""
+    other_routines = "\n" + runtime("linear_solve.py") if solved else ""
     if program.loops is not None:
-        others += "\n" + null_space()
-    head = runtime("head.py.in", TITLE=_safe(program.name)) + _functions(printed.printer.used_functions, others)
+        other_routines += "\n" + null_space()
+    head = runtime("head.py.in", TITLE=_safe(program.name)) + _functions(
+        python_functions.printer.used_functions, other_routines
+    )
     return "\n".join([head, "", *lines]) + "\n"
 
 
-def _functions(used: Collection[str], others: str) -> str:
+def _functions(used_names: Collection[str], other_routines: str) -> str:
     """What the program calls: functions of Python's module, other routines, and functions that Python lacks."""
-    called = [f.text("python") for f in FUNCTIONS.values() if f.name in used]
-    of_module = sorted(c.name for c in called if not c.helper and c.name in vars(math))
-    listed = f"from math import {', '.join(of_module)}\n" if of_module else ""
-    return listed + others + "".join(f"\n\n{text}" for text in helpers_in("python", used))
+    function_texts = [f.text("python") for f in FUNCTIONS.values() if f.name in used_names]
+    of_module = sorted(c.name for c in function_texts if not c.helper and c.name in vars(math))
+    import_line = f"from math import {', '.join(of_module)}\n" if of_module else ""
+    return import_line + other_routines + "".join(f"\n\n{text}" for text in helpers_in("python", used_names))
 
 
 def _safe(text: str) -> str:
@@ -69,8 +71,8 @@ class Functions:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
-        listed = {**self.groups, "c": program.constant_symbols}
-        names = {s: f"{letter}[{i}]" for letter, group in listed.items() for i, s in enumerate(group)}
+        array_groups = {**self.groups, "c": program.constant_symbols}
+        names = {s: f"{letter}[{i}]" for letter, group in array_groups.items() for i, s in enumerate(group)}
         self.printer = PythonPrinter({Symbol("t", "time"): "t", **names}, program.routines)
 
     def constants(self) -> list[str]:
@@ -82,10 +84,10 @@ class Functions:
         """A function; rates are two lists, those of coordinates and of speeds."""
         lines = [f"    {line}" for s in f.section.statements for line in self.printer.statement(s)]
         results = [self.printer.expr(r) for r in f.section.results]
-        split = len(self.program.coordinates) if f.name == "derivatives" else len(results)
-        lists = [results[:split], results[split:]] if f.name == "derivatives" else [results]
-        shown = ", ".join(f"[{', '.join(values)}]" for values in lists)
-        return ["", f"def {f.name}(t, q, u, p, c, w, f):", *lines, f"    return {shown}", ""]
+        coordinate_count = len(self.program.coordinates) if f.name == "derivatives" else len(results)
+        lists = [results[:coordinate_count], results[coordinate_count:]] if f.name == "derivatives" else [results]
+        results_text = ", ".join(f"[{', '.join(values)}]" for values in lists)
+        return ["", f"def {f.name}(t, q, u, p, c, w, f):", *lines, f"    return {results_text}", ""]
 
 
 # ---- closed loops in Python: the routines that a program calls

@@ -19,19 +19,19 @@ NONE = {0x00, 0x01, 0x05, END, 0x0F, 0x1A, 0x1B, *range(0x45, 0xC0)}
 
 def apart(module: bytes) -> tuple[bytes, list[int]]:
     """The module in parts, one behind the other, and their lengths."""
-    at = 8
-    while module[at] != CODE:
-        size, begins = _number(module, at + 1)
-        at = begins + size
-    size, begins = _number(module, at + 1)
-    parts = _Parts(module)
-    count, i = _number(module, begins)
-    parts.heads += unsigned(count)
+    offset = 8
+    while module[offset] != CODE:
+        size, content_start = _number(module, offset + 1)
+        offset = content_start + size
+    size, content_start = _number(module, offset + 1)
+    streams = _Parts(module)
+    count, i = _number(module, content_start)
+    streams.heads += unsigned(count)
     for _ in range(count):
         _, i = _number(module, i)
-        i = parts.function(i)
-    listed = (module[:at], *map(bytes, parts.all), module[begins + size :])
-    return b"".join(listed), [len(x) for x in listed]
+        i = streams.function(i)
+    sections = (module[:offset], *map(bytes, streams.all), module[content_start + size :])
+    return b"".join(sections), [len(x) for x in sections]
 
 
 class _Parts:
@@ -47,27 +47,27 @@ class _Parts:
 
     def function(self, i: int) -> int:
         """Takes one apart that begins at i, behind its size; where the next begins."""
-        m, depth, used, last = self.module, 1, list[int](), 0
-        kinds, after = _number(m, i)
+        m, depth, recent_locals, last = self.module, 1, list[int](), 0
+        kinds, next_offset = _number(m, i)
         for _ in range(kinds):
-            after = _number(m, after)[1] + 1
-        self.heads += m[i:after]
-        i = after
+            next_offset = _number(m, next_offset)[1] + 1
+        self.heads += m[i:next_offset]
+        i = next_offset
         while depth:
             op, i = m[i], i + 1
             self.code.append(op)
             depth += (op in BLOCKS) - (op == END)
             if op in LOCALS:
                 local, i = _number(m, i)
-                if local in used:
-                    place = used.index(local)
-                    del used[place]
-                    self.ago += unsigned(place + 1)
+                if local in recent_locals:
+                    distance = recent_locals.index(local)
+                    del recent_locals[distance]
+                    self.ago += unsigned(distance + 1)
                 else:
                     self.ago.append(0)
                     self.new += _signed(local - last)
                     last = local
-                used.insert(0, local)
+                recent_locals.insert(0, local)
             elif op in MEMORY:
                 i = self._copied(i)
                 address, i = _number(m, i)
@@ -84,9 +84,9 @@ class _Parts:
         return i
 
     def _copied(self, i: int) -> int:
-        after = _number(self.module, i)[1]
-        self.others += self.module[i:after]
-        return after
+        next_offset = _number(self.module, i)[1]
+        self.others += self.module[i:next_offset]
+        return next_offset
 
 
 def _number(data: bytes, i: int) -> tuple[int, int]:

@@ -73,36 +73,43 @@ def attached_program(
     table: int,
     equations: str = "minimal",
     wheels: Sequence[RigidWheel] = (),
-    behind: Callable[[int, Sequence[str], Sequence[int]], bytes] | None = None,
+    trailer: Callable[[int, Sequence[str], Sequence[int]], bytes] | None = None,
 ) -> Attached:
     """The functions of runs by some `equations`, with rigid `wheels`; what they keep in memory begins at the address
-    `first`, their places in the table of the kernel at `table`. `behind` gives what stands behind it, at the address
+    `first`, their places in the table of the kernel at `table`. `trailer` gives what stands behind it, at the address
     that it is given, with the names of all functions and the grounds of all wheels."""
     functions = [*program.functions_of(equations)]
     if equations == "minimal":
         functions += [Function.extra(*item) for item in inertia_functions(program).items()]
     functions += [Function.extra("wheels_at", wheels_at(program, wheels))] if wheels else []
     sines = first
-    room = sines + SIZE * 2 * ROWS
-    found = {r: kernel_function(program, r) for r in program.externals}
-    solved = {r: known for r, known in found.items() if known is not None}
+    scratch = sines + SIZE * 2 * ROWS
+    kernel_functions = {r: kernel_function(program, r) for r in program.externals}
+    solved = {r: function for r, function in kernel_functions.items() if function is not None}
     widest = max((f.arguments + f.pivots + f.room + f.values for f in solved.values()), default=0)
-    numbers = Numbers(room + SIZE * (room_of(functions) + widest))
-    printed = _Printed(program, numbers, room, sines, table)
-    printed.mirrors = behind is not None
+    numbers = Numbers(scratch + SIZE * (room_of(functions) + widest))
+    module_printer = _Printed(program, numbers, scratch, sines, table)
+    module_printer.mirrors = trailer is not None
     for routine, solution in solved.items():
-        printed.placed[routine] = printed.place(solution), solution
+        module_printer.placed[routine] = module_printer.place(solution), solution
     grounds = {digest_of(w.ground): w.ground for w in wheels}
-    placed = {key: printed.place(ground) for key, ground in grounds.items()}
+    ground_addresses = {key: module_printer.place(ground) for key, ground in grounds.items()}
     for f, plan in arranged(program, functions, OPTIONS, _schedule):
-        printed.function(f, plan)
-    printed.constants()
-    end, names = numbers.at + SIZE * len(numbers.values), tuple(d.name for d in printed.defined)
-    places = tuple(placed[digest_of(w.ground)] for w in wheels)
-    data = struct.pack(f"<{len(numbers.values)}d", *numbers.values) + (behind(end, names, places) if behind else b"")
-    made = b.module(printed.imports, printed.defined, 1, numbers.at, data)
-    imports, routines = (x.name for x in printed.imports), {digest_of(f): at for at, f in printed.placed.values()}
-    return Attached(made, names, sines, places, end, tuple(imports), routines, tuple(printed.mirrored))
+        module_printer.function(f, plan)
+    module_printer.constants()
+    end, names = numbers.at + SIZE * len(numbers.values), tuple(d.name for d in module_printer.defined)
+    wheel_grounds = tuple(ground_addresses[digest_of(w.ground)] for w in wheels)
+    data = struct.pack(f"<{len(numbers.values)}d", *numbers.values) + (
+        trailer(end, names, wheel_grounds) if trailer else b""
+    )
+    module_bytes = b.module(module_printer.imports, module_printer.defined, 1, numbers.at, data)
+    imports, routines = (
+        (x.name for x in module_printer.imports),
+        {digest_of(f): address for address, f in module_printer.placed.values()},
+    )
+    return Attached(
+        module_bytes, names, sines, wheel_grounds, end, tuple(imports), routines, tuple(module_printer.mirrored)
+    )
 
 
 class _Printed:
@@ -116,38 +123,42 @@ class _Printed:
         self._arrays: dict[Any, Any] = {}
         self.mirrors, self.mirrored, self._long = False, list[Mirrored](), dict[int, np.ndarray]()
 
-    def imported(self, _: str, name: str, floats: int, addresses: int, gives: bool | None = None) -> int:
+    def imported(self, _: str, name: str, floats: int, addresses: int, returns_float: bool | None = None) -> int:
         """The number of a function of the kernel; one without addresses gives a float."""
-        gives = not addresses if gives is None else gives
-        kind = b.Type((b.F64,) * floats + (b.I32,) * addresses, (b.F64,) if gives else ())
-        found = b.Imported("k", name, kind)
-        if found not in self.imports:
-            self.imports.append(found)
-        return self.imports.index(found)
+        returns_float = not addresses if returns_float is None else returns_float
+        kind = b.Type((b.F64,) * floats + (b.I32,) * addresses, (b.F64,) if returns_float else ())
+        entry = b.Imported("k", name, kind)
+        if entry not in self.imports:
+            self.imports.append(entry)
+        return self.imports.index(entry)
 
-    def _printer(self, where: dict[Symbol, tuple[int, int]], known: dict[Symbol, int], first: int) -> WasmPrinter:
-        return _Printer(self, where, known, first)
+    def _printer(
+        self, addresses: dict[Symbol, tuple[int, int]], local_of_symbol: dict[Symbol, int], first: int
+    ) -> WasmPrinter:
+        return _Printer(self, addresses, local_of_symbol, first)
 
     def table(self, t: Table, arguments: Sequence[bytes]) -> bytes:
         """A table at its arguments."""
         key = (t.axes, t.values, t.order)
         if key not in self._arrays:
             lengths = [b.i32(len(axis)) for axis in t.axes]
-            places = [b.i32(self.numbers.many(axis)) for axis in t.axes]
-            axes = [x for pair in zip(lengths, places, strict=True) for x in pair]
+            axis_addresses = [b.i32(self.numbers.many(axis)) for axis in t.axes]
+            axes = [x for pair in zip(lengths, axis_addresses, strict=True) for x in pair]
             self._arrays[key] = (*axes, b.i32(self.numbers.many(table_pieces(t))))
-        given = [*self._arrays[key], *(b.i32(d) for d in t.derivative)]
+        constants = [*self._arrays[key], *(b.i32(d) for d in t.derivative)]
         name = ("spline", "surface")[len(t.axes) - 1]
-        called = b.call(self.imported("k", name, len(t.axes), len(given), True))
-        return b"".join((*arguments, *given)) + called
+        table_call = b.call(self.imported("k", name, len(t.axes), len(constants), True))
+        return b"".join((*arguments, *constants)) + table_call
 
     def place(self, f: KernelFunction) -> int:
         """Brings a function that the kernel evaluates into memory; its address."""
         layout = layout_of(f.structure, f.kind)
         values: dict[str, float | Sequence[float]] = {**f.numbers}
-        values |= {name: self._list(_numbers(listed)) for name, listed in f.lists.items()}
+        values |= {name: self._list(_numbers(numbers)) for name, numbers in f.lists.items()}
         name = f"linkage_{len(self.placed)}"
-        values |= {field: self._formulas(f"{name}_{field}", given) for field, given in f.formulas.items()}
+        values |= {
+            field: self._formulas(f"{name}_{field}", field_formulas) for field, field_formulas in f.formulas.items()
+        }
         image = np.zeros(layout.size, np.uint8)
         layout.write(image, 0, values)
         return self.numbers.many(_numbers(image))
@@ -156,74 +167,74 @@ class _Printed:
         """The address of numbers, which routines over the same ground share."""
         key = struct.pack(f"<{len(numbers)}d", *numbers)
         if key not in self._arrays:
-            found = self._mirror_of(np.array(numbers)) if self.mirrors and len(numbers) > LONG else None
-            self._arrays[key] = at = self.numbers.many(numbers if found is None else [0.0] * len(numbers))
-            if found is None:
-                self._long[at] = np.array(numbers)
+            mirror = self._mirror_of(np.array(numbers)) if self.mirrors and len(numbers) > LONG else None
+            self._arrays[key] = address = self.numbers.many(numbers if mirror is None else [0.0] * len(numbers))
+            if mirror is None:
+                self._long[address] = np.array(numbers)
             else:
-                self.mirrored.append((at, found[0], len(numbers), found[1]))
+                self.mirrored.append((address, mirror[0], len(numbers), mirror[1]))
         return int(self._arrays[key])
 
     def _mirror_of(self, numbers: np.ndarray) -> tuple[int, list[int]] | None:
         """A list before with the same numbers but for signs that repeat, as of a suspension on the other side: where it
         is, and the signs."""
-        for at, other in self._long.items():
-            if len(other) != len(numbers) or not np.array_equal(np.abs(other), np.abs(numbers)):
+        for address, candidate in self._long.items():
+            if len(candidate) != len(numbers) or not np.array_equal(np.abs(candidate), np.abs(numbers)):
                 continue
             for width in range(1, 100):
                 if len(numbers) % width == 0:
-                    turned = ((other * numbers).reshape(-1, width) < 0).any(axis=0)
-                    signs = np.where(turned, -1, 1)
-                    if np.array_equal(numbers.reshape(-1, width), other.reshape(-1, width) * signs):
-                        return at, signs.tolist()
+                    is_negated = ((candidate * numbers).reshape(-1, width) < 0).any(axis=0)
+                    signs = np.where(is_negated, -1, 1)
+                    if np.array_equal(numbers.reshape(-1, width), candidate.reshape(-1, width) * signs):
+                        return address, signs.tolist()
         return None
 
     def _formulas(self, name: str, formulas: Formulas) -> int:
         """A function of formulas over lists; its number in the table."""
         groups, values = formulas
-        where = {s: (local, SIZE * i) for local, group in enumerate(groups) for i, s in enumerate(group)}
-        found = Scheduler([*values.values()])
-        results = tuple(found.lower(x) for x in values.values())
-        plan = _schedule(Section((*found.constants, *found.statements), results), OPTIONS, ())
-        out = len(groups)
-        printer = self._printer(where, {}, out + 1)
+        addresses = {s: (local, SIZE * i) for local, group in enumerate(groups) for i, s in enumerate(group)}
+        scheduler = Scheduler([*values.values()])
+        results = tuple(scheduler.lower(x) for x in values.values())
+        plan = _schedule(Section((*scheduler.constants, *scheduler.statements), results), OPTIONS, ())
+        out_local = len(groups)
+        printer = self._printer(addresses, {}, out_local + 1)
         for _ in printer.statements(plan.steps, plan.results):
             pass
         for i, x in zip(values, plan.results, strict=True):
-            printer.store(SIZE * i, x, b.get(out))
-        self.defined.append(b.Defined(name, b.Type((b.I32,) * (out + 1)), printer.body()))
+            printer.store(SIZE * i, x, b.get(out_local))
+        self.defined.append(b.Defined(name, b.Type((b.I32,) * (out_local + 1)), printer.body()))
         return self._table + len(self.defined) - 1
 
     def function(self, f: Function, plan: Schedule) -> None:
         """A function, arranged."""
-        takes = (b.F64, *(b.I32,) * (8 if f.name == RATES else 7))
-        printer = self._printer(self.where, {TIME: _T}, len(takes))
+        parameter_types = (b.F64, *(b.I32,) * (8 if f.name == RATES else 7))
+        printer = self._printer(self.where, {TIME: _T}, len(parameter_types))
         for _ in printer.statements(plan.steps, plan.results):
             pass
         n_q = len(self.program.coordinates) if f.name == RATES else len(plan.results)
         for i, r in enumerate(plan.results):
-            at, local = (i, _OUT) if i < n_q else (i - n_q, _UD)
-            printer.store(SIZE * at, r, b.get(local))
-        self.defined.append(b.Defined(C_NAMES.get(f.name, f.name), b.Type(takes), printer.body()))
+            index, local = (i, _OUT) if i < n_q else (i - n_q, _UD)
+            printer.store(SIZE * index, r, b.get(local))
+        self.defined.append(b.Defined(C_NAMES.get(f.name, f.name), b.Type(parameter_types), printer.body()))
 
     def constants(self) -> None:
         """What follows from the parameters alone."""
         symbols = self.program.constant_symbols
-        takes = (b.F64, *(b.I32,) * 7)
-        known = {s: place for s, place in self.where.items() if s not in set(symbols)}
-        printer = self._printer(known, {}, len(takes))
+        parameter_types = (b.F64, *(b.I32,) * 7)
+        addresses = {s: address for s, address in self.where.items() if s not in set(symbols)}
+        printer = self._printer(addresses, {}, len(parameter_types))
         for _ in printer.statements([s for s in self.program.constants.statements if isinstance(s, Assign)], symbols):
             pass
         for i, s in enumerate(symbols):
             printer.store(SIZE * i, s, b.get(_OUT))
-        self.defined.append(b.Defined("constants", b.Type(takes), printer.body()))
+        self.defined.append(b.Defined("constants", b.Type(parameter_types), printer.body()))
 
 
-def _numbers(listed: np.ndarray[Any, Any]) -> list[float]:
+def _numbers(numbers: np.ndarray[Any, Any]) -> list[float]:
     """A list as numbers with the same bits: two of its own in one, if these are shorter."""
-    short = listed.astype(listed.dtype.newbyteorder("<")).tobytes()
-    found: list[float] = np.frombuffer(short + bytes(-len(short) % SIZE), "<f8").tolist()
-    return found
+    short = numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()
+    values: list[float] = np.frombuffer(short + bytes(-len(short) % SIZE), "<f8").tolist()
+    return values
 
 
 class _Printer(WasmPrinter):
@@ -231,10 +242,23 @@ class _Printer(WasmPrinter):
     the function, before its locals, are these routines."""
 
     def __init__(
-        self, of: _Printed, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int
+        self,
+        module_printer: _Printed,
+        addresses: Mapping[Symbol, tuple[int, int]],
+        local_of_symbol: Mapping[Symbol, int],
+        first: int,
     ) -> None:
-        super().__init__(where, known, first, of.imported, of.numbers, {}, of.room, of.sines)
-        self._of, self._externals = of, first - 1
+        super().__init__(
+            addresses,
+            local_of_symbol,
+            first,
+            module_printer.imported,
+            module_printer.numbers,
+            {},
+            module_printer.room,
+            module_printer.sines,
+        )
+        self._of, self._externals = module_printer, first - 1
 
     def _routine(self, function: Any, args: list[bytes]) -> bytes:
         return self._of.table(function, args)
@@ -243,17 +267,17 @@ class _Printer(WasmPrinter):
         if not isinstance(s, Call):
             super()._statement(s)
             return
-        at = self.room + SIZE * len(s.arguments)
+        scratch = self.room + SIZE * len(s.arguments)
         for i, x in enumerate(s.arguments):
             self.store(self.room + SIZE * i, x)
         if s.routine in self._of.placed:
-            place, f = self._of.placed[s.routine]
-            values = at + SIZE * (f.pivots + f.room)
-            given = [b.i32(n) for n in (place, self.room, *((at,) if f.room else ()), values)]
+            address, f = self._of.placed[s.routine]
+            values = scratch + SIZE * (f.pivots + f.room)
+            operands = [b.i32(n) for n in (address, self.room, *((scratch,) if f.room else ()), values)]
             name = EXPORTS[f.called]
         else:
-            values, number = at, self._of.program.externals.index(s.routine)
-            given = [b.get(self._externals), *map(b.i32, (number, self.room, values, len(s.targets)))]
+            values, number = scratch, self._of.program.externals.index(s.routine)
+            operands = [b.get(self._externals), *map(b.i32, (number, self.room, values, len(s.targets)))]
             name = "external"
-        self.code += b"".join(given) + b.call(self._of.imported("k", name, 0, len(given)))
+        self.code += b"".join(operands) + b.call(self._of.imported("k", name, 0, len(operands)))
         self._fetch(values, s.targets)

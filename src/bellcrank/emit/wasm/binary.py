@@ -23,23 +23,23 @@ XOR_64, LESS_64 = b"\x85", b"\x54"  # of i64, without a sign
 
 def unsigned(n: int) -> bytes:
     """LEB128."""
-    out = bytearray()
+    encoded = bytearray()
     while True:
         n, low = n >> 7, n & 127
-        out.append(low | (128 if n else 0))
+        encoded.append(low | (128 if n else 0))
         if not n:
-            return bytes(out)
+            return bytes(encoded)
 
 
 def signed(n: int) -> bytes:
     """LEB128 of a number with a sign."""
-    out = bytearray()
+    encoded = bytearray()
     while True:
         low, n = n & 127, n >> 7
-        done = (n == 0 and not low & 64) or (n == -1 and bool(low & 64))
-        out.append(low | (0 if done else 128))
-        if done:
-            return bytes(out)
+        is_last = (n == 0 and not low & 64) or (n == -1 and bool(low & 64))
+        encoded.append(low | (0 if is_last else 128))
+        if is_last:
+            return bytes(encoded)
 
 
 def number(x: float) -> bytes:
@@ -134,19 +134,19 @@ class Defined:
     code: bytes
 
 
-def module(imports: Sequence[Imported], functions: Sequence[Defined], pages: int, at: int, data: bytes) -> bytes:
+def module(imports: Sequence[Imported], functions: Sequence[Defined], pages: int, address: int, data: bytes) -> bytes:
     """A module over the memory `e.memory`, in which it puts data at an address; it exports its functions by name."""
     types = list(dict.fromkeys([*(x.type for x in imports), *(f.type for f in functions)]))
-    listed = [name(x.module) + name(x.name) + b"\x00" + unsigned(types.index(x.type)) for x in imports]
+    import_entries = [name(x.module) + name(x.name) + b"\x00" + unsigned(types.index(x.type)) for x in imports]
     memory = name("e") + name("memory") + b"\x02\x00" + unsigned(pages)
     exported = [name(f.name) + b"\x00" + unsigned(len(imports) + i) for i, f in enumerate(functions)]
     return b"\0asm\1\0\0\0" + b"".join((
         _section(1, vector([t.encoded() for t in types])),
-        _section(2, vector([*listed, memory])),
+        _section(2, vector([*import_entries, memory])),
         _section(3, vector([unsigned(types.index(f.type)) for f in functions])),
         _section(7, vector(exported)),
         _section(10, vector([f.code for f in functions])),
-        _section(11, vector([b"\x00" + i32(at) + END + unsigned(len(data)) + data])) if data else b"",
+        _section(11, vector([b"\x00" + i32(address) + END + unsigned(len(data)) + data])) if data else b"",
     ))  # fmt: skip
 
 

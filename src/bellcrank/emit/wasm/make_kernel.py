@@ -52,8 +52,8 @@ KERNELS = {
 
 def missing() -> list[str]:
     """What is not there that it needs."""
-    needed = [name for name in (CLANG, "wasm-ld-14") if shutil.which(name) is None]
-    return needed if Path("/usr/lib/wasm32-wasi/libc.a").exists() else [*needed, "wasi-libc"]
+    missing_tools = [name for name in (CLANG, "wasm-ld-14") if shutil.which(name) is None]
+    return missing_tools if Path("/usr/lib/wasm32-wasi/libc.a").exists() else [*missing_tools, "wasi-libc"]
 
 
 def digest() -> str:
@@ -64,10 +64,10 @@ def digest() -> str:
 def made(name: str) -> bytes:
     """A module."""
     with tempfile.TemporaryDirectory() as folder:
-        found = Path(folder) / name
-        own = f'-DDIGEST="{digest()}"'
-        subprocess.run([CLANG, *FLAGS, own, *KERNELS[name], "-o", str(found)], cwd=FOLDER, check=True)
-        return found.read_bytes()
+        output = Path(folder) / name
+        digest_flag = f'-DDIGEST="{digest()}"'
+        subprocess.run([CLANG, *FLAGS, digest_flag, *KERNELS[name], "-o", str(output)], cwd=FOLDER, check=True)
+        return output.read_bytes()
 
 
 if __name__ == "__main__":

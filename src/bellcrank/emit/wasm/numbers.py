@@ -13,8 +13,8 @@ from bellcrank.emit.wasm import binary as b
 class Numbers:
     """Collects numbers; `at` is the address of the first."""
 
-    def __init__(self, at: int) -> None:
-        self.at, self.values = at, list[float]()
+    def __init__(self, address: int) -> None:
+        self.at, self.values = address, list[float]()
         self._places: dict[bytes, int] = {}
 
     def one(self, x: float) -> bytes:
@@ -23,9 +23,9 @@ class Numbers:
 
     def many(self, values: Sequence[float]) -> int:
         """The address of several numbers, one behind the other."""
-        at = self.at + SIZE * len(self.values)
+        address = self.at + SIZE * len(self.values)
         self.values += values
-        return at
+        return address
 
     def _place(self, x: float) -> int:
         key = struct.pack("<d", x)

@@ -61,16 +61,16 @@ class Course:
 
 
 def model_values(
-    program: Program, parts: Mapping[str, int], functions: Mapping[str, int]
+    program: Program, part_flags: Mapping[str, int], functions: Mapping[str, int]
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """The fields of the table of a model: numbers, with those of its functions, and arrays."""
-    data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
+    data: dict[str, Value] = {**size_data(program), **model_data(program, part_flags)}
     if program.loops is not None:
         data |= row_data(program.loops)
     numbers, arrays = as_fields(data)
     numbers |= functions
-    numbers |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
-    numbers |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
+    numbers |= {name.removeprefix("HAS_"): x for name, x in part_flags.items() if name.startswith("HAS_")}
+    numbers |= {name.lower(): part_flags[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
     return numbers, arrays
 
 
@@ -101,26 +101,26 @@ class Placed:
         model = layout_of("model.h", "Model")
         numbers, arrays = model_values(program, parts_of(program, wheels=bool(course.wheels)), functions)
         if course.wheels:
-            more, of_wheels = as_fields({**wheel_data(course.wheels), "WHEEL_GROUND": grounds})
-            numbers, arrays = numbers | more, arrays | of_wheels
+            wheel_numbers, wheel_arrays = as_fields({**wheel_data(course.wheels), "WHEEL_GROUND": grounds})
+            numbers, arrays = numbers | wheel_numbers, arrays | wheel_arrays
         lists = {name: self._put(x) for name, x in arrays.items()}
         self.at["model"] = self._structure(model, numbers | lists)
         self._place_inputs(course)
         n_q, n_u = len(program.coordinates), len(program.speeds)
         n, width = n_q + n_u, 1 + n_q + n_u + len(program.output_names) + len(program.inputs)
         events = course.events
-        of_events = {} if events is None else self._place_events(events, MODES * len(course.wheels))
+        event_sizes = {} if events is None else self._place_events(events, MODES * len(course.wheels))
         if course.wheels:
             modes = np.zeros((len(course.wheels), MODES))
             modes[:, 4] = 1.0
             self.at["modes"] = self._put(modes)
-            of_events |= {"depths": len(course.wheels), "told": 3 * TOLD}
+            event_sizes |= {"depths": len(course.wheels), "told": 3 * TOLD}
         job = layout_of("job.h", "Job")
         self.at["job"] = self._room(b"\0" * job.size)
         self.end = self._first + len(self.data)
         breaks = sum(len(s.breaks) for s in course.signals)
         zeros = {"past": 3 * (1 + n_u), "bridges": bridge_room(program.loops.scales.blocks)} if program.loops else {}
-        zeros |= {"job_end": -1, **of_events}
+        zeros |= {"job_end": -1, **event_sizes}
         zeros |= {"root_q": n_q, "root_u": n_u, "may": n} if program.loops else {}
         zeros |= {
             "p": len(program.parameters) + (events.more if events else 0),
@@ -132,23 +132,23 @@ class Placed:
         for name, count in {**zeros, "externals": 4, **sizes}.items():
             self.at[name], self.end = self.end, self.end + SIZE * (count + 1)
         values: dict[str, float | Sequence[float]] = {"method": method_number(course.method), "every": NEVER}
-        values |= {name: at for name, at in self.at.items() if name in job.fields}
+        values |= {name: address for name, address in self.at.items() if name in job.fields}
         values |= {"h": course.step, "with_inputs": 1, "from": self.at["y"], "visit": (0.0, 1.0)}
         values |= {"most_told": TOLD} if course.wheels else {}
         job.write(self.data, self.at["job"] - first, values)
         if events is not None:
             fields = layout_of("events.h", "Events").fields
-            for name, at in self.at.items():
+            for name, address in self.at.items():
                 if name.startswith("events."):
-                    struct.pack_into("<I", self.data, self.at["events"] - first + fields[name[7:]][0], at)
+                    struct.pack_into("<I", self.data, self.at["events"] - first + fields[name[7:]][0], address)
 
     def _put(self, array: np.ndarray) -> int:
         return self._room(array.tobytes())
 
     def _room(self, content: bytes) -> int:
-        at = self._first + len(self.data)
+        address = self._first + len(self.data)
         self.data += content + b"\0" * (-len(content) % SIZE)
-        return at
+        return address
 
     def _structure(self, layout: Layout, values: Mapping[str, float]) -> int:
         content = bytearray(layout.size)
@@ -165,17 +165,17 @@ class Placed:
         n = len(events.watched)
         formulas = [*(w[:2] for w in events.watched), *(s[3:5] for s in events.settings)]
         longest = max((last - first for first, last in formulas), default=0)
-        most = 4 * MOST_AT_ONCE * n
+        max_happenings = 4 * MOST_AT_ONCE * n
         numbers = {"n_events": n, "n_settings": len(events.settings), "n_values": events.values, "longest": longest}
-        numbers |= {"stopped": -1, "most_happenings": most, "n_modes": modes}
+        numbers |= {"stopped": -1, "most_happenings": max_happenings, "n_modes": modes}
         self.at["events"] = self._structure(layout_of("events.h", "Events"), numbers)
         self.at["events.at_zero"] = self._records(layout_of("event_at_zero.h", "AtZero"), [{}] * n)
         unknown = {"idle": math.nan, "undefined": math.nan}
         self.at["events.counted"] = self._records(layout_of("events.h", "Counted"), [unknown] * n)
         self.at["events_end"] = self._first + len(self.data)
         happening = layout_of("events.h", "Happening").size // SIZE
-        room = {"values": events.values, "times": n * (EVENTS.most + 1), "happenings": most * happening}
-        return {f"events.{name}": count for name, count in room.items()}
+        sizes = {"values": events.values, "times": n * (EVENTS.most + 1), "happenings": max_happenings * happening}
+        return {f"events.{name}": count for name, count in sizes.items()}
 
     def _records(self, layout: Layout, rows: Sequence[Mapping[str, float]]) -> int:
         content = bytearray(layout.size * (len(rows) + 1))
@@ -185,18 +185,20 @@ class Placed:
 
     def _place_inputs(self, course: Course) -> None:
         """Those of the model, then the signals themselves."""
-        layout, known = layout_of("input.h", "Input"), []
+        layout, signal_records = layout_of("input.h", "Input"), []
         for s in course.signals:
             if s.points is not None and s.pieces is not None:
-                x, pieces = (self._put(np.asarray(a, float)) for a in (s.points, s.pieces))
-                known.append({"kind": NUMBERED.index("pieces"), "n": len(s.points), "x": x, "pieces": pieces})
+                x, coefficients = (self._put(np.asarray(a, float)) for a in (s.points, s.pieces))
+                signal_records.append(
+                    {"kind": NUMBERED.index("pieces"), "n": len(s.points), "x": x, "pieces": coefficients}
+                )
             else:
-                known.append({"kind": NUMBERED.index(s.name)})
-        listed = [*course.inputs, *((i, 0, 1.0) for i in range(len(course.signals)))]
-        content = bytearray(layout.size * len(listed))
-        for k, (i, rate, scale) in enumerate(listed):
+                signal_records.append({"kind": NUMBERED.index(s.name)})
+        records = [*course.inputs, *((i, 0, 1.0) for i in range(len(course.signals)))]
+        content = bytearray(layout.size * len(records))
+        for k, (i, rate, scale) in enumerate(records):
             values: dict[str, float | Sequence[float]] = {
-                **known[i],
+                **signal_records[i],
                 "rate": rate,
                 "scale": scale,
                 "a": course.signals[i].numbers,

@@ -32,8 +32,8 @@ class WasmPrinter:
 
     def __init__(
         self,
-        where: Mapping[Symbol, tuple[int, int]],
-        known: Mapping[Symbol, int],
+        addresses: Mapping[Symbol, tuple[int, int]],
+        local_of_symbol: Mapping[Symbol, int],
         first: int,
         function: Function,
         numbers: Numbers,
@@ -41,7 +41,7 @@ class WasmPrinter:
         room: int,
         table: int,
     ) -> None:
-        self.where, self.known, self.function, self.numbers = where, dict(known), function, numbers
+        self.where, self.known, self.function, self.numbers = addresses, dict(local_of_symbol), function, numbers
         self.routines, self.room, self.table = routines, room, table
         self.code = bytearray()
         self._row, self._bits, self._sines = first, first + 1, range(first + 2, first + 2 + SCRATCH)
@@ -56,22 +56,22 @@ class WasmPrinter:
 
     def expr(self, root: Expr) -> bytes:
         """Instructions that leave the value on the stack; its symbols are in locals."""
-        done: dict[Expr, bytes] = {}
+        encoded: dict[Expr, bytes] = {}
         for node in postorder((root,)):
-            done[node] = self._piece(node, done)
-        return done[root]
+            encoded[node] = self._piece(node, encoded)
+        return encoded[root]
 
-    def _piece(self, node: Expr, done: Mapping[Expr, bytes]) -> bytes:
+    def _piece(self, node: Expr, encoded: Mapping[Expr, bytes]) -> bytes:
         if isinstance(node, Symbol):
             return self._symbol(node)
         if isinstance(node, Number):
             return self._number(node.value)
         if isinstance(node, Sum):
-            return self._sum(node, done)
+            return self._sum(node, encoded)
         if isinstance(node, Product):
-            return self._product(node, done)
+            return self._product(node, encoded)
         if isinstance(node, Func):
-            return self._function(node, [done[a] for a in node.args])
+            return self._function(node, [encoded[a] for a in node.args])
         raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
 
     def _symbol(self, s: Symbol) -> bytes:
@@ -93,20 +93,20 @@ class WasmPrinter:
         except OverflowError:
             raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
 
-    def _sum(self, node: Sum, done: Mapping[Expr, bytes]) -> bytes:
+    def _sum(self, node: Sum, encoded: Mapping[Expr, bytes]) -> bytes:
         code = b""
         for core, c in node.terms:
-            term = done[core] if abs(c) == 1 else self._number(size(c)) + done[core] + b.MUL
+            term = encoded[core] if abs(c) == 1 else self._number(size(c)) + encoded[core] + b.MUL
             code += term + ((b.SUB if c < 0 else b.ADD) if code else (b.NEG if c < 0 else b""))
         return code
 
-    def _product(self, node: Product, done: Mapping[Expr, bytes]) -> bytes:
+    def _product(self, node: Product, encoded: Mapping[Expr, bytes]) -> bytes:
         top: list[bytes] = []
         bottom: list[bytes] = []
         if size(node.coefficient) != 1:
             top.append(self._number(size(node.coefficient)))
         for base, exponent in node.factors:
-            (top if exponent > 0 else bottom).append(self._power(done[base], size(exponent)))
+            (top if exponent > 0 else bottom).append(self._power(encoded[base], size(exponent)))
         code = _joined(top) if top else b.number(1.0)
         if bottom:
             code += _joined(bottom) + b.DIV
@@ -128,9 +128,9 @@ class WasmPrinter:
             return self._routine(node.function, args)
         if node.name == "where":
             return args[1] + args[2] + _condition(node.args[0], args[0]) + b.SELECT
-        known = FUNCTIONS[node.name].code.get("wasm")
-        if known is not None:
-            code = b"".join(args) + b.INSTRUCTIONS[known.name]
+        instruction = FUNCTIONS[node.name].code.get("wasm")
+        if instruction is not None:
+            code = b"".join(args) + b.INSTRUCTIONS[instruction.name]
             return code + b.AS_FLOAT if node.name in COMPARISONS else code
         if node.name in ("sin", "cos"):
             return self._sine(node.name, *args)
@@ -152,9 +152,9 @@ class WasmPrinter:
         sines = Sines(self.table, self.numbers, self._sines, self._row, self._bits)
         code = sines.begin()
         for angle, sine, cosine in angles:
-            wanted = [(name, to) for name, to in (("sin", sine), ("cos", cosine)) if to is not None]
-            far = [angle + b.call(self.function("m", name, 1, 0)) + b.put(to) for name, to in wanted]
-            code += sines.taken(angle, sine, cosine, b"".join(far))
+            targets = [(name, local) for name, local in (("sin", sine), ("cos", cosine)) if local is not None]
+            far_code = [angle + b.call(self.function("m", name, 1, 0)) + b.put(local) for name, local in targets]
+            code += sines.taken(angle, sine, cosine, b"".join(far_code))
         return code
 
     # ---- locals
@@ -185,12 +185,12 @@ class WasmPrinter:
         for i, s in enumerate(steps):
             self._last.update(dict.fromkeys(symbols_in(step_expressions(s)), i))
         self._last.update(dict.fromkeys(symbols_in(results), len(steps)))
-        kept = set(self.known)
+        permanent = set(self.known)
         for i, s in enumerate(steps):
             self._load(step_expressions(s), i)
             self._statement(s)
-            over = [x for x in symbols_in(step_expressions(s)) if self._last.get(x) == i and x in self.known]
-            self._free += [self.known.pop(x) for x in over if x not in kept]
+            expired = [x for x in symbols_in(step_expressions(s)) if self._last.get(x) == i and x in self.known]
+            self._free += [self.known.pop(x) for x in expired if x not in permanent]
             yield s
         self._load(results, -1)
 
@@ -200,8 +200,8 @@ class WasmPrinter:
         elif isinstance(s, Angles):
             self._angles(s.angles)
         elif isinstance(s, Call):
-            given = b"".join(map(self.expr, s.arguments)) + b.i32(self.room)
-            self.code += given + b.call(self.function("r", self.routines[s.routine], len(s.arguments), 1))
+            arguments_code = b"".join(map(self.expr, s.arguments)) + b.i32(self.room)
+            self.code += arguments_code + b.call(self.function("r", self.routines[s.routine], len(s.arguments), 1))
             self._fetch(self.room, s.targets)
         elif isinstance(s, Solve):
             self._solve(s)
@@ -216,26 +216,26 @@ class WasmPrinter:
 
     def _solve(self, s: Solve) -> None:
         n = len(s.right)
-        right = self.room + SIZE * n * n
+        right_address = self.room + SIZE * n * n
         for i, row in enumerate(s.matrix):
             for j, x in enumerate(row[: i + 1]):
                 self.store(self.room + SIZE * (i * n + j), x)
         for i, x in enumerate(s.right):
-            self.store(right + SIZE * i, x)
-        self.code += b.i32(n) + b.i32(self.room) + b.i32(right) + b.call(self.function("r", "solve", 0, 3))
-        self._fetch(right, s.targets)
+            self.store(right_address + SIZE * i, x)
+        self.code += b.i32(n) + b.i32(self.room) + b.i32(right_address) + b.call(self.function("r", "solve", 0, 3))
+        self._fetch(right_address, s.targets)
 
     def _reduce(self, s: Reduce) -> None:
-        at, starts = self.room, []
+        address, addresses = self.room, []
         for count in reduce_sizes(s):
-            starts.append(at)
-            at += SIZE * count
-        given = [x for row in s.mass for x in row], s.force, [x for row in s.rows for x in row], s.right
-        for start, values in zip(starts, given, strict=False):
+            addresses.append(address)
+            address += SIZE * count
+        blocks = [x for row in s.mass for x in row], s.force, [x for row in s.rows for x in row], s.right
+        for start, values in zip(addresses, blocks, strict=False):
             for i, x in enumerate(values):
                 self.store(start + SIZE * i, x)
-        self.code += b"".join(map(b.i32, starts)) + b.call(self.function("r", "constrained_rates", 0, 5))
-        self._fetch(starts[-1], s.targets)
+        self.code += b"".join(map(b.i32, addresses)) + b.call(self.function("r", "constrained_rates", 0, 5))
+        self._fetch(addresses[-1], s.targets)
 
     def store(self, address: int, value: Expr, base: bytes | None = None) -> None:
         base, further = (b.i32(address), 0) if base is None else (base, address)
@@ -247,8 +247,8 @@ class WasmPrinter:
                 self.code += b.i32(address + SIZE * i) + b.load(0) + self._define(t)
 
 
-def _joined(parts: Sequence[bytes]) -> bytes:
-    return parts[0] + b"".join(part + b.MUL for part in parts[1:])
+def _joined(factors: Sequence[bytes]) -> bytes:
+    return factors[0] + b"".join(factor + b.MUL for factor in factors[1:])
 
 
 def _condition(node: Expr, code: bytes) -> bytes:

@@ -32,8 +32,8 @@ class Sines:
     """Instructions for angles that are taken after each other. `at`: the address of the table; `scratch` are locals for
     floats, `row` is one for an i32 and `bits` one for an i64."""
 
-    def __init__(self, at: int, numbers: Numbers, scratch: Sequence[int], row: int, bits: int) -> None:
-        self.at, self.numbers, self.row, self.bits = at, numbers, row, bits
+    def __init__(self, address: int, numbers: Numbers, scratch: Sequence[int], row: int, bits: int) -> None:
+        self.at, self.numbers, self.row, self.bits = address, numbers, row, bits
         self._x, self._shifted, self._r, self._r2, self._other = scratch[:_STEPS]
         self._kept = dict(zip(_NUMBERS, scratch[_STEPS:], strict=True))
 
@@ -47,16 +47,18 @@ class Sines:
         x, shift = b.get(self._x), b.get(self._kept[_SHIFT])
         shifted = x + shift + b.ADD + b.tee(self._shifted) + b.BITS + b.tee(self.bits)
         in_table = b.i64(_SHIFT_BITS) + b.XOR_64 + b.i64(ROWS) + b.LESS_64
-        very = x + b.ABS + b.number(_FAR) + b.LT + b.NOT + b.IF + far + b.leave(2) + b.END
+        far_branch = x + b.ABS + b.number(_FAR) + b.LT + b.NOT + b.IF + far + b.leave(2) + b.END
         code = b.BLOCK + angle + b.put(self._x) + b.BLOCK + shifted + in_table + b.leave_if(0)
-        code += very + self._turned_back() + shifted + b.DROP + b.END
+        code += far_branch + self._turned_back() + shifted + b.DROP + b.END
         return code + self._by_table(sine, cosine) + b.END
 
     def _turned_back(self) -> bytes:
-        whole = self.numbers.one(_WHOLE)
-        turns = b.get(self._x) + self.numbers.one(_PER_TURN) + b.MUL + whole + b.ADD + whole + b.SUB + b.put(self._r)
-        less = (b.get(self._r) + self.numbers.one(part) + b.MUL + b.SUB for part in _TURN)
-        return turns + b.get(self._x) + b"".join(less) + b.put(self._x)
+        rounding = self.numbers.one(_WHOLE)
+        rotations = (
+            b.get(self._x) + self.numbers.one(_PER_TURN) + b.MUL + rounding + b.ADD + rounding + b.SUB + b.put(self._r)
+        )
+        subtractions = (b.get(self._r) + self.numbers.one(part) + b.MUL + b.SUB for part in _TURN)
+        return rotations + b.get(self._x) + b"".join(subtractions) + b.put(self._x)
 
     def _by_table(self, sine: int | None, cosine: int | None) -> bytes:
         get, put, tee, s, c = b.get, b.put, b.tee, self._shifted, self._other
@@ -66,10 +68,10 @@ class Sines:
         code += get(r) + get(r) + get(r2) + b.MUL + self._polynomial(_SINE) + b.MUL + b.ADD + put(r)
         code += get(r2) + self._polynomial(_COSINE) + b.MUL + put(r2)
         code += get(row) + b.load(self.at) + put(s) + get(row) + b.load(self.at + SIZE * ROWS) + put(c)
-        for target, one, other, sign in ((sine, s, c, b.ADD), (cosine, c, s, b.SUB)):
+        for target, one, cofunction, sign in ((sine, s, c, b.ADD), (cosine, c, s, b.SUB)):
             if target is not None:
-                less = get(one) + get(r2) + b.MUL + get(other) + get(r) + b.MUL + sign
-                code += get(one) + less + b.ADD + put(target)
+                increment = get(one) + get(r2) + b.MUL + get(cofunction) + get(r) + b.MUL + sign
+                code += get(one) + increment + b.ADD + put(target)
         return code
 
     def _polynomial(self, a: Sequence[float]) -> bytes:

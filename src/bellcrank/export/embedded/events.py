@@ -29,13 +29,13 @@ def events_of(derived: Derived, setup: Setup) -> EmbeddedEvents | None:
         listed = ", ".join(missing)
         raise ModelError(f"events start with values of all parameters: give {listed} in set_defaults()", derived.name)
     _require_settable(derived, setup)
-    own = {x.name: i for i, x in enumerate(setup.own)}
+    index_of = {x.name: i for i, x in enumerate(setup.own)}
     arrays = [("p", setup.parameters), ("e", setup.own)]
     texts = {x.name: _value(name, i, x.factor) for name, listed in arrays for i, x in enumerate(listed)}
     printer = CEventPrinter(texts)
-    events = tuple(event_text(e, printer, own) for e in setup.events)
+    events = tuple(event_text(e, printer, index_of) for e in setup.events)
     values = [x.factor * (x.value or 0.0) for x in setup.own]
-    return EmbeddedEvents(EventsText(events, len(own), frozenset(printer.used), frozenset()), values)
+    return EmbeddedEvents(EventsText(events, len(index_of), frozenset(printer.used), frozenset()), values)
 
 
 def event_list(setup: Setup, upper: str, conditions: Mapping[str, str]) -> Listed:
@@ -59,12 +59,12 @@ def _require_settable(derived: Derived, setup: Setup) -> None:
     for e in setup.events:
         for x, _ in e.settings:
             if x.symbol in fixed and x.kind == "parameter":
-                why = "loops are closed by it, or user functions read it at the start; other parameters may be set"
+                reason = "loops are closed by it, or user functions read it at the start; other parameters may be set"
             elif loops is not None and x.column >= 0 and x.name not in (free := _free(setup, loops)):
-                why = f"closed loops determine it in embedded code; {', '.join(free) or 'parameters'} may be set"
+                reason = f"closed loops determine it in embedded code; {', '.join(free) or 'parameters'} may be set"
             else:
                 continue
-            raise ModelError(f"event '{e.name}' sets {x.name}: {why}", derived.name)
+            raise ModelError(f"event '{e.name}' sets {x.name}: {reason}", derived.name)
 
 
 def _free(setup: Setup, loops: Loops) -> Sequence[str]:
@@ -72,5 +72,5 @@ def _free(setup: Setup, loops: Loops) -> Sequence[str]:
     if loops.correction is None:
         return ()
     q, u = setup.interface.coordinates, setup.interface.speeds
-    moved = {*(q[i].name for i in loops.correction.q), *(u[i].name for i in loops.correction.u)}
-    return [x.name for x in (*q, *u) if x.name not in moved]
+    corrected = {*(q[i].name for i in loops.correction.q), *(u[i].name for i in loops.correction.u)}
+    return [x.name for x in (*q, *u) if x.name not in corrected]

@@ -51,20 +51,20 @@ def listed(
 
 def entry_names(prefix: str, names: Iterable[str]) -> list[str]:
     """An enumerator for each name."""
-    found: list[str] = []
-    for given in names:
-        base = f"{prefix}_{routine_name(given).strip('_').upper() or 'X'}"
+    enumerators: list[str] = []
+    for quantity_name in names:
+        base = f"{prefix}_{routine_name(quantity_name).strip('_').upper() or 'X'}"
         name, number = base, 2
-        while name in found:
+        while name in enumerators:
             name, number = f"{base}_{number}", number + 1
-        found.append(name)
-    return found
+        enumerators.append(name)
+    return enumerators
 
 
 def _words(x: Quantity, system: str, value: float | None, fixed: bool) -> str:
     unit = UNIT_SYSTEMS[system].equation(x.unit.dimension).text or "1"
-    shown = "unit not known" if x.unit.text == UNKNOWN.text else unit
+    unit_text = "unit not known" if x.unit.text == UNKNOWN.text else unit
     if x.unit.factor != 1.0:
-        shown += f" ({x.unit.text} = {x.unit.factor:.17g})"
-    words = f"{x.name}, {shown}" + ("" if value is None else f", {value:.12g}") + (", fixed" if fixed else "")
+        unit_text += f" ({x.unit.text} = {x.unit.factor:.17g})"
+    words = f"{x.name}, {unit_text}" + ("" if value is None else f", {value:.12g}") + (", fixed" if fixed else "")
     return words + (f": {x.label}" if x.label and x.label != x.name else "")

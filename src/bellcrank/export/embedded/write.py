@@ -44,18 +44,18 @@ PRECISIONS: Mapping[str, Number] = {"double": DOUBLE, "single": FLOAT}
 
 def embedded_files(derived: Derived, events: Any = None, stop: Any = (), precision: str = "double") -> dict[str, str]:
     """Files for a controller, by name: with a bench and a Makefile; events and stop as of `simulate`."""
-    made = _made(derived, "C for a controller", precision, events, stop)
-    return made.files | {
-        f"{made.stem}_bench.c": _bench(made.setup, PRECISIONS[precision], made.common),
-        "Makefile": filled(template(FOLDER, "Makefile"), {}, made.common),
+    embedded = _made(derived, "C for a controller", precision, events, stop)
+    return embedded.files | {
+        f"{embedded.stem}_bench.c": _bench(embedded.setup, PRECISIONS[precision], embedded.common),
+        "Makefile": filled(template(FOLDER, "Makefile"), {}, embedded.common),
     }
 
 
 def simulink_files(derived: Derived, events: Any = None, stop: Any = ()) -> dict[str, str]:
     """Files for Simulink, which computes in double precision, by name: with an S-function."""
-    made = _made(derived, "an S-function", "double", events, stop)
-    block = f"{made.stem[:LONGEST_BLOCK]}_sfun"
-    return made.files | {f"{block}.c": _sfunction(derived, made, block)}
+    embedded = _made(derived, "an S-function", "double", events, stop)
+    block = f"{embedded.stem[:LONGEST_BLOCK]}_sfun"
+    return embedded.files | {f"{block}.c": _sfunction(derived, embedded, block)}
 
 
 @dataclass(frozen=True)
@@ -68,26 +68,35 @@ class _Made:
     common: Mapping[str, str]
 
 
-def _made(derived: Derived, what: str, precision: str, given: Any, stop: Any) -> _Made:
+def _made(derived: Derived, product: str, precision: str, requested_events: Any, stop_events: Any) -> _Made:
     if precision not in PRECISIONS:
-        known = " or ".join(f"'{x}'" for x in PRECISIONS)
-        raise ModelError(f"precision {precision!r} is not known; it is {known}", derived.name)
+        precisions = " or ".join(f"'{x}'" for x in PRECISIONS)
+        raise ModelError(f"precision {precision!r} is not known; it is {precisions}", derived.name)
     if derived.analysis.mechanism.description.contacts:
-        raise ModelError(f"{what} does not contain rigid wheels; use a tyre", derived.name)
-    require_whole(derived, what)
+        raise ModelError(f"{product} does not contain rigid wheels; use a tyre", derived.name)
+    require_whole(derived, product)
     program, number = derived.program, PRECISIONS[precision]
     usual, interface = setup_of(derived), derived.interface
-    setup = with_events(with_stable_step(usual, derived), given, stop, derived.analysis.independent_speeds)
+    setup = with_events(
+        with_stable_step(usual, derived), requested_events, stop_events, derived.analysis.independent_speeds
+    )
     parameters = [x.factor * (x.value or 0.0) for x in setup.parameters]
     states, inputs = start_state(derived, setup), [start_of(interface, x) for x in interface.inputs]
-    begin = Begin(parameters, states, inputs, metric_of_loops(derived, states, inputs))
+    initial_data = Begin(parameters, states, inputs, metric_of_loops(derived, states, inputs))
     stem = f"model_{setup.stem}" if MADE.fullmatch(f"{setup.stem}_model") else setup.stem
     events = events_of(derived, setup)
-    source = embedded_source(program, stem, setup.method, begin, number, events)
-    lists = _lists(derived, stem.upper(), begin)
+    source = embedded_source(program, stem, setup.method, initial_data, number, events)
+    lists = _lists(derived, stem.upper(), initial_data)
     if events is not None:
-        own, conditions = [x.quantity for x in setup.own], listed_events(given, stop, interface)
-        lists += [listed(f"{stem.upper()}_E", "parameters of events: e[...]", own, interface.units, events.values)]
+        event_parameters, conditions = (
+            [x.quantity for x in setup.own],
+            listed_events(requested_events, stop_events, interface),
+        )
+        lists += [
+            listed(
+                f"{stem.upper()}_E", "parameters of events: e[...]", event_parameters, interface.units, events.values
+            )
+        ]
         lists += [event_list(setup, stem.upper(), {x.name: x.expression for x in conditions})]
     common = {"TITLE": comment(setup.title), "STEM": stem, "UPPER": stem.upper()}
     files = {
@@ -99,13 +108,13 @@ def _made(derived: Derived, what: str, precision: str, given: Any, stop: Any) ->
 
 def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source: str) -> list[str]:
     """What a reader of the header must know besides; `usual` is the setup before its step was made stable."""
-    notes, asked = (
+    notes, run_defaults = (
         [f"Of the C library it may call: {', '.join(library_calls(source)) or 'nothing'}."],
         setup.interface.run,
     )
-    if asked.method and asked.method.lower() not in METHODS:
+    if run_defaults.method and run_defaults.method.lower() not in METHODS:
         notes.append(
-            f"The model asks for the method {asked.method}; steps of a fixed length are taken by {setup.method}."
+            f"The model asks for the method {run_defaults.method}; steps of a fixed length are taken by {setup.method}."
         )
     notes += setup.notes[len(usual.notes) :]
     if setup.events:
@@ -132,24 +141,27 @@ def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source:
     return notes
 
 
-def _lists(derived: Derived, upper: str, begin: Begin) -> list[Listed]:
+def _lists(derived: Derived, upper: str, initial_data: Begin) -> list[Listed]:
     """Parameters, states, inputs and outputs."""
     x, fixed = derived.interface, fixed_parameters(derived.program)
     marked = [p for p in x.parameters if p.symbol in fixed]
     groups = (
-        ("p", "parameters: name, unit, default, label", x.parameters, begin.parameters, marked),
-        ("y", "states: coordinates, then speeds", x.states, begin.states, ()),
-        ("w", "inputs, with the values they begin with", x.inputs, begin.inputs, ()),
+        ("p", "parameters: name, unit, default, label", x.parameters, initial_data.parameters, marked),
+        ("y", "states: coordinates, then speeds", x.states, initial_data.states, ()),
+        ("w", "inputs, with the values they begin with", x.inputs, initial_data.inputs, ()),
         ("out", "outputs", x.outputs, [None] * len(x.outputs), ()),
     )
-    return [listed(f"{upper}_{a.upper()}", f"{title}: {a}[...]", of, x.units, v, m) for a, title, of, v, m in groups]
+    return [
+        listed(f"{upper}_{a.upper()}", f"{title}: {a}[...]", quantities, x.units, v, m)
+        for a, title, quantities, v, m in groups
+    ]
 
 
 def _header(
     program: Program, setup: Setup, lists: list[Listed], number: Number, notes: list[str], common: Mapping[str, str]
 ) -> str:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
-    n_s, kept = len(setup.states), len(program.inputs) - len(program.given_inputs)
+    n_s, held_inputs = len(setup.states), len(program.inputs) - len(program.given_inputs)
     at_zero = (
         kernel_file("event_at_zero.h").replace("AtZero", f"{common['STEM']}_at_zero") + "\n" if setup.events else ""
     )
@@ -170,7 +182,7 @@ def _header(
             "N_I": str(len(program.given_inputs) or 1),
             "N_OUT": str(len(program.output_names) or 1),
             "N_C": str(len(program.constant_symbols) or 1),
-            "KEPT": str(kept or ""),
+            "KEPT": str(held_inputs or ""),
             "LOOPS": "yes" if program.loops is not None else "",
             "MEMORY": str(memory or ""),
             "PAST": "yes" if METHODS[setup.method].two_step else "",
@@ -204,7 +216,7 @@ def _bench(setup: Setup, number: Number, common: Mapping[str, str]) -> str:
     )
 
 
-def _sfunction(derived: Derived, made: _Made, block: str) -> str:
+def _sfunction(derived: Derived, embedded: _Made, block: str) -> str:
     interface, fixed = derived.interface, fixed_parameters(derived.program)
     return filled(
         template(FOLDER, "sfunction.c"),
@@ -218,10 +230,10 @@ def _sfunction(derived: Derived, made: _Made, block: str) -> str:
             "N_S": str(len(interface.states)),
             "N_I": str(len(interface.inputs)),
             "N_OUT": str(len(interface.outputs)),
-            "EVENTS": "yes" if made.setup.events else "",
+            "EVENTS": "yes" if embedded.setup.events else "",
             "IS_FIXED": ", ".join([*(str(int(x.symbol in fixed)) for x in interface.parameters), "0"]),
         },
-        made.common,
+        embedded.common,
     )
 
 

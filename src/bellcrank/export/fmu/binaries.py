@@ -52,48 +52,48 @@ def host() -> str:
     return f"{machine}-{system}" if machine and system else ""
 
 
-def platforms_of(given: str | Sequence[str]) -> tuple[str, ...]:
+def platforms_of(requested: str | Sequence[str]) -> tuple[str, ...]:
     """The platforms that are asked for: "host", "all", "sources" for none, or names."""
-    if given == "host":
+    if requested == "host":
         return ("host",)
-    if given == "sources":
+    if requested == "sources":
         return ()
-    names = [*TARGETS] if given == "all" else given.split(",") if isinstance(given, str) else [*given]
+    names = [*TARGETS] if requested == "all" else requested.split(",") if isinstance(requested, str) else [*requested]
     listed = tuple(dict.fromkeys(str(x).strip() for x in names))
     for name in listed:
         if name not in ("host", *TARGETS):
-            known = ", ".join(("host", "all", "sources", *TARGETS))
-            raise ModelError(f"platform {name!r} is not known; platforms are {known}.{did_you_mean(name, TARGETS)}")
+            choices = ", ".join(("host", "all", "sources", *TARGETS))
+            raise ModelError(f"platform {name!r} is not known; platforms are {choices}.{did_you_mean(name, TARGETS)}")
     return tuple(x for x in listed if x != host() or "host" not in listed)
 
 
-def binaries(files: Mapping[str, str], stem: str, version: int, wanted: Sequence[str]) -> dict[str, bytes]:
+def binaries(files: Mapping[str, str], stem: str, version: int, platforms: Sequence[str]) -> dict[str, bytes]:
     """The libraries by their places. One that zig cannot make is reported, and the rest continues."""
-    made: dict[str, bytes] = {}
-    for name in wanted:
+    libraries: dict[str, bytes] = {}
+    for name in platforms:
         try:
-            made[host() if name == "host" else name] = _library(files, stem, version, name)
+            libraries[host() if name == "host" else name] = _library(files, stem, version, name)
         except BuildError as error:
             if name == "host":
                 raise
             warn(f"the unit is written without {name}: {error}")
-    if wanted and not made:
+    if platforms and not libraries:
         raise BuildError("none of the platforms could be built")
-    return _placed(made, stem, version, alone=tuple(wanted) == ("host",))
+    return _placed(libraries, stem, version, alone=tuple(platforms) == ("host",))
 
 
-def _placed(made: Mapping[str, bytes], stem: str, version: int, alone: bool) -> dict[str, bytes]:
+def _placed(libraries: Mapping[str, bytes], stem: str, version: int, alone: bool) -> dict[str, bytes]:
     """Libraries in the folders in which importers look for them."""
-    found = {}
-    for name, library in made.items():
+    files = {}
+    for name, library in libraries.items():
         ending = ENDINGS[name.split("-")[1]]
-        found[f"{FMI2.get(name, name) if version == 2 else name}/{stem}{ending}"] = library
-    if version == 2 and alone and "aarch64-linux" in made:  # where importers on such machines look
-        found[f"linux64/{stem}.so"] = made["aarch64-linux"]
-    if version == 2 and any(name in made for name in PROCESSORS):  # likewise: one file for both processors
-        parts = {name: made[name] for name in PROCESSORS if name in made}
-        found[f"darwin64/{stem}.dylib"] = universal(parts) if len(parts) > 1 else next(iter(parts.values()))
-    return dict(sorted(found.items()))
+        files[f"{FMI2.get(name, name) if version == 2 else name}/{stem}{ending}"] = library
+    if version == 2 and alone and "aarch64-linux" in libraries:  # where importers on such machines look
+        files[f"linux64/{stem}.so"] = libraries["aarch64-linux"]
+    if version == 2 and any(name in libraries for name in PROCESSORS):  # likewise: one file for both processors
+        slices = {name: libraries[name] for name in PROCESSORS if name in libraries}
+        files[f"darwin64/{stem}.dylib"] = universal(slices) if len(slices) > 1 else next(iter(slices.values()))
+    return dict(sorted(files.items()))
 
 
 def universal(libraries: Mapping[str, bytes]) -> bytes:
@@ -118,14 +118,14 @@ def _library(files: Mapping[str, str], stem: str, version: int, name: str) -> by
             (folder / file).write_text(text, encoding="utf-8", newline="\n")
         line = [*command, *flags, main_file(version), "-o", library, "-lm"]
         try:
-            done = run_program(line, seconds_for_compilers(), folder)
+            process = run_program(line, seconds_for_compilers(), folder)
         except OSError as error:
             raise BuildError(f"{command[0]} cannot be run: {error.strerror or error}") from None
         except TooLong:
             raise BuildError(f"{command[0]} was stopped, as it took too long") from None
-        if done.code != 0 or not (folder / library).exists():
-            said = (done.errors or done.output or f"exit code {done.code}").strip().splitlines()
-            raise BuildError(f"{' '.join(command)} could not compile the unit:\n" + "\n".join(said[:20]))
+        if process.code != 0 or not (folder / library).exists():
+            messages = (process.errors or process.output or f"exit code {process.code}").strip().splitlines()
+            raise BuildError(f"{' '.join(command)} could not compile the unit:\n" + "\n".join(messages[:20]))
         return (folder / library).read_bytes()
 
 

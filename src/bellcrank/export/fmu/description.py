@@ -80,34 +80,34 @@ def description(about: Subject, version: int, token: str) -> str:
 
 
 def _kinds_2(about: Subject) -> list[str]:
-    can = (
+    capabilities = (
         'canNotUseMemoryManagementFunctions="true" canGetAndSetFMUstate="true" canSerializeFMUstate="true" '
         f'providesDirectionalDerivative="{_truth(about.exchange)}"'
     )
     sources = '<SourceFiles><File name="fmi2.c"/></SourceFiles>'
     quiet = "" if about.completes else ' completedIntegratorStepNotNeeded="true"'
     steps = 'canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"'
-    exchange = f'  <ModelExchange modelIdentifier="{about.stem}"{quiet} {can}>{sources}</ModelExchange>'
-    together = f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}>{sources}</CoSimulation>'
-    return [exchange, together] if about.exchange else [together]
+    exchange = f'  <ModelExchange modelIdentifier="{about.stem}"{quiet} {capabilities}>{sources}</ModelExchange>'
+    cosimulation = f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {capabilities}>{sources}</CoSimulation>'
+    return [exchange, cosimulation] if about.exchange else [cosimulation]
 
 
-def _truth(holds: bool) -> str:
-    return "true" if holds else "false"
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
 
 
 def _kinds_3(about: Subject) -> list[str]:
-    can = (
+    capabilities = (
         'canGetAndSetFMUState="true" canSerializeFMUState="true" '
         f'providesDirectionalDerivatives="{_truth(about.exchange)}" '
         f'providesAdjointDerivatives="{_truth(about.exchange)}"'
     )
-    needs = f'needsCompletedIntegratorStep="{_truth(about.completes)}"'
+    completion = f'needsCompletedIntegratorStep="{_truth(about.completes)}"'
     steps = 'canHandleVariableCommunicationStepSize="true"'
     steps += f' fixedInternalStepSize="{about.step!r}"' if about.fixed else ""
-    exchange = f'  <ModelExchange modelIdentifier="{about.stem}" {needs} {can}/>'
-    together = f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}/>'
-    return [exchange, together] if about.exchange else [together]
+    exchange = f'  <ModelExchange modelIdentifier="{about.stem}" {completion} {capabilities}/>'
+    cosimulation = f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {capabilities}/>'
+    return [exchange, cosimulation] if about.exchange else [cosimulation]
 
 
 def _variable(x: Variable, reference: int, units: UnitDefinitions, version: int) -> str:
@@ -125,9 +125,9 @@ def _variable(x: Variable, reference: int, units: UnitDefinitions, version: int)
     return f"    <Float64 {common}{inner}/>"
 
 
-def _dependencies(needs: Iterable[int] | None, first: int) -> str:
+def _dependencies(dependencies: Iterable[int] | None, first: int) -> str:
     """Of an unknown; without them it depends on everything."""
-    return "" if needs is None else f' dependencies="{" ".join(str(x + first) for x in needs)}"'
+    return "" if dependencies is None else f' dependencies="{" ".join(str(x + first) for x in dependencies)}"'
 
 
 def _at_start(variables: Variables) -> list[tuple[int, tuple[int, ...] | None]]:
@@ -150,7 +150,7 @@ def _structure_2(variables: Variables) -> list[str]:
     for name, rows in groups.items():
         if rows:
             lines.append(f"    <{name}>")
-            lines += [f'      <Unknown index="{r + 1}"{_dependencies(needs, 1)}/>' for r, needs in rows]
+            lines += [f'      <Unknown index="{r + 1}"{_dependencies(dependencies, 1)}/>' for r, dependencies in rows]
             lines.append(f"    </{name}>")
     return lines
 
@@ -161,12 +161,15 @@ def _structure_3(variables: Variables) -> list[str]:
         ("ContinuousStateDerivative", variables.rates),
     ]
     rows = [(name, x.reference, x.needs) for name, unknowns in groups for x in unknowns]
-    lines = [f'    <{name} valueReference="{r}"{_dependencies(needs, 0)}/>' for name, r, needs in rows]
-    started = _at_start(variables)
+    lines = [f'    <{name} valueReference="{r}"{_dependencies(dependencies, 0)}/>' for name, r, dependencies in rows]
+    initial_unknowns = _at_start(variables)
     switches = [f'    <EventIndicator valueReference="{r}"/>' for r in variables.indicators]
     return (
         lines
-        + [f'    <InitialUnknown valueReference="{r}"{_dependencies(needs, 0)}/>' for r, needs in started]
+        + [
+            f'    <InitialUnknown valueReference="{r}"{_dependencies(dependencies, 0)}/>'
+            for r, dependencies in initial_unknowns
+        ]
         + switches
     )
 

@@ -52,12 +52,12 @@ def _table(title: str, variables: Sequence[Variable], units: UnitDefinitions) ->
     columns = "name", "start", "unit", "shown in", "variability", "description"
     rows = []
     for x in variables:
-        unit, shown = units.names(x.unit, x.rated)
+        unit, display_unit = units.names(x.unit, x.rated)
         start = "" if x.start is None else f"{x.start:.6g}"
-        rows.append((x.name, start, unit or "-", shown, x.variability, x.label))
-    used = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    head = "".join(f"<th>{columns[i]}</th>" for i in used)
-    body = _rows([tuple(row[i] for i in used) for row in rows])
+        rows.append((x.name, start, unit or "-", display_unit, x.variability, x.label))
+    used_columns = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    head = "".join(f"<th>{columns[i]}</th>" for i in used_columns)
+    body = _rows([tuple(row[i] for i in used_columns) for row in rows])
     return f"<h2>{title}</h2>\n<table>\n<tr>{head}</tr>\n{body}\n</table>"
 
 

@@ -54,13 +54,13 @@ def model_source(
     indicators: Section,
     words: Words,
     method: str,
-    watched: bool,
+    has_events: bool,
     special: Special,
 ) -> str:
     """The equations of motion, with their slopes and event indicators."""
     stiff = method in (*STIFF, AUTO)
     program = with_slopes_in_c(program) if stiff else program
-    known = replace(program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines))))
+    full_program = replace(program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines))))
     extra = inertia_functions(program)
     if slopes.places:
         extra["tangents"] = slopes.section
@@ -68,7 +68,7 @@ def model_source(
         extra["indicators"] = indicators
     adaptive = method not in METHODS
     return c_source(
-        known,
+        full_program,
         words,
         extra=extra,
         bound=special.adaptive,
@@ -77,7 +77,7 @@ def model_source(
         wheels=[w for w, _ in special.wheels],
         stiff=stiff,
         adaptive=adaptive,
-        looks=watched,
+        looks=has_events,
         assembles=True,
     )
 
@@ -91,32 +91,32 @@ def core_source(
     method: str,
 ) -> str:
     """What is the same for every version."""
-    adaptive, watched = method not in METHODS, bool(setup.events)
-    loops, held = program.loops, bool(program.start.results or program.update.results)
+    adaptive, has_events = method not in METHODS, bool(setup.events)
+    loops, holds_inputs = program.loops, bool(program.start.results or program.update.results)
     special, projected = setup.special, loops is not None and not setup.special.multipliers
     by_kind = {kind: variables.of(kind) for kind in ("parameter", "input")}
     fixed = fixed_parameters(program)
     names = [x.name for x in by_kind["input"]]
     rate_of = [names.index(f"der({x})") if f"der({x})" in names else -1 for x in names]
     states = variables.listed[1 : 1 + len(variables.rates)]
-    pieces = {
+    fields = {
         "TITLE": comment(setup.title),
         "TUNING": definitions(PLANS, DOUBLE) + definitions(EXCHANGE, DOUBLE),
         "TOKEN": c_string(token),
         "STEP": repr(setup.step),
         "METHOD": (next(iter(EMBEDDED)) if method == AUTO else method).upper(),
         "ADAPTIVE": "yes" if adaptive else "",
-        "EVENTS": events_text(program, setup, unit=True) if watched else "",
-        "WATCHES_CHOSEN": "yes" if adaptive and watched else "",
-        "CHOSEN_ALONE": "yes" if adaptive and not watched else "",
-        "WATCHES_FIXED": "yes" if not adaptive and watched else "",
-        "FIXED_ALONE": "yes" if not adaptive and not watched else "",
+        "EVENTS": events_text(program, setup, unit=True) if has_events else "",
+        "WATCHES_CHOSEN": "yes" if adaptive and has_events else "",
+        "CHOSEN_ALONE": "yes" if adaptive and not has_events else "",
+        "WATCHES_FIXED": "yes" if not adaptive and has_events else "",
+        "FIXED_ALONE": "yes" if not adaptive and not has_events else "",
         "VALUE_FACTORS": _numbers(x.factor for x in setup.settable),
         "START_VALUES": _numbers(x.value or 0.0 for x in setup.settable),
         "N_OWN": str(len(setup.own)),
         "N_JUMPS": str(len(variables.indicators) - len(setup.events)),
         "JUMPS": "yes" if len(variables.indicators) > len(setup.events) else "",
-        "EVENT_LOOPS": "yes" if watched and projected else "",
+        "EVENT_LOOPS": "yes" if has_events and projected else "",
         "RTOL": repr(RTOL),
         "GOES_OVER": str(int(method == AUTO)),
         "WORK_ROOM": "(sizeof(Work) + sizeof(Stiff))/sizeof(double) + 4"
@@ -143,7 +143,7 @@ def core_source(
         "INPUT_SLOPES": "yes" if version == 2 else "",
         "ADJOINT": "yes" if version == 3 else "",
         "ENTERED": "yes" if setup.entered else "",
-        "HOLD": "yes" if held else "",
+        "HOLD": "yes" if holds_inputs else "",
         "UPDATE": "yes" if program.update.results else "",
         "REMEMBERS": "yes" if completes_steps(program) else "",
         "LOOPS": "yes" if loops is not None else "",
@@ -160,22 +160,27 @@ def core_source(
         "START_GIVEN": ", ".join([*(str(int(x.given)) for x in setup.states), "0"]),
         "STATE_NAMES": ", ".join([*(c_string(x.name) for x in states), "NULL"]),
     }
-    return filled(template(FOLDER, "core.c"), {}, pieces)
+    return filled(template(FOLDER, "core.c"), {}, fields)
 
 
 def _start_speed(setup: Setup, loops: bool) -> dict[str, str]:
     """Coefficients of the powers of a speed at the start, by state; zero where a state does not depend on it."""
-    rolls, none = setup.interface.run.start_speed, dict.fromkeys(("START_SPEED", "POWERS", "BY_SPEED", "PUT_START"), "")
+    rolls, empty = (
+        setup.interface.run.start_speed,
+        dict.fromkeys(("START_SPEED", "POWERS", "BY_SPEED", "PUT_START"), ""),
+    )
     if rolls is None:
-        return {"ROLLS": "", "N_ROLLS": "0", **none}
-    found = [rolls.states.get(x.name, ()) for x in setup.states]
-    most = max(map(len, found))
-    rows = [[float(c) * x.factor for c in row] + [0.0] * (most - len(row)) for row, x in zip(found, setup.states)]
+        return {"ROLLS": "", "N_ROLLS": "0", **empty}
+    coefficients = [rolls.states.get(x.name, ()) for x in setup.states]
+    degree = max(map(len, coefficients))
+    rows = [
+        [float(c) * x.factor for c in row] + [0.0] * (degree - len(row)) for row, x in zip(coefficients, setup.states)
+    ]
     table = ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in rows)
-    put = "put(m, &m->s.y[j], sum, 0)"
+    assignment = "put(m, &m->s.y[j], sum, 0)"
     return {
-        "ROLLS": "yes", "N_ROLLS": "1", "START_SPEED": repr(rolls.value), "POWERS": str(most), "BY_SPEED": table,
-        "PUT_START": f"{put}, m->s.given[j] = 1;" if loops else f"{put};",
+        "ROLLS": "yes", "N_ROLLS": "1", "START_SPEED": repr(rolls.value), "POWERS": str(degree), "BY_SPEED": table,
+        "PUT_START": f"{assignment}, m->s.given[j] = 1;" if loops else f"{assignment};",
     }  # fmt: skip
 
 

@@ -21,14 +21,14 @@ class UnitDefinitions:
         the dimension is not known or has no name there, the second where values are shown as they are."""
         if unit is None or unit.text == UNKNOWN.text:
             return "", ""
-        dimension, shown = (unit.dimension / TIME, f"{unit.text}/s") if rated else (unit.dimension, unit.text)
+        dimension, display_text = (unit.dimension / TIME, f"{unit.text}/s") if rated else (unit.dimension, unit.text)
         if dimension == ONE and unit.factor == 1.0:
             return "", ""
         name = modelica_unit(self.system.equation(dimension).text)
         if name is None:
             return "", ""
         displays = self.known.setdefault(name, (dimension, {}))[1]
-        display = "" if unit.factor == 1.0 else modelica_unit(shown) or ""
+        display = "" if unit.factor == 1.0 else modelica_unit(display_text) or ""
         if display:
             displays[display] = 1.0 / unit.factor
         return name, display
@@ -36,8 +36,8 @@ class UnitDefinitions:
     def attributes(self, unit: Unit | None, rated: bool = False) -> str:
         """The same as attributes of an element."""
         name, display = self.names(unit, rated)
-        given = (("unit", name), ("displayUnit", display))
-        return "".join(f" {key}={quoteattr(text)}" for key, text in given if text)
+        attributes = (("unit", name), ("displayUnit", display))
+        return "".join(f" {key}={quoteattr(text)}" for key, text in attributes if text)
 
     def xml(self) -> list[str]:
         """The element UnitDefinitions, in lines."""
@@ -48,10 +48,10 @@ class UnitDefinitions:
             lines.append(f"    <Unit name={quoteattr(name)}>")
             if all(e.denominator == 1 for e in dimension.exponents):  # those of BaseUnit are whole numbers
                 length, mass, time, angle = dimension.exponents
-                named = {"kg": mass, "m": length, "s": time, "rad": angle}
-                given = [f'{k}="{v}"' for k, v in named.items() if v]
-                given += [f'factor="{factor!r}"'] if (factor := self.system.si(dimension)) != 1.0 else []
-                lines.append(f"      <{' '.join(['BaseUnit', *given])}/>")
+                exponents = {"kg": mass, "m": length, "s": time, "rad": angle}
+                attributes = [f'{k}="{v}"' for k, v in exponents.items() if v]
+                attributes += [f'factor="{factor!r}"'] if (factor := self.system.si(dimension)) != 1.0 else []
+                lines.append(f"      <{' '.join(['BaseUnit', *attributes])}/>")
             lines += [f'      <DisplayUnit name={quoteattr(x)} factor="{f!r}"/>' for x, f in displays.items()]
             lines.append("    </Unit>")
         return [*lines, "  </UnitDefinitions>"]

@@ -75,10 +75,10 @@ def variables_of(
     `jump` and one for each event. States of a model without outputs are its outputs."""
     interface, fixed = setup.interface, fixed_parameters(program)
     loops = program.loops is not None
-    seen = "local" if interface.outputs else "output"  # a block without outputs is of no use
+    causality = "local" if interface.outputs else "output"  # a block without outputs is of no use
     states = [
         Variable(
-            structured(x.name), seen, "continuous", "approx" if loops else "exact", value, x.quantity.unit,
+            structured(x.name), causality, "continuous", "approx" if loops else "exact", value, x.quantity.unit,
             x.quantity.label, nominal=float(size),
         )
         for x, value, size in zip(setup.states, state, interface.unit_sizes, strict=True)
@@ -116,28 +116,32 @@ def variables_of(
     pace = [] if rolls is None else [_start_speed(rolls.value, unit_system(interface.units).equation(SPEED))]
     listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches, *pace])
     end = len(listed) - len(switches) - len(pace)
-    more = tuple(range(len(listed) - len(pace), len(listed)))
-    places = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
-    entries, needs, at_start = _dependences(program, slopes, places)
+    pace_references = tuple(range(len(listed) - len(pace), len(listed)))
+    offsets = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
+    entries, dependences, start_dependences = _dependences(program, slopes, offsets)
     plain = setup.special.adaptive  # else the kernel adds forces of its own
     through_routines = program.entry.results or program.start.results or program.update.results
     unknowns = [
-        Unknown(ref, tuple(a) if plain else None, None if loops or through_routines or not plain else (*b, *more))
-        for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], end)), needs, at_start, strict=True)
-        if ref < places[2] or listed[ref].causality == "output"
+        Unknown(
+            ref, tuple(a) if plain else None, None if loops or through_routines or not plain else (*b, *pace_references)
+        )
+        for ref, a, b in zip(
+            (*range(1 + n, 1 + 2 * n), *range(offsets[2], end)), dependences, start_dependences, strict=True
+        )
+        if ref < offsets[2] or listed[ref].causality == "output"
     ]
-    found = tuple(range(1, 1 + n)) if loops else ()
-    shown = () if interface.outputs else tuple(Unknown(ref, (ref,), None) for ref in range(1, 1 + n))
+    start_states = tuple(range(1, 1 + n)) if loops else ()
+    state_outputs = () if interface.outputs else tuple(Unknown(ref, (ref,), None) for ref in range(1, 1 + n))
     return Variables(
-        tuple(listed), tuple(unknowns[:n]), (*shown, *unknowns[n:]), found, entries, len(slopes.places),
+        tuple(listed), tuple(unknowns[:n]), (*state_outputs, *unknowns[n:]), start_states, entries, len(slopes.places),
         tuple(range(end, end + len(switches))),
     )  # fmt: skip
 
 
 def _doubled(program: Program, names: Sequence[str]) -> set[str]:
     """Outputs of contacts that are those of their tyres under another name: blocks have one port for a wheel load."""
-    found = dict(zip(names, program.outputs.results, strict=True))
-    return {x for x in names if x.endswith("_load") and found.get(f"{x.removesuffix('_load')}.fz") is found[x]}
+    result_of = dict(zip(names, program.outputs.results, strict=True))
+    return {x for x in names if x.endswith("_load") and result_of.get(f"{x.removesuffix('_load')}.fz") is result_of[x]}
 
 
 def _start_speed(value: float, unit: Unit) -> Variable:
@@ -147,39 +151,41 @@ def _start_speed(value: float, unit: Unit) -> Variable:
 
 
 def _dependences(
-    program: Program, slopes: SlopeTable, places: tuple[int, int, int]
+    program: Program, slopes: SlopeTable, offsets: tuple[int, int, int]
 ) -> tuple[tuple[tuple[int, int], ...], list[list[int]], list[list[int]]]:
     """Entries of the matrix of slopes; for each of its rows what it depends on at a state, and at the start."""
     states, n = (*program.coordinates, *program.speeds), len(program.coordinates) + len(program.speeds)
-    known = [TIME, *states, *program.given_parameters, *program.given_inputs]
+    arguments = [TIME, *states, *program.given_parameters, *program.given_inputs]
     first, parameters = 1 + n, len(program.given_parameters)
-    references = [0, *range(1, first), *range(places[0], places[0] + parameters), *range(places[1], places[2])]
+    references = [0, *range(1, first), *range(offsets[0], offsets[0] + parameters), *range(offsets[1], offsets[2])]
     column = {
-        j: j - 1 if j <= n else j - 1 - parameters for j in range(1, len(known)) if not first <= j < first + parameters
+        j: j - 1 if j <= n else j - 1 - parameters
+        for j in range(1, len(arguments))
+        if not first <= j < first + parameters
     }
     sections = program.constants, program.derivatives, program.outputs
     statements = [s for section in sections for s in section.statements]
-    rows = reach(statements, (*program.derivatives.results, *program.outputs.results), known)
-    exact, sure = {*slopes.places}, ({*slopes.rows}, {*slopes.columns})
-    differenced, needs = [], []
+    rows = reach(statements, (*program.derivatives.results, *program.outputs.results), arguments)
+    exact, exact_lines = {*slopes.places}, ({*slopes.rows}, {*slopes.columns})
+    differenced, dependences = [], []
     for i, row in enumerate(rows):
-        needed = [0] if 0 in row else []
+        row_references = [0] if 0 in row else []
         for j in sorted(row & column.keys()):
-            place = i, column[j]
-            is_exact = i in sure[0] and column[j] in sure[1]
+            entry = i, column[j]
+            is_exact = i in exact_lines[0] and column[j] in exact_lines[1]
             if not is_exact:
-                differenced.append(place)
-            if not is_exact or place in exact:
-                needed.append(references[j])
-        needs.append(needed)
-    return (*slopes.places, *differenced), needs, [sorted(references[j] for j in row) for row in rows]
+                differenced.append(entry)
+            if not is_exact or entry in exact:
+                row_references.append(references[j])
+        dependences.append(row_references)
+    return (*slopes.places, *differenced), dependences, [sorted(references[j] for j in row) for row in rows]
 
 
 def structured(name: str) -> str:
     """A name by the convention "structured": q(b, 2) is b.q[2], dxdt(z) is der(z); what is no identifier is quoted."""
     if state := _STATE.fullmatch(name):
-        letter, body, place = state.groups()
-        return f"{structured(body.strip())}.{letter}" + (f"[{place}]" if place else "")
+        letter, body, index = state.groups()
+        return f"{structured(body.strip())}.{letter}" + (f"[{index}]" if index else "")
     base, times = name, 0
     while rate := _RATE.fullmatch(base):
         base, times = rate[1], times + 1
@@ -194,14 +200,14 @@ def _quoted(text: str) -> str:
 
 def distinct(variables: Iterable[Variable]) -> list[Variable]:
     """The same with names that are met once: an output named like something else stands below `outputs`."""
-    taken: set[str] = set()
-    found = []
+    used_names: set[str] = set()
+    renamed = []
     for x in variables:
         name = x.name
-        while name in taken:
+        while name in used_names:
             name = f"{x.causality}s.{name}"
         if name != x.name:
             warn(f"the {x.causality} {x.name} of the model is called {name} in the unit: something else has its name")
-        taken.add(name)
-        found.append(replace(x, name=name))
-    return found
+        used_names.add(name)
+        renamed.append(replace(x, name=name))
+    return renamed

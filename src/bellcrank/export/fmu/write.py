@@ -50,32 +50,35 @@ def write_fmu(
     fmi: int = 2,
     platforms: str | Sequence[str] = "host",
     dae: str | Dae | None = None,
-    **said: str,
+    **texts: str,
 ) -> Path:
-    """Writes the unit; its path. What cannot be exported is reported, and nothing is written. `said`: as `Credits` has
+    """Writes the unit; its path. What cannot be exported is reported, and nothing is written. `texts`: as `Credits` has
     it."""
     if fmi not in VERSIONS:
         raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
-    wanted = platforms_of(platforms)
+    platform_names = platforms_of(platforms)
     require_whole(derived, "a unit")
-    files = unit_files(derived, fmi, wanted, special_of(derived, dae), Credits(**said))
-    place = Path(path)
+    files = unit_files(derived, fmi, platform_names, special_of(derived, dae), Credits(**texts))
+    fmu_path = Path(path)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with Parts() as parts, zipfile.ZipFile(parts.beside(place), "w", zipfile.ZIP_DEFLATED) as archive:
+        fmu_path.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            Parts() as partial_files,
+            zipfile.ZipFile(partial_files.beside(fmu_path), "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
             for name, content in files.items():
                 about = zipfile.ZipInfo(name, WHEN)
                 about.compress_type, about.external_attr, about.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
                 archive.writestr(about, content)
     except (OSError, ValueError) as error:
-        raise BuildError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
-    return place
+        raise BuildError(f"cannot write {fmu_path}: {getattr(error, 'strerror', None) or error}") from None
+    return fmu_path
 
 
 def unit_files(
     derived: Derived,
     version: int,
-    wanted: Sequence[str],
+    platform_names: Sequence[str],
     special: Special = PLAIN,
     credits: Credits = NO_CREDITS,
 ) -> dict[str, bytes]:
@@ -83,26 +86,26 @@ def unit_files(
     program = derived.program
     setup = with_events(setup_of(derived, special=special), None, None, derived.analysis.independent_speeds)
     method = _method(derived) if special.adaptive else setup.method
-    watched = bool(setup.events)
+    has_events = bool(setup.events)
     slopes = _slopes(derived) if special.adaptive else NO_SLOPES
     indicators = indicators_of(program)
     variables = variables_of(program, setup, start_state(derived, setup), slopes, len(indicators.results))
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
-        completes_steps(program) or program.loops is not None or watched, method in METHODS,
+        completes_steps(program) or program.loops is not None or has_events, method in METHODS,
         special.adaptive, method, setup.about,
         credits if credits.description else replace(credits, description=f"{setup.title}: {setup.about[0]}"),
     )  # fmt: skip
-    model = model_source(program, slopes, indicators, words_of(derived.interface), method, watched, special)
+    model = model_source(program, slopes, indicators, words_of(derived.interface), method, has_events, special)
 
     def made(token: str) -> dict[str, str]:
         texts = {"modelDescription.xml": description(subject, version, token)}
-        written = sources(program, setup, variables, version, token, model, method)
-        return texts | {f"sources/{name}": text for name, text in written.items()}
+        source_files = sources(program, setup, variables, version, token, model, method)
+        return texts | {f"sources/{name}": text for name, text in source_files.items()}
 
     texts = made(_token(made("")))
     compiled = {name.partition("/")[2]: text for name, text in texts.items() if name.startswith("sources/")}
-    libraries = binaries(compiled, setup.stem, version, wanted)
+    libraries = binaries(compiled, setup.stem, version, platform_names)
     texts["documentation/index.html"] = documentation(subject, version)
     if version == 3:
         texts["sources/buildDescription.xml"] = build_description(setup.stem)
@@ -116,24 +119,24 @@ def unit_files(
 
 def _method(derived: Derived) -> str:
     """The method of co-simulation: that of the model, if programs have it."""
-    asked = derived.interface.run.method or DEFAULT
-    if asked.lower() in (*METHODS, *OWN):
-        return asked.lower()
-    warn(f"the model asks for the method {asked}, which is SciPy's: the unit takes {AUTO} for co-simulation")
+    model_method = derived.interface.run.method or DEFAULT
+    if model_method.lower() in (*METHODS, *OWN):
+        return model_method.lower()
+    warn(f"the model asks for the method {model_method}, which is SciPy's: the unit takes {AUTO} for co-simulation")
     return AUTO
 
 
 def _token(texts: Mapping[str, str]) -> str:
     """A digest in the form of a GUID."""
     digest = hashlib.sha256("\x00".join(texts.values()).encode()).hexdigest()
-    places = (0, 8), (8, 12), (12, 16), (16, 20), (20, 32)
-    return "{" + "-".join(digest[a:b] for a, b in places) + "}"
+    slices = (0, 8), (8, 12), (12, 16), (16, 20), (20, 32)
+    return "{" + "-".join(digest[a:b] for a, b in slices) + "}"
 
 
 def _slopes(derived: Derived) -> SlopeTable:
     """Slopes, if all that they call can be had in C."""
-    found = derived.slopes
-    return found if all(r.known_in("c") for r in found.routines) else NO_SLOPES
+    slopes = derived.slopes
+    return slopes if all(r.known_in("c") for r in slopes.routines) else NO_SLOPES
 
 
 # ---- the icon: the model as it starts, as tools show it on a block
@@ -169,13 +172,13 @@ def indicators_of(program: Program) -> Section:
     """The indicators, each once, in the order in which the rates come upon them."""
     statements = program.derivatives.statements
     roots = [e for s in statements for e in statement_expressions(s)]
-    found: dict[Expr, None] = {}
+    indicators: dict[Expr, None] = {}
     for node in postorder([*roots, *program.derivatives.results]):
         if isinstance(node, Func) and node.function is None and (node.name in COMPARISONS or node.name == "sign"):
             x = node.args[0] if node.name == "sign" else node.args[0] - node.args[1]
-            if not isinstance(x, Number) and x not in found and -x not in found:
-                found[x] = None
-    return needed(Section((), tuple(found)), statements)
+            if not isinstance(x, Number) and x not in indicators and -x not in indicators:
+                indicators[x] = None
+    return needed(Section((), tuple(indicators)), statements)
 
 
 # ---- terminals of FMI 3: inputs and outputs of one part of a model as one connector, if a part has an input
@@ -188,12 +191,12 @@ TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
 def terminals(variables: Variables) -> str:
     """The text of the file."""
-    parts: dict[str, list[tuple[str, str]]] = {}
+    members: dict[str, list[tuple[str, str]]] = {}
     with_inputs = set()
     for x in variables.listed:
         part, dot, member = x.name.rpartition(".")
         if dot and x.causality in ("input", "output") and member.isidentifier():
-            parts.setdefault(part, []).append((x.name, member))
+            members.setdefault(part, []).append((x.name, member))
             if x.causality == "input":
                 with_inputs.add(part)
     if not with_inputs:
@@ -203,12 +206,12 @@ def terminals(variables: Variables) -> str:
         '<fmiTerminalsAndIcons fmiVersion="3.0">',
         "  <Terminals>",
     ]
-    for part in (p for p in parts if p in with_inputs):
+    for part in (p for p in members if p in with_inputs):
         lines.append(f'    <Terminal name={quoteattr(part)} matchingRule="bus">')
         lines += [
             f"      <TerminalMemberVariable variableName={quoteattr(name)} memberName={quoteattr(member)} "
             'variableKind="signal"/>'
-            for name, member in parts[part]
+            for name, member in members[part]
         ]
         lines.append("    </Terminal>")
     return "\n".join([*lines, "  </Terminals>", "</fmiTerminalsAndIcons>", ""])

@@ -26,14 +26,14 @@ def record_facts(interface: Interface, run: Any) -> tuple[dict[str, Any], bytes]
     """A run to be played: title and times, and all channels of the page, row after row, as 32-bit numbers."""
     if not isinstance(run, Run):
         raise ModelError(f"run={type(run).__name__} must be a run, of `simulate` or `bc.Run.read`", interface.model)
-    known = {x.name: find_name(x.name, run, "channel") for x in interface.channels}
-    missing = [x.name for x in interface.states if known[x.name] is None]
+    channel_of = {x.name: find_name(x.name, run, "channel") for x in interface.channels}
+    missing = [x.name for x in interface.states if channel_of[x.name] is None]
     if missing or not len(run):
-        why = f"it has no channel {', '.join(missing[:5])}" if missing else "it has no row"
-        raise ModelError(f"the run '{plain(run.name)}' cannot be shown in this page: {why}", interface.model)
+        reason = f"it has no channel {', '.join(missing[:5])}" if missing else "it has no row"
+        raise ModelError(f"the run '{plain(run.name)}' cannot be shown in this page: {reason}", interface.model)
     rows = kept_rows(len(run))
     nothing = np.zeros(len(rows))
-    values = [nothing if name is None else run[name][rows] for name in known.values()]
+    values = [nothing if name is None else run[name][rows] for name in channel_of.values()]
     words = f"recorded: {plain(run.name)}"
     return {"title": words, "time": few_digits(run.time[rows], 9)}, small_numbers(np.concatenate(values))
 
@@ -44,33 +44,33 @@ def mode_facts(interface: Interface, model: Any) -> dict[str, Any]:
         raise ModelError(f"modes={type(model).__name__} must be a linear model, of `linearize`", interface.model)
     names = [x.name for x in interface.states]
     if {*model.state_names, *model.dependent} != {*names}:
-        what = "its states are not those of the page; give that of `linearize`, not `essential()`"
+        reason = "its states are not those of the page; give that of `linearize`, not `essential()`"
         raise ModelError(
-            f"the linear model of '{plain(model.name)}' cannot be shown in this page: {what}", interface.model
+            f"the linear model of '{plain(model.name)}' cannot be shown in this page: {reason}", interface.model
         )
     factors = np.array([x.unit.factor for x in interface.states])
-    follows = np.zeros((len(names), len(model.states)))
+    dependence = np.zeros((len(names), len(model.states)))
     for i, name in enumerate(names):
-        shares = model.dependent.get(name, {name: 1.0})
-        follows[i] = [shares.get(s, 0.0) for s in model.state_names]
+        coefficients = model.dependent.get(name, {name: 1.0})
+        dependence[i] = [coefficients.get(s, 0.0) for s in model.state_names]
     largest = max((abs(m.eigenvalue) for m in model.modes), default=0.0)
-    found = []
+    modes = []
     for i, m in enumerate(model.modes):
         if abs(m.eigenvalue) > STILL * largest:
-            shape = factors * (follows @ m.shape)
-            found.append({
+            shape = factors * (dependence @ m.shape)
+            modes.append({
                 "label": _words(i, m), "re": few_digits(shape.real), "im": few_digits(shape.imag),
                 "omega": m.eigenvalue.imag, "sigma": m.eigenvalue.real,
             })  # fmt: skip
     point = model.point
     values = {x.name: float(x.unit.from_equation(point.of(x))) for x in interface.parameters}
-    return {"y": point.x.tolist(), "values": values, "modes": found}
+    return {"y": point.x.tolist(), "values": values, "modes": modes}
 
 
 def _words(i: int, m: Mode) -> str:
     """A mode in the menu of the page."""
     if m.oscillates:
-        what = f"{m.frequency:.3g} Hz, damping {100 * m.damping:.2g} %"
+        motion = f"{m.frequency:.3g} Hz, damping {100 * m.damping:.2g} %"
     else:
-        what = f"{'decays' if m.stable else 'grows'} in {abs(m.time_constant):.3g} s"
-    return f"mode {i + 1}: {what}; {plain(m.words())}"
+        motion = f"{'decays' if m.stable else 'grows'} in {abs(m.time_constant):.3g} s"
+    return f"mode {i + 1}: {motion}; {plain(m.words())}"

@@ -21,11 +21,13 @@ def inertia_expressions(derived: Derived) -> list[Expr]:
     """Ten for each body: mass, first moments of mass and second ones (11, 12, 13, 22, 23, 33), about its origin along
     its axes; then armatures. What the equations of motion do not hold counts as zero."""
     bodies = derived.analysis.mechanism.bodies
-    found = [x for b in bodies for x in _moments(b)]
-    found += [b.armature for b, _ in _armatures(derived)]
-    known = {*derived.program.parameters}
-    lost: dict[Expr, Expr] = {s: ZERO for s in symbols(*found) if s.kind == "parameter" and s not in known}
-    return [substitute(x, lost) for x in found] if lost else found
+    inertias = [x for b in bodies for x in _moments(b)]
+    inertias += [b.armature for b, _ in _armatures(derived)]
+    program_parameters = {*derived.program.parameters}
+    zeroed: dict[Expr, Expr] = {
+        s: ZERO for s in symbols(*inertias) if s.kind == "parameter" and s not in program_parameters
+    }
+    return [substitute(x, zeroed) for x in inertias] if zeroed else inertias
 
 
 def _moments(b: Body) -> list[Expr]:
@@ -46,12 +48,12 @@ def _armatures(derived: Derived) -> list[tuple[Body, int]]:
     return [(b, numbers[b.speeds[0]]) for b in listed if b.speeds[0] in numbers]
 
 
-def drag_facts(derived: Derived, reach: float) -> dict[str, Any]:
+def drag_facts(derived: Derived, size: float) -> dict[str, Any]:
     """The frequency of the spring at least, in rad/s, with which weight does not take a body far from the pointer; how
     many constraint equations of speeds there are; the speeds that armatures resist."""
     loops, gravity = derived.program.loops, WEIGHT * derived.interface.metre
     return {
-        "omega": round(math.sqrt(gravity / (SAG * reach)), 1) if reach > 0 else 0,
+        "omega": round(math.sqrt(gravity / (SAG * size)), 1) if size > 0 else 0,
         "bodies": len(derived.analysis.mechanism.bodies),
         "rows": 0 if loops is None else len(loops.v),
         "armature": [i for _, i in _armatures(derived)],

@@ -60,90 +60,94 @@ class Chosen:
 
 def chosen_of(interface: Interface, sliders: Any, plots: Any, title: Any) -> Chosen:
     """What was given, checked: sliders are names, or ends by name; plots are names of channels."""
-    found: dict[str, tuple[float, float] | None] = {}
-    given = dict(sliders) if isinstance(sliders, Mapping) else dict.fromkeys(_names(sliders, "sliders"))
-    used = read_events(interface, None, None, None).used
-    for name, ends in given.items():
-        own = interface.get(name, DECLARED)
-        kinds = DECLARED if own is not None and own.key in used else ("parameter", "input")
+    ranges: dict[str, tuple[float, float] | None] = {}
+    requested = dict(sliders) if isinstance(sliders, Mapping) else dict.fromkeys(_names(sliders, "sliders"))
+    event_keys = read_events(interface, None, None, None).used
+    for name, limits in requested.items():
+        quantity = interface.get(name, DECLARED)
+        kinds = DECLARED if quantity is not None and quantity.key in event_keys else ("parameter", "input")
         x = interface.find(name, kinds, "parameter or input")
-        found[x.key] = None if ends is None else _ends(name, ends)
+        ranges[x.key] = None if limits is None else _ends(name, limits)
     listed = None
     if plots is not None:
         channels = [c.name for c in interface.channels]
         listed = [find_name(name, channels, "channel") or "" for name in _names(plots, "plots")]
-        for name, known in zip(_names(plots, "plots"), listed, strict=True):
-            if not known:
-                shown = ", ".join(channels)
-                raise ModelError(f"plots: the model has no channel '{name}'. Channels: {shown}.", interface.model)
-    return Chosen(found, listed, None if title is None else str(title))
+        for name, channel in zip(_names(plots, "plots"), listed, strict=True):
+            if not channel:
+                channel_list = ", ".join(channels)
+                raise ModelError(
+                    f"plots: the model has no channel '{name}'. Channels: {channel_list}.", interface.model
+                )
+    return Chosen(ranges, listed, None if title is None else str(title))
 
 
-def _names(given: Any, what: str) -> list[str]:
-    if given is None:
+def _names(names: Any, label: str) -> list[str]:
+    if names is None:
         return []
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ModelError(f"{what}={given!r} must be names, such as ['{given}']")
-    return [str(name) for name in given]
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ModelError(f"{label}={names!r} must be names, such as ['{names}']")
+    return [str(name) for name in names]
 
 
-def _ends(name: str, given: Any) -> tuple[float, float]:
-    found = interval(given)
-    if found is None:
-        raise ModelError(f"sliders={{'{name}': {given!r}}}: give the two ends of the slider, the lower first")
-    return found
+def _ends(name: str, limits_given: Any) -> tuple[float, float]:
+    limits = interval(limits_given)
+    if limits is None:
+        raise ModelError(f"sliders={{'{name}': {limits_given!r}}}: give the two ends of the slider, the lower first")
+    return limits
 
 
 def facts_of(
-    derived: Derived, program: Program, chosen: Chosen, reach: float | None = None
+    derived: Derived, program: Program, page_options: Chosen, size: float | None = None
 ) -> tuple[dict[str, Any], BrowserProgram]:
-    """All facts but the scene, and what runs; `program`: that with poses; `reach`: of the machine, if it has bodies."""
+    """All facts but the scene, and what runs; `program`: that with poses; `size`: of the machine, if it has bodies."""
     interface = derived.interface.with_all_inputs()
     setup = with_stable_step(setup_of(derived, interface, special=special_of(derived)), derived)
     loaded = load(derived.analysis, interface, derived.program, "python", {})
     q, u = assemble(loaded)
     names = ", ".join(derived.interface.without_course)
     notes = [f"The model has no course over time for {names}: zero, until a slider is moved."] if names else []
-    machine = None if reach is None else machine_of(derived, loaded, reach)
+    machine = None if size is None else machine_of(derived, loaded, size)
     wheels = setup.special.wheels
-    of_ground = {f"{w.name}.{what}" for w, _ in wheels for what in INPUTS}
+    of_ground = {f"{w.name}.{input_name}" for w, _ in wheels for input_name in INPUTS}
     order = [*range(len(setup.signals))]
     order.sort(key=lambda i: setup.signals[i].quantity.name in of_ground)  # those without a slider at last
-    listed = [_signal(setup.signals[i], setup, chosen, notes, machine) for i in order]
+    listed = [_signal(setup.signals[i], setup, page_options, notes, machine) for i in order]
     events = read_events(interface, None, None, None)
     values = value_names(events.formulas)
-    known = [s.name for s in program.parameters]
-    known += [name for name in values if name not in known]
+    parameter_names = [s.name for s in program.parameters]
+    parameter_names += [name for name in values if name not in parameter_names]
     scaled = [
         (order.index(i), rate, x.unit.factor) for (i, rate), x in zip(setup.inputs, interface.inputs, strict=True)
     ]
     course = Course([signal for _, signal in listed], scaled, setup.method, setup.step)
     if events.formulas or wheels:
-        follows = following(interface, derived.analysis.independent_speeds)
-        more = len(known) - len(program.parameters)
-        tables = EventTables(*event_tables(events.formulas, values), follows, len(values), more)
+        follower_flags = following(interface, derived.analysis.independent_speeds)
+        added_count = len(parameter_names) - len(program.parameters)
+        tables = EventTables(*event_tables(events.formulas, values), follower_flags, len(values), added_count)
         course = replace(course, events=tables, wheels=[w for w, _ in wheels])
-    made = browser_program(program, course)
-    trial, mixed = trial_of(derived, setup, len(made.module)), off_diagonal(derived)
+    browser = browser_program(program, course)
+    trial, mixed = trial_of(derived, setup, len(browser.module)), off_diagonal(derived)
     layout = layout_of("input.h", "Input")
     facts = {
-        "title": chosen.title or setup.title,
-        "kernel": len(made.kernel),
-        "at": made.at,
-        "job": made.fields,
+        "title": page_options.title or setup.title,
+        "kernel": len(browser.kernel),
+        "at": browser.at,
+        "job": browser.fields,
         "input": [layout.size // SIZE, layout.fields["a"][0] // SIZE],
-        "results": {name: n for name, n in made.sizes.items() if name in ("poses", "marks")},
+        "results": {name: n for name, n in browser.sizes.items() if name in ("poses", "marks")},
         "sines": [ROWS, PARTS],
-        "mirrored": made.mirrored,
+        "mirrored": browser.mirrored,
         "n_q": len(q),
         "n_g": 0 if program.loops is None else len(program.loops.g),
         "y": [*q.tolist(), *u.tolist()],
-        "parameters": [_parameter(interface, name, chosen, machine, trial, name in mixed) for name in known],
+        "parameters": [
+            _parameter(interface, name, page_options, machine, trial, name in mixed) for name in parameter_names
+        ],
         "signals": [facts for facts, _ in listed if facts["name"] not in of_ground],
         "inputs": scaled,
         "outputs": len(interface.outputs),
         "channels": [{**_words(x), "column": x.column} for x in interface.channels],
-        "plots": _plots(interface, chosen, trial.run),
+        "plots": _plots(interface, page_options, trial.run),
         "least": _least(interface, trial.run),
         "method": setup.method,
         "step": setup.step,
@@ -159,8 +163,8 @@ def facts_of(
     }
     if events.formulas or wheels:
         names_of = [plain(e.name) for e in events.formulas]
-        facts["events"] = _event_facts(names_of, [known.index(name) for name in values], wheels)
-    return facts, made
+        facts["events"] = _event_facts(names_of, [parameter_names.index(name) for name in values], wheels)
+    return facts, browser
 
 
 def _event_facts(
@@ -179,15 +183,15 @@ def _event_facts(
 
 
 def _parameter(
-    interface: Interface, name: str, chosen: Chosen, machine: Machine | None, trial: Trial, mixed: bool
+    interface: Interface, name: str, page_options: Chosen, machine: Machine | None, trial: Trial, mixed: bool
 ) -> dict[str, Any]:
     x = interface.find(name, DECLARED, "parameter")
     value = 0.0 if x.default is None else float(x.default)
-    given = chosen.sliders.get(x.key)
-    ends = trial.bearable(x, parameter_ends(x, machine, mixed)) if given is None else Ends(*given)
-    more = {"log": ends.log, "shown": x.key in chosen.sliders, "positive": x.positive, "group": group_of(x)}
-    listed = {k: v for k, v in more.items() if v}
-    return {**_words(x), "value": value, "range": few_digits((ends.low, ends.high)), **listed}
+    slider = page_options.sliders.get(x.key)
+    limits = trial.bearable(x, parameter_ends(x, machine, mixed)) if slider is None else Ends(*slider)
+    flags = {"log": limits.log, "shown": x.key in page_options.sliders, "positive": x.positive, "group": group_of(x)}
+    listed = {k: v for k, v in flags.items() if v}
+    return {**_words(x), "value": value, "range": few_digits((limits.low, limits.high)), **listed}
 
 
 def _words(x: Quantity) -> dict[str, Any]:
@@ -196,16 +200,16 @@ def _words(x: Quantity) -> dict[str, Any]:
 
 
 def _signal(
-    s: Keyed, setup: Setup, chosen: Chosen, notes: list[str], machine: Machine | None
+    s: Keyed, setup: Setup, page_options: Chosen, notes: list[str], machine: Machine | None
 ) -> tuple[dict[str, Any], Signal]:
     """An input: its signal in the model, or the value that it is held at where it has none that a page can compute."""
     x, signal = s.quantity, s.signal
-    found: dict[str, Any] = {**_words(x), "held": None}
+    facts: dict[str, Any] = {**_words(x), "held": None}
     values = [0.0]
     if signal is None:
-        given = setup.interface.given_inputs().get(x.key)
-        if callable(given):
-            values = [float(given(t)) for t in np.linspace(0.0, setup.t_end, FUNCTION_SAMPLES)]
+        supplied = setup.interface.given_inputs().get(x.key)
+        if callable(supplied):
+            values = [float(supplied(t)) for t in np.linspace(0.0, setup.t_end, FUNCTION_SAMPLES)]
             notes.append(f"{x.name} is a function in Python: it is held where it starts.")
         signal = KINDS["constant"].signal(values[0])
     elif signal.pieces is not None:
@@ -213,25 +217,27 @@ def _signal(
     elif s.formula:
         values = [signal.value(t) for t in np.linspace(0.0, setup.t_end, FUNCTION_SAMPLES)]
     if signal.name == "constant":
-        found["held"] = signal.numbers[0]
-    found["breaks"] = signal.breaks
-    given = chosen.sliders.get(x.key)
-    ends = input_ends(x, values, machine) if given is None else Ends(*given)
-    found["range"] = few_digits((ends.low, ends.high))
-    return found, signal
+        facts["held"] = signal.numbers[0]
+    facts["breaks"] = signal.breaks
+    supplied = page_options.sliders.get(x.key)
+    limits = input_ends(x, values, machine) if supplied is None else Ends(*supplied)
+    facts["range"] = few_digits((limits.low, limits.high))
+    return facts, signal
 
 
-def _plots(interface: Interface, chosen: Chosen, run: Run | None) -> list[list[int]]:
+def _plots(interface: Interface, page_options: Chosen, run: Run | None) -> list[list[int]]:
     """Numbers of the channels to plot, by panel: those that are chosen, else those of a plot of the run."""
     names = [c.name for c in interface.channels]
-    stated = [name for name in interface.run.shown if name in names]  # a car may be driven otherwise than in the run
-    asked = chosen.plots if chosen.plots is not None else stated or None
-    listed = asked if asked is not None else names[:3] if run is None else default_channels(run)
+    default_shown = [
+        name for name in interface.run.shown if name in names
+    ]  # a car may be driven otherwise than in the run
+    requested = page_options.plots if page_options.plots is not None else default_shown or None
+    listed = requested if requested is not None else names[:3] if run is None else default_channels(run)
     units = {c.name: c.unit.text for c in interface.channels}
-    shown = panels((name, units[name]) for name in listed)
-    if asked is None and run is not None:
-        shown = [part for panel in shown for part in spread(panel, run)]
-    return [[names.index(name) for name in panel] for panel in shown]
+    plot_panels = panels((name, units[name]) for name in listed)
+    if requested is None and run is not None:
+        plot_panels = [subpanel for panel in plot_panels for subpanel in spread(panel, run)]
+    return [[names.index(name) for name in panel] for panel in plot_panels]
 
 
 def _least(interface: Interface, run: Run | None) -> list[float]:
@@ -248,9 +254,9 @@ def _free(loaded: Loaded) -> list[list[int]]:
     if loaded.program.loops is None:
         return []
     interface = loaded.interface
-    kept = [k for k, value in interface.run.initial.items() if not isinstance(value, Guess)]
-    given = {x.key for k in kept if (x := interface.get(k, ("coordinate", "speed"))) is not None}
-    free = [i for i, x in enumerate(interface.states) if x.key not in given]
+    fixed_names = [k for k, value in interface.run.initial.items() if not isinstance(value, Guess)]
+    fixed_keys = {x.key for k in fixed_names if (x := interface.get(k, ("coordinate", "speed"))) is not None}
+    free = [i for i, x in enumerate(interface.states) if x.key not in fixed_keys]
     independent = {key_of(s) for s in loaded.analysis.independent_speeds}
     guessed = [i for i, x in enumerate(interface.coordinates) if "u" + x.key[1:] not in independent]
     return [free, sorted({*free, *guessed}), list(range(len(interface.states)))]

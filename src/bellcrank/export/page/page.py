@@ -117,19 +117,21 @@ class Page:
         return replace(self, path=Path(path))
 
     def __repr__(self) -> str:
-        where = f"in {self.path}" if self.path else "not written"
-        return f"Page({self.title!r}, {len(self.text.encode()) / 1000:.0f} kB, {where})"
+        location = f"in {self.path}" if self.path else "not written"
+        return f"Page({self.title!r}, {len(self.text.encode()) / 1000:.0f} kB, {location})"
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, which can reach nothing around it."""
         inside = self.text.replace("&", "&amp;").replace('"', "&quot;")
-        how = f'sandbox="allow-scripts" style="width:100%;height:{HEIGHT}px;border:0" title="{escape(self.title)}"'
-        return f'<iframe {how} srcdoc="{inside}"></iframe>'
+        attributes = (
+            f'sandbox="allow-scripts" style="width:100%;height:{HEIGHT}px;border:0" title="{escape(self.title)}"'
+        )
+        return f'<iframe {attributes} srcdoc="{inside}"></iframe>'
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """For notebooks: the page, and a line where pages are not shown."""
-        where = f"open {self.path}" if self.path else "run this cell"
-        return {"text/plain": f"live page of {self.title}: {where} to see it", "text/html": self._repr_html_()}
+        action = f"open {self.path}" if self.path else "run this cell"
+        return {"text/plain": f"live page of {self.title}: {action} to see it", "text/html": self._repr_html_()}
 
 
 def live_page(
@@ -143,30 +145,30 @@ def live_page(
 ) -> Page:
     """The page of a model; what else is given as of `Equations.export`."""
     refuse_foreign(derived.program)
-    chosen = chosen_of(derived.interface, sliders, plots, title)
-    seen = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
-    if modes is not None and not seen:
+    page_options = chosen_of(derived.interface, sliders, plots, title)
+    has_bodies = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
+    if modes is not None and not has_bodies:
         raise ModelError("modes cannot be shown of equations that were derived by hand, without bodies", derived.name)
     record, numbers = (None, b"") if run is None else record_facts(derived.interface, run)
     linear = None if modes is None else mode_facts(derived.interface, modes)
-    drag = drag and seen and not special_of(derived).wheels
-    program = page_program(derived, drag) if seen else derived.program
-    start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if seen else None
-    facts, made = facts_of(derived, program, chosen, None if start is None else start.scene.reach)
+    drag = drag and has_bodies and not special_of(derived).wheels
+    program = page_program(derived, drag) if has_bodies else derived.program
+    start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if has_bodies else None
+    facts, browser = facts_of(derived, program, page_options, None if start is None else start.scene.reach)
     facts["title"] = plain(facts["title"])
-    module, facts["apart"] = apart(made.module)
-    if len(compressed(module)) + JOIN > len(compressed(made.module)):
-        module, facts["apart"] = made.module, None
+    module, facts["apart"] = apart(browser.module)
+    if len(compressed(module)) + JOIN > len(compressed(browser.module)):
+        module, facts["apart"] = browser.module, None
     if start is not None:
-        facts |= scene_facts(derived, made, start)
+        facts |= scene_facts(derived, browser, start)
     if drag and start is not None:
         facts["drag"] = drag_facts(derived, start.scene.reach)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
-    asked = [name for name, of in ASKED.items() if facts.get(of)]
-    asked += scene_scripts(facts["scene"]) if start is not None else []
-    files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")  # no text of a user
+    scripts = [name for name, fact in ASKED.items() if facts.get(fact)]
+    scripts += scene_scripts(facts["scene"]) if start is not None else []
+    files = ("engine.js", "plots.js", "controls.js", *scripts, "player.js", "page.js")  # no text of a user
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
-    text = page_text(facts, (made.kernel, module), numbers, script.encode(), seen, live=True)
+    text = page_text(facts, (browser.kernel, module), numbers, script.encode(), has_bodies, live=True)
     return Page(facts["title"], text, values={q["name"]: q["value"] for q in facts["parameters"]})
 
 
@@ -185,19 +187,22 @@ def page_program(derived: Derived, drag: bool = False) -> Program:
     return posed_program(derived.analysis, derived.program, draft.parts, numbers)
 
 
-def scene_facts(derived: Derived, made: BrowserProgram, start: Motion) -> dict[str, Any]:
+def scene_facts(derived: Derived, browser: BrowserProgram, start: Motion) -> dict[str, Any]:
     """The `scene`; where marks are follows from the parameters, in the page, or they and the bodies stand `still`.
     Heights of ground that is not flat are those at the address of the `road`, wherever one looks."""
     scene = start.scene
-    found = browser_scene(scene, camera_of(scene, start.poses))
-    still = {"poses": few_digits(start.poses[0].ravel()), "marks": few_digits([x for m in scene.marks for x in m.at])}
-    facts: dict[str, Any] = {"scene": found, "still": still}
+    scene_data = browser_scene(scene, camera_of(scene, start.poses))
+    static_data = {
+        "poses": few_digits(start.poses[0].ravel()),
+        "marks": few_digits([x for m in scene.marks for x in m.at]),
+    }
+    facts: dict[str, Any] = {"scene": scene_data, "still": static_data}
     ground, wheels = scene.ground, derived.analysis.wheels
     if ground is None or not (ground.across or len(ground.way) > 2):
         return facts
-    road = made.place_of(wheels[0].terrain.near_function)
+    road = browser.place_of(wheels[0].terrain.near_function)
     if road is None:  # nothing depends on where the ground is
         return facts
-    found["ground"] |= {"wide": (WIDE if ground.across else AHEAD) * scene.reach, "way": (), "height": ()}
-    found["ground"] |= {"across": ()} if ground.across else {}
+    scene_data["ground"] |= {"wide": (WIDE if ground.across else AHEAD) * scene.reach, "way": (), "height": ()}
+    scene_data["ground"] |= {"across": ()} if ground.across else {}
     return facts | {"road": road}

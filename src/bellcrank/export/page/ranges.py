@@ -40,17 +40,17 @@ class Machine:
         return _round(abs(float(x.unit.from_equation(size))))
 
 
-def machine_of(derived: Derived, loaded: Loaded, reach: float) -> Machine:
+def machine_of(derived: Derived, loaded: Loaded, size: float) -> Machine:
     """The size of a machine with its default values."""
     values = zip(loaded.program.parameters, loaded.parameter_values(None), strict=True)
-    known = {symbol.name: value for symbol, value in values}
+    values_by_name = {symbol.name: value for symbol, value in values}
     mass = 0.0
     for body in derived.analysis.mechanism.bodies:
         try:
-            mass += max(0.0, evaluate([body.mass], known)[0])
+            mass += max(0.0, evaluate([body.mass], values_by_name)[0])
         except (ModelError, KeyError):  # a mass that the equations do not hold
             continue
-    return Machine(reach, mass or 1.0, math.sqrt(reach / (WEIGHT * derived.interface.metre)))
+    return Machine(size, mass or 1.0, math.sqrt(size / (WEIGHT * derived.interface.metre)))
 
 
 def _round(value: float) -> float:
@@ -78,8 +78,8 @@ class Ends:
         """Values a bit outside, with which a model shall still run."""
         if not self.log:
             return self.both
-        more = (1 / MARGIN, MARGIN) if self.high > 0 else (MARGIN, 1 / MARGIN)
-        return self.low * more[0], self.high * more[1]
+        factors = (1 / MARGIN, MARGIN) if self.high > 0 else (MARGIN, 1 / MARGIN)
+        return self.low * factors[0], self.high * factors[1]
 
     def nearer(self, value: float, low: bool, high: bool) -> Ends:
         """With ends that are half as far from a value, by ratio where it is logarithmic."""
@@ -102,8 +102,8 @@ def parameter_ends(x: Quantity, machine: Machine | None, mixed: bool = False) ->
     is_rate = mass == 1 and time < 0  # of a force or moment by something: stiffness, damping
     stiff = mass == 1 and time == -2 and (length, angle) not in ((1, 0), (2, 0))
     if value == 0.0:
-        most = 1.0 if machine is None or unknown else machine.usual(x)
-        return Ends(0.0, most) if (mass and not is_rate) or time == -1 or x.positive else Ends(-most, most)
+        limit = 1.0 if machine is None or unknown else machine.usual(x)
+        return Ends(0.0, limit) if (mass and not is_rate) or time == -1 or x.positive else Ends(-limit, limit)
     if not mixed and (
         unknown or stiff or x.positive or (mass == 1 and time == 0) or (length == 1 and time == mass == 0)
     ):
@@ -111,8 +111,8 @@ def parameter_ends(x: Quantity, machine: Machine | None, mixed: bool = False) ->
     return _ordered(0.0, (TIMES if is_rate and time == -1 else 2) * value)
 
 
-def _ordered(one: float, other: float, log: bool = False) -> Ends:
-    return Ends(min(one, other), max(one, other), log)
+def _ordered(first: float, second: float, log: bool = False) -> Ends:
+    return Ends(min(first, second), max(first, second), log)
 
 
 def input_ends(x: Quantity, values: Sequence[float], machine: Machine | None) -> Ends:
@@ -120,6 +120,6 @@ def input_ends(x: Quantity, values: Sequence[float], machine: Machine | None) ->
     if x.range is not None:
         return Ends(*x.range)
     finite = [v for v in values if math.isfinite(v)]
-    most = 2 * max(map(abs, finite), default=0.0) or (1.0 if machine is None else machine.usual(x))
+    limit = 2 * max(map(abs, finite), default=0.0) or (1.0 if machine is None else machine.usual(x))
     one_way = x.unit.dimension.mass > 0 and min(finite, default=0.0) >= 0 < max(finite, default=0.0)
-    return Ends(0.0 if one_way else -most, most)
+    return Ends(0.0 if one_way else -limit, limit)

@@ -58,9 +58,9 @@ class Trial:
         values = values[:, np.isfinite(values).all(axis=0)]
         if not values.size:
             return []
-        few = values[:FOLLOWED]
+        leading = values[:FOLLOWED]
         even = np.linspace(0, values.shape[1] - 1, EVENLY).round().astype(int)
-        rows = sorted({*even.tolist(), *few.argmin(axis=1).tolist(), *few.argmax(axis=1).tolist()})
+        rows = sorted({*even.tolist(), *leading.argmin(axis=1).tolist(), *leading.argmax(axis=1).tolist()})
         return values[:, rows].T.tolist()
 
     def runs_with(self, x: Quantity, value: float, steps: int) -> bool:
@@ -71,40 +71,44 @@ class Trial:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                begun = initial_conditions(loaded, None, None, None, {x.name: value}, None)
-                spec = begun.spec(loaded, steps * s.step, s.step, s.method, steps)
-                events = read_events(loaded.interface, None, (), begun.parameters)
-                tolerances = tolerances_of(loaded.interface, spec.method, None, None, begun.tolerances)
-                session = Session(loaded, begun, spec, events, begun.dae, tolerances)
+                initial = initial_conditions(loaded, None, None, None, {x.name: value}, None)
+                spec = initial.spec(loaded, steps * s.step, s.step, s.method, steps)
+                events = read_events(loaded.interface, None, (), initial.parameters)
+                tolerances = tolerances_of(loaded.interface, spec.method, None, None, initial.tolerances)
+                session = Session(loaded, initial, spec, events, initial.dae, tolerances)
                 rows = session.finish(None)
             except BellcrankError:
                 return False
-        ended = session.watch.stopped is not None or OF_CODE[session.run.status] is RunStatus.FINISHED
+        is_complete = session.watch.stopped is not None or OF_CODE[session.run.status] is RunStatus.FINISHED
         if not len(rows):  # interrupted before the first step
             return False
-        return ended and bool(np.isfinite(rows).all()) and not self._elsewhere(rows[0])
+        return is_complete and bool(np.isfinite(rows).all()) and not self._elsewhere(rows[0])
 
     def _elsewhere(self, row: np.ndarray) -> bool:
         """Are loops closed in another configuration? A page, which follows a slider, does not find it."""
         if self.loaded.program.loops is None or self.run is None:
             return False
         angles = [x for x in self.loaded.interface.coordinates if x.unit.dimension == ANGLE]
-        turned = [abs(row[x.column] - self.run[x.name][0] * x.unit.factor) for x in angles]
-        return max(turned, default=0.0) > TURNED
+        angle_changes = [abs(row[x.column] - self.run[x.name][0] * x.unit.factor) for x in angles]
+        return max(angle_changes, default=0.0) > TURNED
 
-    def bearable(self, x: Quantity, ends: Ends) -> Ends:
+    def bearable(self, x: Quantity, limits: Ends) -> Ends:
         """Ends of a slider between which the model runs."""
         if self.run is None or x.kind != "parameter" or x.default is None:
-            return ends
+            return limits
         loops = self.loaded.program.loops is not None
         value, steps = float(x.default), self.most if loops else self.steps
         for _ in range(HALVINGS):
-            at = [{end, more} if loops else {end} for end, more in zip(ends.both, ends.outside, strict=True)]
-            wrong = [value not in each and not all(self.runs_with(x, v, steps) for v in each) for each in at]
-            if not any(wrong):
+            tried_values = [
+                {end, beyond} if loops else {end} for end, beyond in zip(limits.both, limits.outside, strict=True)
+            ]
+            failing = [
+                value not in each and not all(self.runs_with(x, v, steps) for v in each) for each in tried_values
+            ]
+            if not any(failing):
                 break
-            ends, steps = ends.nearer(value, *wrong), self.most  # near its limits a model is looked at for longer
-        return ends
+            limits, steps = limits.nearer(value, *failing), self.most  # near its limits a model is looked at for longer
+        return limits
 
 
 def trial_of(derived: Derived, setup: Setup, size: int) -> Trial:
@@ -113,9 +117,9 @@ def trial_of(derived: Derived, setup: Setup, size: int) -> Trial:
     backend = "wasm" if not missing() else "auto" if quick else "python"
     loaded = load(derived.analysis, setup.interface, derived.program, backend, {}, "quick")
     total = max(1, round(setup.t_end / setup.step))
-    most = min(total, MOST if quick else IN_PYTHON)
-    steps = min(most, max(FEWEST, int(WORK / max(size, 1))))
-    return Trial(loaded, setup, steps, min(most, 20 * steps), _run(loaded, setup, most))
+    step_limit = min(total, MOST if quick else IN_PYTHON)
+    steps = min(step_limit, max(FEWEST, int(WORK / max(size, 1))))
+    return Trial(loaded, setup, steps, min(step_limit, 20 * steps), _run(loaded, setup, step_limit))
 
 
 def _run(loaded: Loaded, setup: Setup, steps: int) -> Run | None:

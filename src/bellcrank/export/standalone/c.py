@@ -148,20 +148,20 @@ def room_of_bridges(program: Program) -> str:
 def events_text(program: Program, setup: Setup, unit: bool = False) -> str:
     """The events of a program in C, or of a `unit`, as data."""
     names = [x.name for x in setup.settable]
-    watched, settings, steps = event_tables(setup.events, names)
+    conditions, settings, steps = event_tables(setup.events, names)
     targets = [x for e in setup.events for x, _ in e.settings]
     keywords = [(setup.states[x.column - 1] if x.column >= 0 else setup.settable[names.index(x.name)]) for x in targets]
-    lengths = [last - first for first, last, *_ in watched] + [s[4] - s[3] for s in settings]
+    lengths = [last - first for first, last, *_ in conditions] + [s[4] - s[3] for s in settings]
     return written(
         "c/events.c",
         {
-            "N_EVENTS": str(len(watched)),
+            "N_EVENTS": str(len(conditions)),
             "N_SETTINGS": str(len(settings)),
             "N_VALUES": str(len(names)),
             "LONGEST": str(max(lengths)),
             "NAMES": ", ".join(c_string(e.name) for e in setup.events),
             "SETTING_NAMES": "".join(f"{c_string(x.keyword)}, " for x in keywords),
-            "WATCHED": _records(watched),
+            "WATCHED": _records(conditions),
             "SETTINGS": _records(settings),
             "STEPS": _records(steps),
             "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),
@@ -176,8 +176,8 @@ def events_text(program: Program, setup: Setup, unit: bool = False) -> str:
 
 def _records(rows: Sequence[Sequence[float]]) -> str:
     """Structures of C, one on each line."""
-    shown = (", ".join(repr(x) if isinstance(x, float) else str(int(x)) for x in row) for row in rows)
-    return "".join(f"    {{{row}}},\n" for row in shown)
+    row_texts = (", ".join(repr(x) if isinstance(x, float) else str(int(x)) for x in row) for row in rows)
+    return "".join(f"    {{{row}}},\n" for row in row_texts)
 
 
 def unit_groups(setup: Setup) -> str:
@@ -188,12 +188,12 @@ def unit_groups(setup: Setup) -> str:
 def caps(setup: Setup) -> str:
     """Sizes up to which states count for tolerances, and which of the parameters are lengths."""
     interface = setup.interface
-    lengths, all_of_them = interface.length_parameters, len(interface.parameters) + len(interface.entered)
+    lengths, parameter_count = interface.length_parameters, len(interface.parameters) + len(interface.entered)
     return written(
         "c/caps.c",
         {
             "GROWTHS": ", ".join([*(GROWTHS[x] for x in interface.growths), GROWTHS[""]]),
-            "IS_LENGTH": ", ".join([*(str(int(i in lengths)) for i in range(all_of_them)), "0"]),
+            "IS_LENGTH": ", ".join([*(str(int(i in lengths)) for i in range(parameter_count)), "0"]),
             "METRE": repr(interface.metre),
         },
     )
@@ -245,12 +245,12 @@ def _echo_routines(program: Program, setup: Setup) -> str:
         n = len(setup.echoed)
         lines.append(f"    double w[N_W + 1] = {{0.0}}, from_routines[{n}];")
         lines += ["    set_inputs(job, 0.0, w);"] if program.given_inputs else []
-        place = "N_I"
+        offset = "N_I"
         for name, section in (("start", program.start), ("update", program.update)):
             if section.results:
                 lines.append(f"    {name}(0.0, y, y + N_Q, job->p, job->c, w, job->kept, job->externals);")
-                lines.append(f"    memcpy(w + {place}, job->kept, {len(section.results)}*sizeof *w);")
-                place = f"N_I + {len(section.results)}"
+                lines.append(f"    memcpy(w + {offset}, job->kept, {len(section.results)}*sizeof *w);")
+                offset = f"N_I + {len(section.results)}"
         lines.append("    echo(0.0, y, y + N_Q, job->p, job->c, w, from_routines, job->externals);")
         lines += [_echo_line(q, f"from_routines[{i}]") for i, q in enumerate(setup.echoed)]
     return "".join(f"{line}\n" for line in lines)
@@ -265,9 +265,9 @@ _NO_QUANTITY = "{NULL, NULL, NULL, 1.0, 0.0, 0}"
 
 
 def _quantity(q: Keyed) -> str:
-    told = q.given and q.value is not None
+    is_given = q.given and q.value is not None
     texts = ", ".join(map(c_string, (q.keyword, q.unit, q.label)))
-    return f"{{{texts}, {q.factor!r}, {q.value or 0.0!r}, {int(told)}}},"
+    return f"{{{texts}, {q.factor!r}, {q.value or 0.0!r}, {int(is_given)}}},"
 
 
 def _channel(c: Keyed) -> str:
@@ -286,8 +286,8 @@ def _signal(s: Keyed) -> str:
 def c_string(text: str) -> str:
     """A text as a string of C, on one line; what is not plain ASCII in octal."""
     line = " ".join(text.split())
-    shown = "".join(_escaped(b) for b in line.encode("utf-8"))
-    return f'"{shown}"'
+    escaped = "".join(_escaped(b) for b in line.encode("utf-8"))
+    return f'"{escaped}"'
 
 
 def _escaped(byte: int) -> str:

@@ -32,13 +32,13 @@ def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, s
     program = with_slopes_in(program, "fortran", "c") if special.adaptive else program
     foreign = [r for r in program.externals if not r.known_in("fortran")]
     wheels = [w for w, _ in special.wheels]
-    more = {**inertia_functions(program), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
+    extra_functions = {**inertia_functions(program), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     common, why_not = common_pieces(setup, "model.f90", "kernel.c"), why_no_plain(program, setup)
     build = {"FOREIGN": "yes" if foreign else "", "WHY_NOT": why_not}
     return {
-        "model.f90": fortran_source(program, words, extra=more, equations=special.equations),
+        "model.f90": fortran_source(program, words, extra=extra_functions, equations=special.equations),
         **({} if why_not else {"main.f90": _plain(program, setup, common)}),
-        "kernel.c": kernel_source(program, more, bool(setup.events), special.multipliers, wheels),
+        "kernel.c": kernel_source(program, extra_functions, bool(setup.events), special.multipliers, wheels),
         "program.c": program_text(program, setup, common),
         "Makefile": written("fortran/Makefile", build, common),
         **({"routines.c": routines_file(foreign, setup.title)} if foreign else {}),
@@ -48,22 +48,24 @@ def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, s
 
 def why_no_plain(program: Program, setup: Setup) -> str:
     """Why a model cannot be run by a plain program in Fortran; empty if it can."""
-    remembers = any(r.memory or not r.known_in("fortran") for r in program.externals)
+    has_memory = any(r.memory or not r.known_in("fortran") for r in program.externals)
     reasons = {
         "closed loops are kept closed by the kernel, which is in C": program.loops is not None,
         "rigid wheels hit and roll by the kernel, which is in C": bool(setup.special.wheels),
         "events are found by the kernel, which is in C": bool(setup.events),
-        "the user functions are in C, or the kernel in C keeps what they give or remember": remembers
+        "the user functions are in C, or the kernel in C keeps what they give or remember": has_memory
         or bool(program.start.results or program.update.results or setup.entered or setup.echoed),
         "inputs from files are read by the program in C alone": any(s.file for s in setup.signals),
     }
-    return next((f"there is no plain program in Fortran: {why}" for why, holds in reasons.items() if holds), "")
+    return next(
+        (f"there is no plain program in Fortran: {reason}" for reason, applies in reasons.items() if applies), ""
+    )
 
 
 def _plain(program: Program, setup: Setup, common: dict[str, str]) -> str:
     """A program in Fortran alone."""
     states = [replace(q, value=q.value or 0.0) for q in setup.states]
-    named: list[Keyed] = [*setup.parameters, *states, *setup.signals]
+    keyed: list[Keyed] = [*setup.parameters, *states, *setup.signals]
     names, units = [_quoted(c.name) for c in setup.channels], [_quoted(c.unit) for c in setup.channels]
     signals = {
         "INPUT_SIGNAL": _listed(i + 1 for i, _ in setup.inputs),
@@ -73,13 +75,13 @@ def _plain(program: Program, setup: Setup, common: dict[str, str]) -> str:
         "KIND_LIST": ", ".join(KINDS),
         **signal_cases(),
     }
-    pieces = {
+    fields = {
         "N_GIVEN": str(len(setup.parameters)),
         "N_SIGNALS": str(len(setup.signals)),
         "N_CHANNELS": str(len(setup.channels)),
         "NAME_LENGTH": str(_longest(names)),
         "UNIT_LENGTH": str(_longest(units)),
-        "KEYWORD_LENGTH": str(_longest(x.keyword for x in named)),
+        "KEYWORD_LENGTH": str(_longest(x.keyword for x in keyed)),
         "KIND_LENGTH": str(_longest(KINDS)),
         "MOST_NUMBERS": str(MOST_NUMBERS),
         "NAMES": ", ".join(map(fortran_string, names)),
@@ -92,11 +94,11 @@ def _plain(program: Program, setup: Setup, common: dict[str, str]) -> str:
         "METHOD": setup.method,
         "GAP": real(STEPS.gap),
         "AT_END": real(PLANS.at_end),
-        "DESCRIBE": "".join(f"  {_described(i, q)}\n" for i, q in enumerate(named, 1)),
+        "DESCRIBE": "".join(f"  {_described(i, q)}\n" for i, q in enumerate(keyed, 1)),
         "UNIT_SIZES": "\n".join(f"{e} = {e}/norm2({e})" for e in (f"y({i + 1}:{i + 4})" for i in program.unit)),
         "SIGNALS": "yes" if setup.signals else "",
     }
-    return fitted(written("fortran/main.f90", pieces, {**common, **signals}))
+    return fitted(written("fortran/main.f90", fields, {**common, **signals}))
 
 
 def _described(i: int, q: Keyed) -> str:
@@ -105,8 +107,8 @@ def _described(i: int, q: Keyed) -> str:
     numbers: tuple[float, ...] = () if q.value is None else (q.value,)
     if q.formula is not None:
         kind, numbers = q.formula.name, q.formula.numbers
-    shown = ", ".join(real(max(min(x, 1e300), -1e300)) for x in numbers)
-    return f'call describe({i}, {fortran_string(q.keyword)}, {real(q.factor)}, "{kind}", [real(dp) :: {shown}])'
+    number_list = ", ".join(real(max(min(x, 1e300), -1e300)) for x in numbers)
+    return f'call describe({i}, {fortran_string(q.keyword)}, {real(q.factor)}, "{kind}", [real(dp) :: {number_list}])'
 
 
 def _quoted(text: str) -> str:

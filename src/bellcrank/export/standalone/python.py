@@ -126,10 +126,10 @@ def _routines(program: Program) -> list[str]:
             text, name = function_source(r.python, r.name, f"external_{i}")
         texts.append(text)
         names.append(f"single({name})" if len(r.returns) == 1 else name)
-    used = "".join(names)
-    kinds = [k for k in ("Spline", "Surface") if f"{k}(" in used]
-    parts = ["import numpy as np"] if any(re.search(r"\bnp\.", x) for x in texts) else []
-    parts += [runtime(f"{k.lower()}.py") for k in kinds]
-    parts += [runtime("single.py")] if "single(" in used else []
+    used_text = "".join(names)
+    kinds = [k for k in ("Spline", "Surface") if f"{k}(" in used_text]
+    preamble = ["import numpy as np"] if any(re.search(r"\bnp\.", x) for x in texts) else []
+    preamble += [runtime(f"{k.lower()}.py") for k in kinds]
+    preamble += [runtime("single.py")] if "single(" in used_text else []
     listed = f"ROUTINES = (\n{indented(f'{n},' for n in names)})" if names else "ROUTINES = ()"
-    return ["\n\n".join([*parts, *texts, f"{listed}  # f: tables and user functions"])]
+    return ["\n\n".join([*preamble, *texts, f"{listed}  # f: tables and user functions"])]

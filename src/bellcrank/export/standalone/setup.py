@@ -83,12 +83,12 @@ class Special:
         """Can steps be chosen by the method?"""
         return not self.wheels and not self.multipliers
 
-    def methods(self, known: Sequence[str]) -> list[str]:
+    def methods(self, methods_known: Sequence[str]) -> list[str]:
         """Those of the methods known that this model can be run by."""
         if self.adaptive:
-            return [*known]
-        allowed = EXPLICIT if self.wheels or self.dae is None else methods_for(self.dae)
-        return [x for x in known if x in allowed]
+            return [*methods_known]
+        possible = EXPLICIT if self.wheels or self.dae is None else methods_for(self.dae)
+        return [x for x in methods_known if x in possible]
 
 
 PLAIN = Special()
@@ -170,8 +170,8 @@ def default_input(setup: Setup, methods: Iterable[str] | None = None) -> str:
         if s.signal is None:
             lines.append(f"* {parsfile_line(s.keyword, '...', s.unit, s.label)}: an input must be given")
         else:
-            said = f"file {s.file}" if s.file else f"{s.signal.name} {' '.join(map(number, s.signal.numbers))}"
-            lines.append(parsfile_line(s.keyword, said, s.unit, s.label))
+            signal_text = f"file {s.file}" if s.file else f"{s.signal.name} {' '.join(map(number, s.signal.numbers))}"
+            lines.append(parsfile_line(s.keyword, signal_text, s.unit, s.label))
     lines += ["", "* initial values"]
     for q in setup.states:
         line = parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)
@@ -184,27 +184,32 @@ def default_input(setup: Setup, methods: Iterable[str] | None = None) -> str:
 
 def _kinds() -> list[str]:
     """What an input may be, for the reader of a parameter file."""
-    shown = []
+    kind_lines = []
     for kind in KINDS.values():
         units = (f"/{n.unit}" if n.unit not in ("", "s") else "" for n in kind.numbers)
-        shown.append(
+        kind_lines.append(
             " ".join([kind.name, *map("".join, zip((name.upper() for name in kind.names), units, strict=True))])
         )
     lead = "* inputs: "
-    return textwrap.wrap(" | ".join([*shown, "file NAME"]), 110, initial_indent=lead, subsequent_indent="*         ")
+    return textwrap.wrap(
+        " | ".join([*kind_lines, "file NAME"]), 110, initial_indent=lead, subsequent_indent="*         "
+    )
 
 
 def signal_file(sampled: Keyed) -> str:
     """Points of a sampled input: time and value, or time and the four coefficients of the cubic piece from there."""
     signal, head = sampled.signal, f"* {sampled.keyword} ({sampled.unit})"
     assert signal is not None and signal.points is not None and signal.pieces is not None
-    points, pieces = signal.points.tolist(), signal.pieces.tolist()
+    points, coefficients = signal.points.tolist(), signal.pieces.tolist()
     if np.any(signal.pieces[:, 2:]):
         lines = [f"{head}: time in s, and a0 a1 a2 a3 of a0 + a1 s + a2 s^2 + a3 s^3 from there on"]
-        rows = [*pieces, [0.0] * 4]
+        rows = [*coefficients, [0.0] * 4]
     else:
         lines = [f"{head} over time in s, straight lines between"]
-        rows = [*([a0] for a0, *_ in pieces), [pieces[-1][0] + pieces[-1][1] * (points[-1] - points[-2])]]
+        rows = [
+            *([a0] for a0, *_ in coefficients),
+            [coefficients[-1][0] + coefficients[-1][1] * (points[-1] - points[-2])],
+        ]
     lines += [" ".join([number(t), *map(number, row)]) for t, row in zip(points, rows, strict=True)]
     return "\n".join([*lines, ""])
 

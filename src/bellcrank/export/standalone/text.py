@@ -11,9 +11,9 @@ from bellcrank.files.template import filled, template
 from bellcrank.program.program import Program
 
 
-def written(name: str, pieces: Mapping[str, str] | None = None, common: Mapping[str, str] | None = None) -> str:
+def written(name: str, fields: Mapping[str, str] | None = None, common: Mapping[str, str] | None = None) -> str:
     """A template with its places filled; pieces of `common` may be left over."""
-    return filled(template("bellcrank.export.standalone/templates", name), pieces or {}, common)
+    return filled(template("bellcrank.export.standalone/templates", name), fields or {}, common)
 
 
 FILES = {"c": "DECK.c", "fortran": "DECK.f90", "python": "DECK.py"}
@@ -24,10 +24,10 @@ def require_language(program: Program, language: str, *options: str) -> None:
     missing = [r.name for r in program.externals if not any(r.known_in(option) for option in options)]
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
-        given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
+        argument_list, neighbours = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
         raise ModelError(
-            f"a program in {language} needs the user function {listed} in {language}: give {given} in"
-            f" add_external(); of a deck, {beside} next to it holds its routines",
+            f"a program in {language} needs the user function {listed} in {language}: give {argument_list} in"
+            f" add_external(); of a deck, {neighbours} next to it holds its routines",
             program.name,
         )
 

@@ -101,11 +101,11 @@ class DeckSystem(System):
 
     def _placed(self, problem: str) -> str:
         head = problem.split("\n")[0]
-        place = next((place for subject, place in self.places.items() if subject in head), None)
-        return problem if place is None else f"{place}: {problem}"
+        location = next((location for subject, location in self.places.items() if subject in head), None)
+        return problem if location is None else f"{location}: {problem}"
 
 
 def unset(system: System, equations: Equations) -> list[str]:
     """Parameters that the equations use and that have no value."""
-    known = {key for key, record in system.description.parameters.items() if record.value is not None}
-    return [name for name in equations.parameters if name.lower() not in known]
+    valued = {key for key, record in system.description.parameters.items() if record.value is not None}
+    return [name for name in equations.parameters if name.lower() not in valued]

@@ -42,57 +42,59 @@ def read_deck_file(path: str | Path, external: str | Path | None = None) -> tupl
     path = Path(path)
     forms = read_deck(read_text(path, ModelError), path.name)
     file = Path(external) if external is not None else path.with_suffix(".py") if wants_routines(forms) else None
-    routines = {} if file is None else read_routines(file, given=external is not None)
+    routines = {} if file is None else read_routines(file, required=external is not None)
     return interpret(forms, routines, path.name), python_files(routines)
 
 
 def wants_routines(forms: list[List]) -> bool:
     """Does a deck call subroutines or functions of its own?"""
-    found = list(everything(forms))
-    heads = [d.items[0] for d in found if isinstance(d, List) and d.items]
+    data = list(everything(forms))
+    heads = [d.items[0] for d in data if isinstance(d, List) and d.items]
     if any(isinstance(head, Symbol) and head.name == "add-subroutine" for head in heads):
         return True
-    return any(isinstance(d, FString) and FUNC.search(d.text.lower()) for d in found)
+    return any(isinstance(d, FString) and FUNC.search(d.text.lower()) for d in data)
 
 
-def read_routines(file: Path, given: bool = True) -> dict[str, Routine]:
-    """The routines of a file and its namesakes in other languages, by lower-case name; a `given` file must exist."""
-    if given and not file.exists():
-        near = [p.name for p in file.parent.glob("*") if p.suffix in SUFFIXES] if file.parent.exists() else []
-        raise ModelError(f"no file {file}.{did_you_mean(file.name, near)}")
+def read_routines(file: Path, required: bool = True) -> dict[str, Routine]:
+    """The routines of a file and its namesakes in other languages, by lower-case name; a `required` file must exist."""
+    if required and not file.exists():
+        candidates = [p.name for p in file.parent.glob("*") if p.suffix in SUFFIXES] if file.parent.exists() else []
+        raise ModelError(f"no file {file}.{did_you_mean(file.name, candidates)}")
     if file.suffix not in SUFFIXES:
-        where = f"a file of Python, C or Fortran ({', '.join(SUFFIXES)})"
-        raise ModelError(f"{file.name}: user functions of a deck stand in {where}")
+        expected = f"a file of Python, C or Fortran ({', '.join(SUFFIXES)})"
+        raise ModelError(f"{file.name}: user functions of a deck stand in {expected}")
     functions = _functions(file.with_suffix(".py")) if file.with_suffix(".py").exists() else {}
     homes = list(dict.fromkeys([file, *(Path(f.__code__.co_filename) for f in functions.values())]))
     texts = {language: _texts(homes, suffix, language) for language, suffix in (("c", ".c"), ("fortran", ".f90"))}
-    names = dict.fromkeys([*functions, *(name for found in texts.values() for name in found)])
+    names = dict.fromkeys([*functions, *(name for routine_texts in texts.values() for name in routine_texts)])
     return {n: Routine(functions.get(n), texts["c"].get(n), texts["fortran"].get(n)) for n in names}
 
 
 def _texts(homes: list[Path], suffix: str, language: str) -> dict[str, str]:
     """Texts of files by the procedures in them."""
-    found: dict[str, str] = {}
+    text_of: dict[str, str] = {}
     for path in dict.fromkeys(home.with_suffix(suffix) for home in homes):
         if path.is_file():
             text = read_text(path)
-            found |= {name: text for name in procedures(text, language) if name not in found}
-    return found
+            text_of |= {name: text for name in procedures(text, language) if name not in text_of}
+    return text_of
 
 
 def _functions(file: Path) -> dict[str, Any]:
     """The functions that files of one folder define, as far as a Python file has them; not others that it imports."""
     try:
         with neighbours(file):
-            found = runpy.run_path(str(file))
+            namespace = runpy.run_path(str(file))
     except BellcrankError:
         raise
     except Exception as error:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
-        place = f"{file}, line {lines[-1]}" if lines else str(file)
-        raise ModelError(f"{place}: {type(error).__name__}: {error}") from error
-    own = {n: f for n, f in found.items() if inspect.isfunction(f) and _home(f).parent == file.resolve().parent}
-    return {n.lower(): f for n, f in own.items() if not n.startswith("_")}
+        location = f"{file}, line {lines[-1]}" if lines else str(file)
+        raise ModelError(f"{location}: {type(error).__name__}: {error}") from error
+    functions = {
+        n: f for n, f in namespace.items() if inspect.isfunction(f) and _home(f).parent == file.resolve().parent
+    }
+    return {n.lower(): f for n, f in functions.items() if not n.startswith("_")}
 
 
 def _home(function: Any) -> Path:

@@ -47,15 +47,15 @@ class _Reader:
         return lambda message: self.datum.source.fail(self.datum.offset + position, message)
 
     def run(self) -> str:
-        for found in HASH.finditer(self.text):
-            self._hash(found)
+        for match in HASH.finditer(self.text):
+            self._hash(match)
         try:
             root = parse(self.text.replace("#", " "))
         except ExpressionError as error:
             raise self.fail_at(error.position)(error.message) from None
-        passed = self._passed(root)
+        skipped = self._passed(root)
         for node in postorder_syntax(root):
-            if id(node) in passed:
+            if id(node) in skipped:
                 continue
             if node.op == "call":
                 self._call(node)
@@ -65,14 +65,14 @@ class _Reader:
                 self._scalar(node)
         return self._edited()
 
-    def _hash(self, found: re.Match[str]) -> None:
-        fail = self.fail_at(found.start())
-        name = found[1]
+    def _hash(self, match: re.Match[str]) -> None:
+        fail = self.fail_at(match.start())
+        name = match[1]
         if name is None:
             raise fail("after '#' comes the name of a Lisp symbol")
         text = self._lisp_value(name, fail)
-        self.hashed.add(found.start(1))
-        self.edits.append((found.start(), found.end(), text))
+        self.hashed.add(match.start(1))
+        self.edits.append((match.start(), match.end(), text))
 
     def _lisp_value(self, name: str, fail: Callable[[str], ExpressionError]) -> str:
         """What a Lisp symbol stands for in a formula."""
@@ -86,8 +86,8 @@ class _Reader:
             case Symbol() as symbol:
                 return self.names.scalar(self.names.symbol(symbol, "symbol"), symbol, fail)
             case None:
-                known = [*self.names.defined, *self.names.values]
-                raise fail(f"#{name}: nothing has been given to '{name}' with setf.{did_you_mean(name, known)}")
+                candidates = [*self.names.defined, *self.names.values]
+                raise fail(f"#{name}: nothing has been given to '{name}' with setf.{did_you_mean(name, candidates)}")
         raise fail(f"#{name}: the value of '{name}' cannot stand in a formula")
 
     def _passed(self, root: Syntax) -> set[int]:
@@ -110,14 +110,16 @@ class _Reader:
             self._external(node, fail)
             return
         if name not in ARITY and name not in CALLED:
-            known = [*ARITY, "func", *CALLED]
+            candidates = [*ARITY, "func", *CALLED]
             hint = " An external function is written func(name, ...)."
-            raise fail(f"unknown function '{name}'.{did_you_mean(name, known)}{hint}")
+            raise fail(f"unknown function '{name}'.{did_you_mean(name, candidates)}{hint}")
         if name in CALLED and not CALLED[name].takes(len(node.children)):
             raise fail(CALLED[name].wrong_count(len(node.children)))
         if name in ARITY and len(node.children) not in ARITY[name]:
-            wanted = " or ".join(map(str, ARITY[name]))
-            raise fail(f"{name}() takes {wanted} argument{'' if wanted == '1' else 's'}, {len(node.children)} given")
+            expected = " or ".join(map(str, ARITY[name]))
+            raise fail(
+                f"{name}() takes {expected} argument{'' if expected == '1' else 's'}, {len(node.children)} given"
+            )
         if name in STATES:
             self._state(node, name, fail)
         elif name in ("pos", "vel"):
@@ -133,9 +135,9 @@ class _Reader:
         elif name in RENAMED:
             self.edits.append((node.position, node.position + len(name), RENAMED[name]))
 
-    def _name(self, node: Syntax, what: str) -> str:
+    def _name(self, node: Syntax, expected: str) -> str:
         if node.op != "name" or node.position in self.hashed:
-            raise self.fail_at(node.position)(f"{what} is needed here, given by its name")
+            raise self.fail_at(node.position)(f"{expected} is needed here, given by its name")
         return str(node.args[0])
 
     def _replace(self, node: Syntax, text: str) -> None:
@@ -143,29 +145,29 @@ class _Reader:
             self.edits.append((node.position, node.position + len(node.args[0]), text))
 
     def _state(self, node: Syntax, name: str, fail: Callable[[str], ExpressionError]) -> None:
-        found = re.compile(rf"{name}\s*\(\s*(\d{{1,9}})\s*\)", re.ASCII).match(self.text, node.position)
-        if found is None:
+        match = re.compile(rf"{name}\s*\(\s*(\d{{1,9}})\s*\)", re.ASCII).match(self.text, node.position)
+        if match is None:
             raise fail(f"{name}(i) takes a whole number, as in {name}(1)")
-        self.edits.append((*found.span(), self.names.state(name, int(found[1]), fail)))
+        self.edits.append((*match.span(), self.names.state(name, int(match[1]), fail)))
 
     def _external(self, node: Syntax, fail: Callable[[str], ExpressionError]) -> None:
-        found = FUNC.match(self.text, node.position)
-        if found is None:
+        match = FUNC.match(self.text, node.position)
+        if match is None:
             raise fail("func() starts with the name of a function, as in func(thrust, t)")
-        name, count = found[1], len(node.children) - 1
+        name, count = match[1], len(node.children) - 1
         if count == 0:
             raise fail(f"func({name}) needs an argument")
         if name not in CALLED or not CALLED[name].takes(count):
-            known = self.names.functions.setdefault(name, count)
-            if known != count:
-                raise fail(f"func({name}, ...) has {count} arguments here, {known} before")
+            earlier_count = self.names.functions.setdefault(name, count)
+            if earlier_count != count:
+                raise fail(f"func({name}, ...) has {count} arguments here, {earlier_count} before")
             if name in ARITY or name in CALLED:
                 raise fail(f"'{name}' has a meaning of its own and cannot be an external function; rename it")
-        self.edits.append((*found.span(), f"{name}("))
+        self.edits.append((*match.span(), f"{name}("))
 
     def _edited(self) -> str:
-        text, at = "", 0
+        text, copied_to = "", 0
         for start, end, new in sorted(self.edits):
-            text += self.text[at:start] + new
-            at = end
-        return SPACE.sub(" ", text + self.text[at:]).strip()
+            text += self.text[copied_to:start] + new
+            copied_to = end
+        return SPACE.sub(" ", text + self.text[copied_to:]).strip()

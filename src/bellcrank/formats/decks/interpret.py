@@ -74,26 +74,26 @@ class Interpreter(DeckState):
     # ---- forms
 
     def _form(self, form: List) -> None:
-        given = arguments(form)
-        name, self.place = given.macro.name, f"{self.name}, line {form.line}"
+        arguments_given = arguments(form)
+        name, self.place = arguments_given.macro.name, f"{self.name}, line {form.line}"
         if name in HANDLERS:
-            HANDLERS[name](self, given)
+            HANDLERS[name](self, arguments_given)
         elif name in MACROS:
-            self.settings.take(given)
+            self.settings.take(arguments_given)
         elif name not in NOTHING:
             self.call("add_outputs", name.split("-")[1])
 
-    def _size(self, given: Arguments) -> None:
-        self.call(given.macro.name, *(self._smallness(given, d) for (d,) in given.rest))
+    def _size(self, arguments_given: Arguments) -> None:
+        self.call(arguments_given.macro.name, *(self._smallness(arguments_given, d) for (d,) in arguments_given.rest))
 
-    def _smallness(self, given: Arguments, datum: Any) -> str:
-        found = self.values.scalar(datum, f"an argument of {given.macro.name}")
-        if not isinstance(found, str):
-            raise datum.fail(f"{given.macro.name} takes symbols, not {datum.shown}")
-        return found
+    def _smallness(self, arguments_given: Arguments, datum: Any) -> str:
+        value = self.values.scalar(datum, f"an argument of {arguments_given.macro.name}")
+        if not isinstance(value, str):
+            raise datum.fail(f"{arguments_given.macro.name} takes symbols, not {datum.shown}")
+        return value
 
-    def _setf(self, given: Arguments) -> None:
-        for symbol, value in given.rest:
+    def _setf(self, arguments_given: Arguments) -> None:
+        for symbol, value in arguments_given.rest:
             self._give(symbol, value)
 
     def _give(self, symbol: Datum, value: Datum) -> None:
@@ -121,25 +121,25 @@ class Interpreter(DeckState):
 
     def _definition(self, name: str) -> str:
         """A name for a formula that no scalar of the deck and no earlier formula has."""
-        taken = {d.lower() for d in self.system.description.definitions}
-        taken |= self.bare | RESERVED | {"x", "x0", "v"} | set(self.declared) | set(self.names.scalars)
-        candidates = (name if i == 0 else f"{name}_{i + 1}" for i in range(len(taken) + 1))
-        return next(c for c in candidates if c not in taken)
+        used_names = {d.lower() for d in self.system.description.definitions}
+        used_names |= self.bare | RESERVED | {"x", "x0", "v"} | set(self.declared) | set(self.names.scalars)
+        candidates = (name if i == 0 else f"{name}_{i + 1}" for i in range(len(used_names) + 1))
+        return next(c for c in candidates if c not in used_names)
 
-    def _constraint(self, given: Arguments) -> None:
-        (expression,) = given.required
+    def _constraint(self, arguments_given: Arguments) -> None:
+        (expression,) = arguments_given.required
         text = self.values.scalar(expression, "zero-exp")
-        self.call("add_constraint", text, **given.options(eliminate=("variable", self._eliminated)))
+        self.call("add_constraint", text, **arguments_given.options(eliminate=("variable", self._eliminated)))
         self.names.constrained = True
 
-    def _eliminated(self, datum: Datum, what: str) -> str:
-        wanted = str(self.values.scalar(datum, what))
-        if not wanted.startswith(("q(", "u(")):
-            raise datum.fail(f'{what} must be a coordinate or a speed, such as !"u(1)", not {datum.shown}')
-        return f"u{wanted[1:]}"  # a coordinate goes together with its speed
+    def _eliminated(self, datum: Datum, label: str) -> str:
+        state = str(self.values.scalar(datum, label))
+        if not state.startswith(("q(", "u(")):
+            raise datum.fail(f'{label} must be a coordinate or a speed, such as !"u(1)", not {datum.shown}')
+        return f"u{state[1:]}"  # a coordinate goes together with its speed
 
-    def _no_movement(self, given: Arguments) -> None:
-        first, second, direction = given.required
+    def _no_movement(self, arguments_given: Arguments) -> None:
+        first, second, direction = arguments_given.required
         p, r = self.names.point(first, "point1"), self.names.point(second, "point2")
         along = self.values.direction(direction, "direction")
         self.call("add_loop_joint", f"{p} to {r}", between=(p, r), directions=(along,))
@@ -148,20 +148,20 @@ class Interpreter(DeckState):
     # ---- after the last form
 
     def _finish(self) -> None:
-        for body, at in self.centres.items():
+        for body, position in self.centres.items():
             label = f"center of mass of {body} and what it carries"
-            self.call("add_point", f"{body}_composite", body=body, at=at, label=label)
+            self.call("add_point", f"{body}_composite", body=body, at=position, label=label)
         for name in self.declared:
             if name not in self.returned:
                 self.call("add_input", name, **self.settings.of_variable(name))
-        for made in self.settings.calls(self.system):
-            self.make(made)
+        for call in self.settings.calls(self.system):
+            self.make(call)
         externals = {e.name for e in self.system.description.externals}
         missing = sorted(n for n in self.called & externals if n not in self.routines)
         if missing:
-            none = f"there is no routine for {', '.join(missing)}, so the model can be derived but not run"
-            where = "a file next to the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
-            self.deck.remarks.append(f"{self.name}: {none}; {where}")
+            problem = f"there is no routine for {', '.join(missing)}, so the model can be derived but not run"
+            remedy = "a file next to the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
+            self.deck.remarks.append(f"{self.name}: {problem}; {remedy}")
 
 
 HANDLERS: dict[str, Callable[[Interpreter, Arguments], None]] = {

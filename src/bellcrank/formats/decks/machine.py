@@ -26,8 +26,8 @@ def composite_centres(system: System, bodies: set[str]) -> dict[str, tuple[str, 
         return {}  # what is wrong is reported when the equations are derived
     if checker.problems:
         return {}
-    found = [b for b in mechanism.bodies if b.name in bodies]
-    return {b.name: tuple(map(str, b.composite_cm)) for b in found if b.composite_cm != b.cm}
+    mechanism_bodies = [b for b in mechanism.bodies if b.name in bodies]
+    return {b.name: tuple(map(str, b.composite_cm)) for b in mechanism_bodies if b.composite_cm != b.cm}
 
 
 class Nominal:
@@ -42,15 +42,15 @@ class Nominal:
             return IDENTITY, NULL
         return self.checker.nominal_pose(self.checker.index[body])
 
-    def turned(self, given: str, wanted: str, components: Sequence[Any]) -> tuple[Any, ...]:
+    def turned(self, source: str, target: str, components: Sequence[Any]) -> tuple[Any, ...]:
         """A direction along the axes of one body, along those of another."""
         v = tuple(self.checker.scope.scalar(x) for x in components)
-        (R_G, _), (R_W, _) = self._frame(given), self._frame(wanted)
+        (R_G, _), (R_W, _) = self._frame(source), self._frame(target)
         return tuple(map(_plain, matvec(transpose(R_W), matvec(R_G, v))))  # type: ignore[arg-type]
 
-    def origin(self, body: str, seen_from: str) -> tuple[Any, ...]:
+    def origin(self, body: str, base: str) -> tuple[Any, ...]:
         """Coordinates of the origin of a body in another."""
-        (R, p), (_, p_body) = self._frame(seen_from), self._frame(body)
+        (R, p), (_, p_body) = self._frame(base), self._frame(body)
         return tuple(map(_plain, matvec(transpose(R), add3(p_body, neg3(p)))))
 
 

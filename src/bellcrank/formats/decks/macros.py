@@ -87,9 +87,9 @@ class Arguments:
         """What a keyword gives, or the default."""
         return read(self.keywords[keyword], f":{keyword}") if keyword in self.keywords else default
 
-    def options(self, **wanted: tuple[str, Read]) -> dict[str, Any]:
+    def options(self, **readers: tuple[str, Read]) -> dict[str, Any]:
         """Options of a call on the System, of those keywords that are given."""
-        return {option: self.get(*one) for option, one in wanted.items() if one[0] in self.keywords}
+        return {option: self.get(*entry) for option, entry in readers.items() if entry[0] in self.keywords}
 
 
 def macro_of(form: List) -> Macro:
@@ -107,42 +107,42 @@ def macro_of(form: List) -> Macro:
 
 def arguments(form: List) -> Arguments:
     """The arguments of a form, sorted and checked."""
-    macro, given = macro_of(form), form.items[1:]
+    macro, data = macro_of(form), form.items[1:]
     count = len(macro.required)
-    first = next((i for i, d in enumerate(given) if isinstance(d, Keyword)), len(given))
-    if min(first, len(given)) < count:
+    first = next((i for i, d in enumerate(data) if isinstance(d, Keyword)), len(data))
+    if min(first, len(data)) < count:
         missing = f"'{macro.required[first]}' is missing"
         raise form.fail(f"{macro.name} needs {counted(count, 'argument')}: {missing}.\n{macro.usage}")
-    required, more = given[:count], given[count:]
+    required, keyword_data = data[:count], data[count:]
     if macro.rest:
-        return Arguments(form, macro, required, {}, _groups(macro, more))
-    return Arguments(form, macro, required, _keywords(macro, more), ())
+        return Arguments(form, macro, required, {}, _groups(macro, keyword_data))
+    return Arguments(form, macro, required, _keywords(macro, keyword_data), ())
 
 
-def _groups(macro: Macro, given: tuple[Datum, ...]) -> tuple[tuple[Datum, ...], ...]:
-    keyword = next((d for d in given if isinstance(d, Keyword)), None)
+def _groups(macro: Macro, data: tuple[Datum, ...]) -> tuple[tuple[Datum, ...], ...]:
+    keyword = next((d for d in data if isinstance(d, Keyword)), None)
     if keyword is not None:
         raise keyword.fail(f"{macro.name} has no keywords, but {keyword.name} is given.\n{macro.usage}")
     size = len(macro.rest)
-    if len(given) % size:
-        raise given[-1].fail(f"{macro.name} takes pairs, but {given[-1].shown} has no partner.\n{macro.usage}")
-    return tuple(given[i : i + size] for i in range(0, len(given), size))
+    if len(data) % size:
+        raise data[-1].fail(f"{macro.name} takes pairs, but {data[-1].shown} has no partner.\n{macro.usage}")
+    return tuple(data[i : i + size] for i in range(0, len(data), size))
 
 
-def _keywords(macro: Macro, given: tuple[Datum, ...]) -> dict[str, Datum]:
-    found: dict[str, Datum] = {}
-    for i in range(0, len(given), 2):
-        key = given[i]
+def _keywords(macro: Macro, data: tuple[Datum, ...]) -> dict[str, Datum]:
+    values: dict[str, Datum] = {}
+    for i in range(0, len(data), 2):
+        key = data[i]
         if not isinstance(key, Keyword):
             raise key.fail(f"{key.shown} is one argument too many for {macro.name}.\n{macro.usage}")
         name = key.name[1:]
         if name not in macro.keywords:
             listed = ", ".join(f":{k}" for k in macro.keywords) or "none"
-            near = did_you_mean(key.name, [f":{k}" for k in macro.keywords])
-            raise key.fail(f"{macro.name} has no keyword {key.name}.{near}\nKeywords: {listed}.")
-        if name in found:
+            suggestion = did_you_mean(key.name, [f":{k}" for k in macro.keywords])
+            raise key.fail(f"{macro.name} has no keyword {key.name}.{suggestion}\nKeywords: {listed}.")
+        if name in values:
             raise key.fail(f"{key.name} is given twice")
-        if i + 1 == len(given) or isinstance(given[i + 1], Keyword):
+        if i + 1 == len(data) or isinstance(data[i + 1], Keyword):
             raise key.fail(f"{key.name} has no value")
-        found[name] = given[i + 1]
-    return found
+        values[name] = data[i + 1]
+    return values

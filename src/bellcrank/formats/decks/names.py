@@ -53,33 +53,33 @@ class Names:
 
     # ---- what a symbol stands for
 
-    def symbol(self, datum: Datum, what: str) -> str:
+    def symbol(self, datum: Datum, label: str) -> str:
         """The new or known name that a symbol is."""
         if not isinstance(datum, Symbol):
-            raise datum.fail(f"{what} must be a symbol, not {datum.shown}")
+            raise datum.fail(f"{label} must be a symbol, not {datum.shown}")
         if not NAME.fullmatch(datum.name):
-            raise datum.fail(f"{what} '{datum.name}': a name starts with a letter and holds letters, digits and _")
+            raise datum.fail(f"{label} '{datum.name}': a name starts with a letter and holds letters, digits and _")
         return datum.name
 
-    def new(self, datum: Datum, what: str, known: Iterable[str]) -> str:
-        name = self.symbol(datum, what)
-        if name in known:
-            raise datum.fail(f"{what} '{name}' exists already")
+    def new(self, datum: Datum, label: str, existing: Iterable[str]) -> str:
+        name = self.symbol(datum, label)
+        if name in existing:
+            raise datum.fail(f"{label} '{name}' exists already")
         return name
 
-    def body(self, datum: Datum, what: str) -> str:
-        return self.known_body(self.symbol(datum, what), datum.fail, what)
+    def body(self, datum: Datum, label: str) -> str:
+        return self.known_body(self.symbol(datum, label), datum.fail, label)
 
-    def known_body(self, name: str, fail: Callable[[str], Exception], what: str = "body") -> str:
+    def known_body(self, name: str, fail: Callable[[str], Exception], label: str = "body") -> str:
         if name not in self.bodies:
             listed = ", ".join(self.bodies)
-            raise fail(f"{what} '{name}' does not exist.{did_you_mean(name, self.bodies)} Bodies so far: {listed}.")
+            raise fail(f"{label} '{name}' does not exist.{did_you_mean(name, self.bodies)} Bodies so far: {listed}.")
         return name
 
-    def point(self, datum: Datum, what: str) -> str:
-        return self.known_point(self.symbol(datum, what), datum.fail, what)
+    def point(self, datum: Datum, label: str) -> str:
+        return self.known_point(self.symbol(datum, label), datum.fail, label)
 
-    def known_point(self, name: str, fail: Callable[[str], Exception], what: str = "point") -> str:
+    def known_point(self, name: str, fail: Callable[[str], Exception], label: str = "point") -> str:
         """A point as Bellcrank calls it: O is `o`, B0 is `b.origin`."""
         if name in self.points or name == "o":
             return name
@@ -91,8 +91,8 @@ class Names:
                     if body in self.centres:
                         return self.centres[body]
                 return "o" if body == "n" else f"{body}.{tail}"
-        known = ["o", *self.points, *(f"{b}0" for b in self.bodies if b != "n")]
-        raise fail(f"{what} '{name}' does not exist.{did_you_mean(name, known)} Points so far: {', '.join(known)}.")
+        points = ["o", *self.points, *(f"{b}0" for b in self.bodies if b != "n")]
+        raise fail(f"{label} '{name}' does not exist.{did_you_mean(name, points)} Points so far: {', '.join(points)}.")
 
     def scalar(self, name: str, datum: Datum, fail: Callable[[str], Exception]) -> str:
         """A parameter or variable; new ones are parameters."""
@@ -103,8 +103,8 @@ class Names:
             hint = " outside of a magnitude" if name in ("x", "x0", "v") else ""
             raise fail(f"'{name}' has a meaning of its own and cannot be a parameter{hint}; rename it")
         if name in self.defined.values():
-            both = "is the name of a formula (setf) and cannot be a parameter as well"
-            raise fail(f"'{name}' {both}; rename one of them")
+            clash = "is the name of a formula (setf) and cannot be a parameter as well"
+            raise fail(f"'{name}' {clash}; rename one of them")
         self.scalars.setdefault(name, datum)
         return name
 
@@ -120,24 +120,24 @@ class Names:
 
     def _states(self, letter: str) -> list[str]:
         """Stable names of Q(1), Q(2) ... or all U(i): bodies depth first, children in order of entry."""
-        found: list[str] = []
+        states: list[str] = []
         stack = ["n"]
         while stack:
             body = self.bodies[stack.pop()]
             stack.extend(reversed(body.children))
             if body.states == 1:
-                found.append(f"{letter}({body.name})")
+                states.append(f"{letter}({body.name})")
             else:
-                found.extend(f"{letter}({body.name}, {i})" for i in range(1, body.states + 1))
-        return found
+                states.extend(f"{letter}({body.name}, {i})" for i in range(1, body.states + 1))
+        return states
 
     def state(self, letter: str, index: int, fail: Callable[[str], Exception]) -> str:
         """The stable name of Q(i), U(i), QP(i) or UP(i), as it is now."""
         try:
             listed = self._states("q") if letter in ("q", "qp") else self.speeds()
         except ModelError as error:
-            why = "since the machine so far has a problem"
-            raise fail(f"{letter}({index}) cannot be counted, {why}\n{error}") from None
+            reason = "since the machine so far has a problem"
+            raise fail(f"{letter}({index}) cannot be counted, {reason}\n{error}") from None
         if not 1 <= index <= len(listed):
             raise fail(f"{letter}({index}) does not exist: there are {len(listed)} of these so far")
         return letter + listed[index - 1][1:]

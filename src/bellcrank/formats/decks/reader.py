@@ -171,8 +171,8 @@ class _Reader:
         if self.stack:
             first = self.stack[0]
             hint = "; the form at line {} starts inside it"
-            more = "" if first.inside is None else hint.format(self.source.place(first.inside)[0])
-            raise self.source.fail(first.offset, f"'(' is never closed{more}")
+            remark = "" if first.inside is None else hint.format(self.source.place(first.inside)[0])
+            raise self.source.fail(first.offset, f"'(' is never closed{remark}")
         return self.forms
 
     def _open(self, kind: str, offset: int) -> None:
@@ -198,96 +198,98 @@ class _Reader:
 
     def _tokens(self) -> Iterator[tuple[str, int]]:
         """Parentheses with what opens them; everything else is read on the way."""
-        text, at, end = self.text, 0, len(self.text)
-        while at < end:
-            c = text[at]
+        text, position, end = self.text, 0, len(self.text)
+        while position < end:
+            c = text[position]
             if c.isspace() or c == "'":  # a quote: nothing is evaluated here anyway
-                at += 1
+                position += 1
             elif c == ";":
-                found = text.find("\n", at)
-                at = end if found < 0 else found
-            elif text.startswith("#|", at):
-                at = self._block_comment(at)
+                line_end = text.find("\n", position)
+                position = end if line_end < 0 else line_end
+            elif text.startswith("#|", position):
+                position = self._block_comment(position)
             elif c in "()":
-                yield c, at
-                at += 1
+                yield c, position
+                position += 1
             elif c in '"!':
-                at = self._string(at)
+                position = self._string(position)
             elif c == "#":
-                opened = next((w for w in OPENED if text[at : at + len(w)].lower() == w), None)
+                opened = next((w for w in OPENED if text[position : position + len(w)].lower() == w), None)
                 if opened is None:
-                    raise self.source.fail(at, "after '#' comes ( or 2a(; nothing else is read")
-                yield opened, at
-                at += len(opened)
+                    raise self.source.fail(position, "after '#' comes ( or 2a(; nothing else is read")
+                yield opened, position
+                position += len(opened)
             elif c == "[":
-                at = self._unit_vector(at)
+                position = self._unit_vector(position)
             elif c in ",`":
-                raise self.source.fail(at, f"{c!r} has no meaning in a deck: nothing is evaluated")
+                raise self.source.fail(position, f"{c!r} has no meaning in a deck: nothing is evaluated")
             else:
-                at = self._word(at)
+                position = self._word(position)
 
-    def _block_comment(self, at: int) -> int:
-        start, depth = at, 0
+    def _block_comment(self, position: int) -> int:
+        start, depth = position, 0
         while True:
-            found = BLOCK.search(self.text, at)
-            if found is None:
+            match = BLOCK.search(self.text, position)
+            if match is None:
                 raise self.source.fail(start, "the comment '#|' is never closed by '|#'")
-            depth += 1 if found[0] == "#|" else -1
-            at = found.end()
+            depth += 1 if match[0] == "#|" else -1
+            position = match.end()
             if depth == 0:
-                return at
+                return position
 
-    def _string(self, at: int) -> int:
-        formula = self.text[at] == "!"
-        start = at + formula
+    def _string(self, position: int) -> int:
+        formula = self.text[position] == "!"
+        start = position + formula
         if formula and not self.text.startswith('"', start):
-            raise self.source.fail(at, "after '!' comes a formula in double quotes")
-        found = (FORMULA if formula else STRING).match(self.text, start)
-        if found is None:
+            raise self.source.fail(position, "after '!' comes a formula in double quotes")
+        match = (FORMULA if formula else STRING).match(self.text, start)
+        if match is None:
             raise self.source.fail(start, "the string is never closed")
-        inside = found[1]
+        inside = match[1]
         if len(inside) > LONGEST_FORMULA:
             raise self.source.fail(start, f"a string may have {LONGEST_FORMULA} characters, this one has {len(inside)}")
         if formula:
             self._add(FString(self.source, start + 1, inside))
         else:
             self._add(String(self.source, start, re.sub(r"\\(.)", r"\1", inside, flags=re.DOTALL)))
-        return found.end()
+        return match.end()
 
-    def _unit_vector(self, at: int) -> int:
-        found = UNIT_VECTOR.match(self.text, at)
-        if found is None:
-            raise self.source.fail(at, "a unit vector is written [b1]: a body and an axis 1, 2 or 3")
-        self._add(UnitVector(self.source, at, found[1].lower(), int(found[2])))
-        return found.end()
+    def _unit_vector(self, position: int) -> int:
+        match = UNIT_VECTOR.match(self.text, position)
+        if match is None:
+            raise self.source.fail(position, "a unit vector is written [b1]: a body and an axis 1, 2 or 3")
+        self._add(UnitVector(self.source, position, match[1].lower(), int(match[2])))
+        return match.end()
 
-    def _word(self, at: int) -> int:
-        found = WORD_END.search(self.text, at)
-        end = found.start() if found else len(self.text)
-        word = self.text[at:end]
-        bad = next((i for i, c in enumerate(word) if not "!" <= c <= "~"), None)
-        if bad is not None:
-            raise self.source.fail(at + bad, f"unexpected character {word[bad]!r}")
+    def _word(self, position: int) -> int:
+        match = WORD_END.search(self.text, position)
+        end = match.start() if match else len(self.text)
+        word = self.text[position:end]
+        bad_index = next((i for i, c in enumerate(word) if not "!" <= c <= "~"), None)
+        if bad_index is not None:
+            raise self.source.fail(position + bad_index, f"unexpected character {word[bad_index]!r}")
         if len(word) > LONGEST_WORD:
-            raise self.source.fail(at, f"a word may have {LONGEST_WORD} characters, this one has {len(word)}")
+            raise self.source.fail(position, f"a word may have {LONGEST_WORD} characters, this one has {len(word)}")
         if word.startswith(":"):
-            self._add(Keyword(self.source, at, word.lower()))
+            self._add(Keyword(self.source, position, word.lower()))
         else:
-            value = self._number(word, at)
-            self._add(Symbol(self.source, at, word.lower()) if value is None else Number(self.source, at, value))
+            value = self._number(word, position)
+            self._add(
+                Symbol(self.source, position, word.lower()) if value is None else Number(self.source, position, value)
+            )
         return end
 
-    def _number(self, word: str, at: int) -> int | float | None:
+    def _number(self, word: str, position: int) -> int | float | None:
         if INTEGER.fullmatch(word):
             value: int | float = int(word.rstrip("."))
         elif FLOAT.fullmatch(word):
             value = float(re.sub("[sfdl]", "e", word.lower()))
         elif ratio := RATIO.fullmatch(word):
             if int(ratio[2]) == 0:
-                raise self.source.fail(at, f"{word}: the denominator is zero")
+                raise self.source.fail(position, f"{word}: the denominator is zero")
             value = int(ratio[1]) / int(ratio[2]) if abs(int(ratio[1])) < 10**300 else math.inf
         else:
             return None
         if abs(value) > 1e300:
-            raise self.source.fail(at, f"{word} is too large")
+            raise self.source.fail(position, f"{word} is too large")
         return value

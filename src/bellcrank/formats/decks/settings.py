@@ -31,10 +31,10 @@ class Settings:
         self.names, self.deck, self.file, self.values = names, deck, file, Values(names)
         self.given: dict[str, dict[str, tuple[Any, Datum]]] = {method: {} for method in MACROS.values()}
 
-    def take(self, given: Arguments) -> None:
+    def take(self, arguments: Arguments) -> None:
         """One form."""
-        method = MACROS[given.macro.name]
-        for symbol, datum in given.rest:
+        method = MACROS[arguments.macro.name]
+        for symbol, datum in arguments.rest:
             name = self.names.symbol(symbol, "symbol")
             name = self.names.gees if name == "gees" else name
             self.given[method][name] = (self._value(method, name, datum), symbol)
@@ -44,32 +44,32 @@ class Settings:
             return self.values.units(datum, f"the units of {name}")
         if method == "set_labels":
             return self.values.text(datum, f"the name of {name}")
-        found = self.names.value(datum)
-        if not isinstance(found, Number):
+        value = self.names.value(datum)
+        if not isinstance(value, Number):
             raise datum.fail(f"the value of {name} must be a number, not {datum.shown}")
-        if name in RUN and (found.value <= 0 or (name == "iprint" and found.value != int(found.value))):
+        if name in RUN and (value.value <= 0 or (name == "iprint" and value.value != int(value.value))):
             kind = "whole number" if name == "iprint" else "number"
             raise datum.fail(f"{name} must be a positive {kind}, not {datum.shown}")
-        return found.value
+        return value.value
 
     def calls(self, system: System) -> list[Call]:
         """What the settings become."""
         self._gees(system)
-        found: list[Call] = []
+        method_calls: list[Call] = []
         externals = [e for e in system.description.externals if e.when in ("input", "echo")]
         returned = {name for e in externals for name in e.returns}  # have units and words as parameters have
         for method in ("set_units", "set_defaults", "set_labels"):
             names = {*self.names.scalars, *(returned if method != "set_defaults" else ())}
-            known = {n: v for n, (v, _) in self.given[method].items() if n in names}
-            if known:
-                found.append(Call(method, (known,)))
+            values = {n: v for n, (v, _) in self.given[method].items() if n in names}
+            if values:
+                method_calls.append(Call(method, (values,)))
         self._report_unused()
-        return [*found, self._run()]
+        return [*method_calls, self._run()]
 
     def of_variable(self, name: str) -> dict[str, str]:
         """Units and label of a variable."""
-        given = (("units", "set_units"), ("label", "set_labels"))
-        return {option: self.given[method][name][0] for option, method in given if name in self.given[method]}
+        sources = (("units", "set_units"), ("label", "set_labels"))
+        return {option: self.given[method][name][0] for option, method in sources if name in self.given[method]}
 
     def _gees(self, system: System) -> None:
         """GEES has the standard value of the unit system, with or without gravity."""
@@ -80,24 +80,26 @@ class Settings:
             self.given["set_defaults"].setdefault(gees, (units.gees, form))
 
     def _report_unused(self) -> None:
-        known = {*self.names.scalars, *self.names.variables, *RUN}
+        used_names = {*self.names.scalars, *self.names.variables, *RUN}
         for method in self.given.values():
             for name, (_, symbol) in method.items():
-                if name in known:
+                if name in used_names:
                     continue
-                known.add(name)
+                used_names.add(name)
                 line, column = symbol.source.place(symbol.offset)
-                where = f"{symbol.source.name}, line {line}, column {column}"
-                near = did_you_mean(name, self.names.scalars)
-                self.deck.remarks.append(f"{where}: '{name}' is set, but the model has no such symbol.{near}")
+                location = f"{symbol.source.name}, line {line}, column {column}"
+                suggestion = did_you_mean(name, self.names.scalars)
+                self.deck.remarks.append(f"{location}: '{name}' is set, but the model has no such symbol.{suggestion}")
 
     def _check_steps(self, values: dict[str, Any]) -> None:
         steps = values.get("stopt", 1.0) / values["step"]
-        kept = steps / values.get("iprint", 1)
-        if steps > MOST_STEPS or kept > MOST_KEPT:
+        stored_count = steps / values.get("iprint", 1)
+        if steps > MOST_STEPS or stored_count > MOST_KEPT:
             symbol = self.given["set_defaults"]["step"][1]
-            most = f"a deck may ask for {MOST_STEPS} steps of which {MOST_KEPT} are kept"
-            raise symbol.fail(f"STOPT, STEP and IPRINT give {steps:.3g} steps, {kept:.3g} of them kept; {most}")
+            limit = f"a deck may ask for {MOST_STEPS} steps of which {MOST_KEPT} are kept"
+            raise symbol.fail(
+                f"STOPT, STEP and IPRINT give {steps:.3g} steps, {stored_count:.3g} of them kept; {limit}"
+            )
 
     def _run(self) -> Call:
         values = {n: v for n, (v, _) in self.given["set_defaults"].items() if n in RUN}
@@ -108,7 +110,7 @@ class Settings:
         options["method"] = METHOD if "step" in values else WITHOUT_STEP
         if "iprint" in values:
             options["output_every"] = int(values["iprint"])
-        for name, used in (("stopt", "1 s"), ("step", f"error control ({WITHOUT_STEP})")):
+        for name, default in (("stopt", "1 s"), ("step", f"error control ({WITHOUT_STEP})")):
             if name not in values:
-                self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name][2]}) is not set: {used} is used")
+                self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name][2]}) is not set: {default} is used")
         return Call("set_run", (), options)

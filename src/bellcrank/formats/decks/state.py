@@ -79,22 +79,22 @@ class DeckState:
             self.bare |= names
             self.symbols |= symbols
             try:
-                given = arguments(form)
+                form_arguments = arguments(form)
             except ModelError:
                 continue  # reported when the form is read
-            match given.macro.name:
+            match form_arguments.macro.name:
                 case units if units in UNIT_SYSTEMS:
                     self.deck.units = cast(Units, units)
                 case "setf":
-                    for symbol, value in given.rest:
+                    for symbol, value in form_arguments.rest:
                         if isinstance(symbol, Symbol) and symbol.name == TITLE and isinstance(value, String):
                             self.deck.title = " ".join(value.text.split()) or self.deck.title
                 case "add-variables":
-                    self.declared.update({d.name: d for (d,) in given.rest if isinstance(d, Symbol)})
+                    self.declared.update({d.name: d for (d,) in form_arguments.rest if isinstance(d, Symbol)})
 
 
 def words(form: List) -> tuple[set[str], set[str]]:
     """Names in the formulas of a form that do not stand after '#', and the symbols outside of formulas."""
-    found = list(everything([form]))
-    texts = [HASH.sub(" ", d.text.lower()) for d in found if isinstance(d, FString)]
-    return {w for text in texts for w in BARE.findall(text)}, {d.name for d in found if isinstance(d, Symbol)}
+    data = list(everything([form]))
+    texts = [HASH.sub(" ", d.text.lower()) for d in data if isinstance(d, FString)]
+    return {w for text in texts for w in BARE.findall(text)}, {d.name for d in data if isinstance(d, Symbol)}

@@ -19,29 +19,35 @@ WIDTH = 120
 
 def translate(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
     """The text of a Python model; `name` is that of the deck's file, `routines` are files of user functions."""
-    calls = _merged([*deck.calls, *_unset(deck)])
-    texts = _texts(calls)
+    merged_calls = _merged([*deck.calls, *_unset(deck)])
+    texts = _texts(merged_calls)
     body = [f"s = bc.System({_value(deck.title)}, units={_value(deck.units)})"]
-    before = ""
-    for call in calls:
+    last_group = ""
+    for call in merged_calls:
         group = _GROUPS.get(call.method, call.method)
-        if before and group != before:
+        if last_group and group != last_group:
             body.append("")
-        before = group
+        last_group = group
         body.extend(_lines(call, texts))
     head = [f'"""{_plain(deck.title)}.', "", f"Translated from the AUTOSIM deck {_plain(name)}."]
     head += ["", *textwrap.wrap("Remarks: " + "; ".join(map(_plain, deck.remarks)), WIDTH)] if deck.remarks else []
-    own = "\n\n\n".join(_without_docstring(file.read_text(encoding="utf-8")) for file in routines)
-    begin = "\n".join([*head, '"""', "", "import bellcrank as bc"])
-    other = [f"{name} = {_block(text)}" for text, name in texts.items()]
-    parts = [
-        *([begin, own] if own.startswith(("def ", "class ", "@")) else [f"{begin}\n\n{own}"] if own else [begin]),
-        *other,
+    routine_code = "\n\n\n".join(_without_docstring(file.read_text(encoding="utf-8")) for file in routines)
+    header = "\n".join([*head, '"""', "", "import bellcrank as bc"])
+    constants = [f"{name} = {_block(text)}" for text, name in texts.items()]
+    blocks = [
+        *(
+            [header, routine_code]
+            if routine_code.startswith(("def ", "class ", "@"))
+            else [f"{header}\n\n{routine_code}"]
+            if routine_code
+            else [header]
+        ),
+        *constants,
         f'def model():\n    """Values are in {deck.units} units."""\n'
         + textwrap.indent("\n".join([*body, "return s"]), "    "),
         'if __name__ == "__main__":\n    print(model().equations().summary())',
     ]
-    return "\n\n\n".join(parts) + "\n"
+    return "\n\n\n".join(blocks) + "\n"
 
 
 _GROUPS = {
@@ -51,15 +57,15 @@ _GROUPS = {
 }  # fmt: skip
 
 
-def _merged(calls: list[Call]) -> list[Call]:
+def _merged(deck_calls: list[Call]) -> list[Call]:
     """Groups of outputs that follow each other become one call."""
-    found: list[Call] = []
-    for call in calls:
-        if found and call.method == found[-1].method == "add_outputs":
-            found[-1] = Call("add_outputs", (*found[-1].args, *call.args))
+    merged: list[Call] = []
+    for call in deck_calls:
+        if merged and call.method == merged[-1].method == "add_outputs":
+            merged[-1] = Call("add_outputs", (*merged[-1].args, *call.args))
         else:
-            found.append(call)
-    return found
+            merged.append(call)
+    return merged
 
 
 def _unset(deck: Deck) -> list[Call]:
@@ -71,15 +77,15 @@ def _unset(deck: Deck) -> list[Call]:
     return [Call("set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck")] if missing else []
 
 
-def _texts(calls: list[Call]) -> dict[str, str]:
+def _texts(deck_calls: list[Call]) -> dict[str, str]:
     """Texts of user functions in C and Fortran, and their names in the model."""
-    found: dict[str, str] = {}
+    name_of_text: dict[str, str] = {}
     for language in ("c", "fortran"):
-        texts = [t for call in calls if (t := call.options.get(language)) is not None]
+        texts = [t for call in deck_calls if (t := call.options.get(language)) is not None]
         distinct = list(dict.fromkeys(texts))
         numbers = [""] if len(distinct) == 1 else [f"_{i}" for i in range(1, len(distinct) + 1)]
-        found |= {text: f"{language.upper()}_ROUTINES{n}" for text, n in zip(distinct, numbers, strict=False)}
-    return found
+        name_of_text |= {text: f"{language.upper()}_ROUTINES{n}" for text, n in zip(distinct, numbers, strict=False)}
+    return name_of_text
 
 
 def _block(text: str) -> str:

@@ -38,8 +38,8 @@ def _rate(w: Workspace, line: Line) -> list[str]:
         raise ModelError(f"{line.name} is already defined: {w.taken[line.name]}")
     symbol = w.symbols.get(name)
     if symbol is not None and symbol.kind != "coordinate":
-        what = w.taken.get(name, "another quantity")
-        raise ModelError(f"{line.name}= defines the derivative of a coordinate, but {name} is {what}")
+        meaning = w.taken.get(name, "another quantity")
+        raise ModelError(f"{line.name}= defines the derivative of a coordinate, but {name} is {meaning}")
     if symbol is None:
         w.claim([name])
     value = w.language.scalar(line.right)
@@ -48,10 +48,10 @@ def _rate(w: Workspace, line: Line) -> list[str]:
     w.d.scalars.require_linear(value, line.name)
     q = w.variable(name, "coordinate")
     w.d.scalars.set_rate(q, value)
-    shown = f"{line.name}={show(value)}"
+    text = f"{line.name}={show(value)}"
     if name not in w.taken:
-        w.take(name, f"a coordinate, by {shown}")
-    w.taken[line.name] = shown
+        w.take(name, f"a coordinate, by {text}")
+    w.taken[line.name] = text
     return _answer(line, line.name, value)
 
 
@@ -59,8 +59,8 @@ def _vector(w: Workspace, line: Line, form: tuple[str, object, object]) -> list[
     kind, first, second = form
     w.claim([line.name])
     if (second, first) in w.table(kind):
-        back = f"{dict((k, p) for p, k in FORMS)[kind]}{second}{first}"
-        raise ModelError(f"{line.name} is already defined by its opposite: {w.taken.get(back, back)}")
+        opposite = f"{dict((k, p) for p, k in FORMS)[kind]}{second}{first}"
+        raise ModelError(f"{line.name} is already defined by its opposite: {w.taken.get(opposite, opposite)}")
     value = w.language.vector(line.right)
     w.table(kind)[first, second] = value  # type: ignore[index]
     w.take(line.name, f"{line.name}={show(value)}")
@@ -74,17 +74,17 @@ def _tell_contradictions(w: Workspace, name: str, kind: str, first: object, seco
     """Reports where what was just given contradicts the orientation and its rates, or a velocity."""
     for x in contradictions(w.d.motion, w.d.euler):
         if (x.kind, x.of, x.frame) == (kind, first, second):
-            moved = f"is not the derivative of {'V' if kind == 'a' else 'W'}{first}{second}, which is"
-            turned = f"contradicts the orientation of {first} in {second}, whose rates give"
-            w.notes.append(f"{name} {turned if kind == 'w' else moved} {show(x.derived)}")
+            linear_text = f"is not the derivative of {'V' if kind == 'a' else 'W'}{first}{second}, which is"
+            angular_text = f"contradicts the orientation of {first} in {second}, whose rates give"
+            w.notes.append(f"{name} {angular_text if kind == 'w' else linear_text} {show(x.derived)}")
 
 
 def _look_for_speeds(w: Workspace, name: str, value: Vector) -> None:
     """Reports a motion that no speed moves and no time prescribes: a prime is easily forgotten."""
     s = w.d.scalars
-    parts = [*value.terms.values()]
-    timed = any(x is TIME for e in s.resolve(parts) for x in symbols(e))
-    if parts and not timed and not any(s.moves(e) for e in parts):
+    components = [*value.terms.values()]
+    has_time = any(x is TIME for e in s.resolve(components) for x in symbols(e))
+    if components and not has_time and not any(s.moves(e) for e in components):
         w.notes.append(f"{name} holds no generalized speed: is a prime missing?")
 
 
@@ -99,8 +99,10 @@ def _scalar(w: Workspace, line: Line) -> list[str]:
         w.claim([name])
     value = w.language.value(line.right)
     if isinstance(value, Vector):
-        near = did_you_mean(name, _possible_forms(w))
-        raise ModelError(f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see FORMS).{near}")
+        suggestion = did_you_mean(name, _possible_forms(w))
+        raise ModelError(
+            f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see FORMS).{suggestion}"
+        )
     if symbol is not None and symbol in w.d.scalars.order((value,)) + symbols(value):
         raise ModelError(f"{name} is defined by itself")
     if name == "PE":
@@ -124,22 +126,22 @@ def _possible_forms(w: Workspace) -> list[str]:
 
 def _load(w: Workspace, line: Line) -> list[str]:
     assert line.args is not None
-    find = w.point if line.name == "FORCE" else w.frame
-    parts = line.args[0].split("/") if len(line.args) == 1 else []
-    if not 1 <= len(parts) <= 2:
+    lookup = w.point if line.name == "FORCE" else w.frame
+    names = line.args[0].split("/") if len(line.args) == 1 else []
+    if not 1 <= len(names) <= 2:
         raise ModelError(f"the form is {line.name}(X)=vector or {line.name}(X/Y)=vector")
-    listed = [find(p) for p in parts]
-    shown = f"{line.name}({'/'.join(str(x) for x in listed)})"
-    if shown in w.taken:
-        raise ModelError(f"{shown} is already defined: {w.taken[shown]}")
+    listed = [lookup(p) for p in names]
+    label = f"{line.name}({'/'.join(str(x) for x in listed)})"
+    if label in w.taken:
+        raise ModelError(f"{label} is already defined: {w.taken[label]}")
     if "FR" in w.done:
-        raise ModelError(f"{shown} comes too late: FR was formed already")
-    value = w.scalar_with_new_names(line.right, "control", shown)
+        raise ModelError(f"{label} comes too late: FR was formed already")
+    value = w.scalar_with_new_names(line.right, "control", label)
     if not isinstance(value, Vector):
-        raise ModelError(f"'{line.right}' is a scalar; {shown} needs a vector (unit vectors are written A1, A2, A3)")
-    on, by = (listed[1], listed[0]) if len(listed) == 2 else (listed[0], None)
-    if on is by:
-        raise ModelError(f"{shown}: {on} exerts nothing on itself")
-    w.d._load(line.name.lower(), on, value, by)
-    w.take(shown, f"{shown}={show(value)}")
-    return _answer(line, shown, value)
+        raise ModelError(f"'{line.right}' is a scalar; {label} needs a vector (unit vectors are written A1, A2, A3)")
+    target, reaction_on = (listed[1], listed[0]) if len(listed) == 2 else (listed[0], None)
+    if target is reaction_on:
+        raise ModelError(f"{label}: {target} exerts nothing on itself")
+    w.d._load(line.name.lower(), target, value, reaction_on)
+    w.take(label, f"{label}={show(value)}")
+    return _answer(line, label, value)

@@ -44,13 +44,13 @@ def dircos(w: Workspace, args: tuple[str, ...]) -> list[str]:
         if args[2].upper() != "EULERP":
             raise ModelError(f"'{args[2]}' is not known here; the form is {forms('DIRCOS')}")
         return _by_euler_parameters(w, f, g)
-    where = f"DIRCOS({f},{g},..)"
-    elements = [w.scalar_with_new_names(a, "coordinate", where) for a in args[2:]]
+    form_text = f"DIRCOS({f},{g},..)"
+    elements = [w.scalar_with_new_names(a, "coordinate", form_text) for a in args[2:]]
     if any(isinstance(e, Vector) for e in elements):
         raise ModelError("direction cosines are scalars")
     rows = [elements[0:3], elements[3:6], elements[6:9]]
-    given = w.d.dircos(f, g, rows)
-    return [_dircos_text(f, g, given.R)] if w.d.scalars.autoz else []
+    cosines = w.d.dircos(f, g, rows)
+    return [_dircos_text(f, g, cosines.R)] if w.d.scalars.autoz else []
 
 
 def _by_euler_parameters(w: Workspace, f: Frame, g: Frame) -> list[str]:
@@ -95,20 +95,22 @@ def express(w: Workspace, args: tuple[str, ...]) -> list[str]:
     return [_taken(w, name, new)]
 
 
-def _velocity(w: Workspace, args: tuple[str, ...], find: Callable[..., Vector]) -> list[str]:
+def _velocity(w: Workspace, args: tuple[str, ...], compute: Callable[..., Vector]) -> list[str]:
     g, h, x, y = w.frame(args[0]), w.frame(args[1]), w.point(args[2]), w.point(args[3])
     name = f"V{y}{g}"
     w.claim([name])
-    return [_taken(w, name, find(g, h, x, y))]
+    return [_taken(w, name, compute(g, h, x, y))]
 
 
-def _partials(w: Workspace, stem: str, of: T, which: tuple[str, ...], make: Callable[[T, Symbol], Vector]) -> list[str]:
+def _partials(
+    w: Workspace, stem: str, subject: T, index_args: tuple[str, ...], partial_of: Callable[[T, Symbol], Vector]
+) -> list[str]:
     """PANGVEL and PVEL: the partial velocities of a frame or point."""
     _require_dof(w)
     speeds = w.d.scalars.moving
-    chosen = whole(which[0], "the number of the speed", 1, len(speeds)) if which else None
-    numbered = [(i, u) for i, u in enumerate(speeds, 1) if chosen in (None, i)]
-    return [_result(w, f"{stem}{of}N{i}", make(of, u)) for i, u in numbered]
+    number = whole(index_args[0], "the number of the speed", 1, len(speeds)) if index_args else None
+    numbered = [(i, u) for i, u in enumerate(speeds, 1) if number in (None, i)]
+    return [_result(w, f"{stem}{subject}N{i}", partial_of(subject, u)) for i, u in numbered]
 
 
 # ---- dynamics
@@ -124,8 +126,8 @@ def frstar(w: Workspace, args: tuple[str, ...]) -> list[str]:
     m = w.d.machine
     if not m.heavy_points() and not m.turning_bodies():
         raise ModelError("nothing has mass yet: give FRAMES(..) or POINTS(..)")
-    if needs := m.needs(accelerations=True):
-        raise MissingError(needs, "FRSTAR")
+    if missing := m.needs(accelerations=True):
+        raise MissingError(missing, "FRSTAR")
     torques = {b: m.inertia_torque(b) for b in m.turning_bodies()}
     answers = [_result(w, f"TSTAR{b}", t) for b, t in torques.items()]
     return answers + [_result(w, f"F{i}STAR", m.inertia(u, torques)) for i, u in _numbered(w)]
@@ -133,17 +135,17 @@ def frstar(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 def fr(w: Workspace, args: tuple[str, ...]) -> list[str]:
     _require_dof(w)
-    known = [n for n in w.symbols if n not in w.waiting]
+    declared = [n for n in w.symbols if n not in w.waiting]
     undeclared = [
-        f"{n}, used in {place}, is not declared.{did_you_mean(n, known)} "
+        f"{n}, used in {first_use}, is not declared.{did_you_mean(n, declared)} "
         f"Give CONTROLS({n}) and {n}=formula, or CONST({n})."
-        for n, place in w.waiting.items()
+        for n, first_use in w.waiting.items()
         if w.symbols[n].kind == "control"
     ]
     if undeclared:
         raise ModelError(undeclared)
-    if needs := w.d.machine.load_needs():
-        raise MissingError(needs, "FR")
+    if missing := w.d.machine.load_needs():
+        raise MissingError(missing, "FR")
     return [_result(w, f"F{i}", w.d.machine.active(u)) for i, u in _numbered(w)]
 
 
@@ -151,21 +153,21 @@ def kane(w: Workspace, args: tuple[str, ...]) -> list[str]:
     lacking = [c for c in ("FR", "FRSTAR") if c not in w.done]
     if lacking:
         raise ModelError(f"KANE needs {' and '.join(lacking)} first")
-    needs = [Need("rate", q.name) for q in w.d.scalars.coordinates if q not in w.d.scalars.rates]
-    if needs:
-        raise MissingError(needs, "KANE")
+    missing = [Need("rate", q.name) for q in w.d.scalars.coordinates if q not in w.d.scalars.rates]
+    if missing:
+        raise MissingError(missing, "KANE")
     sums = [(i, add(w.results[f"F{i}STAR"], w.results[f"F{i}"])) for i, _ in _numbered(w)]  # type: ignore[arg-type]
     return [f"R={i}: {show(residual)}=0" for i, residual in sums]
 
 
 def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    parts = w.d.machine.kinetic_parts()
-    answers = [_result(w, f"ZKE{i}", part) for i, part in enumerate(parts, 1)]
-    total = mul(HALF, add(*parts)) if parts else ZERO
+    terms = w.d.machine.kinetic_parts()
+    answers = [_result(w, f"ZKE{i}", part) for i, part in enumerate(terms, 1)]
+    total = mul(HALF, add(*terms)) if terms else ZERO
     degrees = w.d.machine.by_degree(total)
     answers += [_result(w, f"KE{i}", part) for i, part in enumerate(degrees)]
     if degrees[2] is total:
-        answers[-1] = f"KE2=({'+'.join(f'ZKE{i}' for i in range(1, len(parts) + 1)) or '0'})/2"
+        answers[-1] = f"KE2=({'+'.join(f'ZKE{i}' for i in range(1, len(terms) + 1)) or '0'})/2"
     _result(w, "KE", total)
     return [*answers, "KE=KE0+KE1+KE2"]
 

@@ -33,7 +33,7 @@ def converse(session: Session, read: Callable[[str], str], write: Callable[[str]
 
 def answer_line(session: Session, line: str, write: Callable[[str], None]) -> None:
     """Enters a line and writes what it gives, or what is wrong with it."""
-    first, before = session.number, len(session.entries)
+    first, entry_count = session.number, len(session.entries)
     try:
         answers = session.enter(line)
     except BellcrankError as error:
@@ -45,7 +45,7 @@ def answer_line(session: Session, line: str, write: Callable[[str], None]) -> No
     except Exception as error:  # a fault of ours must not cost the user the session
         write(f"?? {InternalError(f'{type(error).__name__}: {error}')}")
         return
-    entered = len(session.entries) == before + 1 and answers is session.entries[-1].answers
+    entered = len(session.entries) == entry_count + 1 and answers is session.entries[-1].answers
     for i, answer in enumerate(answers, 1):
         write(f"-> ({first + i}) {answer}" if entered else answer)
     for note in (*session.notes, *session.hints):
@@ -75,9 +75,9 @@ def _echoed(prompt: str) -> str:
 
 def history_path() -> Path | None:
     """Where lines are kept from one session to the next; BELLCRANK_HISTORY names another place, empty for none."""
-    given = os.environ.get("BELLCRANK_HISTORY")
-    if given is not None:
-        return Path(given) if given else None
+    variable = os.environ.get("BELLCRANK_HISTORY")
+    if variable is not None:
+        return Path(variable) if variable else None
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     if not os.path.isabs(state):  # a user without home
         return None
@@ -97,8 +97,8 @@ def _readline(session: Session) -> ModuleType | None:
 
     def complete(text: str, state: int) -> str | None:
         listed = sorted({*COMMANDS, *session.workspace.known()})
-        found = [n for n in listed if n.startswith(text.upper())]
-        return found[state] if state < len(found) else None
+        matches = [n for n in listed if n.startswith(text.upper())]
+        return matches[state] if state < len(matches) else None
 
     readline.set_completer(complete)
     readline.set_completer_delims(" \t\n()=+-*/^,'")
@@ -112,5 +112,5 @@ def _keep_history(library: ModuleType) -> None:
         return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with Parts(own=True) as parts:
-            library.write_history_file(parts.beside(path))
+        with Parts(own=True) as partial_files:
+            library.write_history_file(partial_files.beside(path))

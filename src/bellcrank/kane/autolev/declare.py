@@ -21,10 +21,10 @@ def by(command: str, args: Iterable[str]) -> str:
     return f"by {command}({','.join(a.upper() for a in args)})"
 
 
-def whole(text: str, what: str, low: int, high: int) -> int:
+def whole(text: str, label: str, low: int, high: int) -> int:
     number = int(text) if text.isdecimal() and len(text) < 10 else -1
     if not low <= number <= high:
-        raise ModelError(f"{what} must be a whole number from {low} to {high}, not '{text}'")
+        raise ModelError(f"{label} must be a whole number from {low} to {high}, not '{text}'")
     return number
 
 
@@ -58,11 +58,11 @@ def frames(w: Workspace, args: tuple[str, ...]) -> None:
         w.d.machine.bodies.append(body)
 
 
-def _heavy_point(w: Workspace, name: str, of: str, shown: str) -> tuple[Point, Symbol]:
+def _heavy_point(w: Workspace, name: str, owner: str, description: str) -> tuple[Point, Symbol]:
     """A point, and the constant that is the mass of a body or point."""
     w.points[name] = Point(name)
-    w.take(name, shown)
-    w.masses.append(w.constant(f"MASS{of}", f"the mass of {of}"))
+    w.take(name, description)
+    w.masses.append(w.constant(f"MASS{owner}", f"the mass of {owner}"))
     return w.points[name], w.masses[-1]
 
 

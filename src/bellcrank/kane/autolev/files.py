@@ -26,17 +26,17 @@ class Files:
         self.at_once = at_once
         self.waiting: dict[Path, str] = {}
 
-    def path(self, given: str, suffix: str) -> Path:
+    def path(self, text: str, suffix: str) -> Path:
         """The path a command names, with the ending that belongs to the command."""
-        name = given.strip().strip("'\"")
+        name = text.strip().strip("'\"")
         if name.lower().endswith(suffix.lower()):
             name = name[: -len(suffix)]
         if not NAME.fullmatch(name) or ".." in name or len(name) > 100:
-            allowed = "letters, digits, _, - and . below the working directory are allowed"
-            raise ModelError(f"'{given}' is not a file name here: {allowed}")
+            rule = "letters, digits, _, - and . below the working directory are allowed"
+            raise ModelError(f"'{text}' is not a file name here: {rule}")
         path = self.folder / f"{name}{suffix}"
         if not path.resolve().is_relative_to(self.folder):
-            raise ModelError(f"'{given}' leads out of the working directory")
+            raise ModelError(f"'{text}' leads out of the working directory")
         return path
 
     def write(self, path: Path, text: str) -> None:
@@ -60,10 +60,10 @@ class Files:
 
     def flush(self) -> list[Path]:
         """Carries out what waits; the paths written."""
-        done = list(self.waiting)
+        paths = list(self.waiting)
         _write(self.waiting)
         self.waiting.clear()
-        return done
+        return paths
 
 
 def decoded(data: bytes) -> str:

@@ -75,30 +75,33 @@ class ProgramWriter:
     def _symbol_names(self) -> dict[Symbol, str]:
         names: dict[Symbol, str] = {Symbol("t", "time"): "T"}
         names |= {s: f"U({i})" for i, s in enumerate(self.states, 1)}
-        taken = set(RESERVED)
+        used_names = set(RESERVED)
         for s in self.derivation.scalars.constants:
             base = re.sub(r"[^A-Z0-9]+", "", s.name.upper()) or "P"
             name, k = base, 2
-            while name in taken or not name[0].isalpha():
+            while name in used_names or not name[0].isalpha():
                 name, k = f"{base if base[0].isalpha() else 'P' + base}{k}", k + 1
-            taken.add(name)
+            used_names.add(name)
             names[s] = name
         return names | {s: f"C({i})" for i, s in enumerate(self.program.constant_symbols, 1)}
 
     def text(self, with_subroutines: bool) -> str:
-        parts = [self._main(), self._consts(), self._eqns(), self._outps(), self._settle()]
+        units = [self._main(), self._consts(), self._eqns(), self._outps(), self._settle()]
         solves = any(isinstance(s, Solve) for s in self.program.derivatives.statements)
         if with_subroutines:
-            parts.append(filled(template(_FOLDER, "deqs.f"), {"N": str(len(self.states))}))
-            parts += [template(_FOLDER, "solve.f")] if solves else []
-        return "\n".join(part.rstrip("\n") for part in parts) + "\n"
+            units.append(filled(template(_FOLDER, "deqs.f"), {"N": str(len(self.states))}))
+            units += [template(_FOLDER, "solve.f")] if solves else []
+        return "\n".join(part.rstrip("\n") for part in units) + "\n"
 
     # ---- pieces
 
     def _common(self) -> list[str]:
         sections = (self.program.derivatives, self.program.outputs)
-        held = {t for section in sections for s in section.statements for t in statement_targets(s)}
-        lines = [f"COMMON/CZEES/Z({max(len(held), 1)})", f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})"]
+        targets = {t for section in sections for s in section.statements for t in statement_targets(s)}
+        lines = [
+            f"COMMON/CZEES/Z({max(len(targets), 1)})",
+            f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})",
+        ]
         parameters = [self.names[s] for s in self.derivation.scalars.constants]
         return lines + ([f"COMMON/CPAR/{','.join(parameters)}"] if parameters else [])
 
@@ -130,8 +133,8 @@ class ProgramWriter:
         return self.printer.names[s]
 
     def _consts(self) -> str:
-        given = [s for s in self.program.constants.statements if isinstance(s, Assign)]
-        body = [f"{self.names[s.target]} = {self.printer.expr(s.value)}" for s in given]
+        assignments = [s for s in self.program.constants.statements if isinstance(s, Assign)]
+        body = [f"{self.names[s.target]} = {self.printer.expr(s.value)}" for s in assignments]
         return self._subroutine("CONSTS", "", body)
 
     def _eqns(self) -> str:
@@ -202,8 +205,8 @@ class ProgramWriter:
 
     def _steps(self) -> list[str]:
         name, n = self.plan.name, len(self.states)
-        place = {s.name: self.names[s] for s in self.states}
-        place |= {o: f"OUT({i})" for i, o in enumerate(self.program.output_names, 1)}
+        variable_of = {s.name: self.names[s] for s in self.states}
+        variable_of |= {o: f"OUT({i})" for i, o in enumerate(self.program.output_names, 1)}
         return [
             "CALL CONSTS",
             "CALL SETTLE(U)",
@@ -216,7 +219,7 @@ class ProgramWriter:
             "IF (COUNT.EQ.NPSTEP.OR.COUNT.EQ.0) THEN",
             "CALL EQNS(T,U,UDOT)",
             "CALL OUTPS(T,U,OUT)",
-            *(f"WRITE({unit},6005) T,{','.join(place[c.channel] for c in f.columns)}" for unit, f in self.files),
+            *(f"WRITE({unit},6005) T,{','.join(variable_of[c.channel] for c in f.columns)}" for unit, f in self.files),
             "COUNT = 0",
             "ENDIF",
             "COUNT = COUNT+1",
@@ -246,8 +249,8 @@ class ProgramWriter:
             for head, rows in plan.listed():
                 lines += [f"WRITE({unit},'(//A)') ' INITIAL CONDITIONS'"] if head else []
                 lines.append(f"WRITE({unit},'(A)') ' '")
-                for shown, s, unit_text in rows:
-                    lines.append(f"WRITE({unit},6006) '{shown:>15}',{self.names[s]},'{_quoted(unit_text)}'")
+                for label, s, unit_text in rows:
+                    lines.append(f"WRITE({unit},6006) '{label:>15}',{self.names[s]},'{_quoted(unit_text)}'")
             lines.append(f"WRITE({unit},'(A)') ' '")
             time = _quoted(plan.units.get("T", ""))
             lines += [f"WRITE({unit},6006) '{x:>15}',{x},'{time}'" for x in ("TMAX", "PSTEP", "STEP")]
@@ -264,29 +267,29 @@ def _quoted(text: str) -> str:
 
 def _fixed(lines: Iterable[str]) -> str:
     """Statements in fixed form: labels in columns 1 to 5, continuation in column 6, nothing after column 72."""
-    out: list[str] = []
+    output: list[str] = []
     for line in lines:
         if line.startswith("!"):
-            out.append(f"C {line[1:].strip()}".rstrip()[:72])
+            output.append(f"C {line[1:].strip()}".rstrip()[:72])
             continue
         label, statement = "", line
         if line[0].isdigit():
             label, _, statement = line.partition(" ")
-        first, *more = _broken(statement)
-        out += [f"{label:>5} {first}", *(f"     &{piece}" for piece in more)]
-    return "\n".join(out)
+        first, *continuations = _broken(statement)
+        output += [f"{label:>5} {first}", *(f"     &{continuation}" for continuation in continuations)]
+    return "\n".join(output)
 
 
 def _broken(statement: str) -> list[str]:
     """Pieces of up to 66 characters, broken between tokens and never inside quoted text."""
     tokens = re.findall(r"'(?:[^']|'')*'|[A-Z][A-Z0-9]*|[0-9.]+(?:D[+-]?[0-9]+)?|\*\*|\s+|.", statement)
-    pieces, here = [], ""
+    lines, line = [], ""
     for token in tokens:
-        if len(here) + len(token) > WIDTH and here:
-            pieces.append(here)
-            here = ""
-        here += token
-        while len(here) > WIDTH:  # a quoted text longer than a line continues in the next one
-            pieces.append(here[:WIDTH])
-            here = here[WIDTH:]
-    return [*pieces, here]
+        if len(line) + len(token) > WIDTH and line:
+            lines.append(line)
+            line = ""
+        line += token
+        while len(line) > WIDTH:  # a quoted text longer than a line continues in the next one
+            lines.append(line[:WIDTH])
+            line = line[WIDTH:]
+    return [*lines, line]

@@ -16,36 +16,36 @@ REPEAT = re.compile(r"(\d+)\*(.+)")
 MOST = 10_000  # repetitions
 
 
-def read_values(text: str, groups: Sequence[Sequence[str]], where: str) -> tuple[dict[str, float], list[str]]:
+def read_values(text: str, groups: Sequence[Sequence[str]], source: str) -> tuple[dict[str, float], list[str]]:
     """Values by name, and notes about numbers that nothing reads."""
     lines = text.splitlines()
     values: dict[str, float] = {}
     notes: list[str] = []
-    at = 0
+    line_index = 0
     for group in groups:
         row: list[float] = []
         while len(row) < len(group):
-            if at >= len(lines):
-                found = f"READ {', '.join(group)} finds {len(row)} of {len(group)} values"
+            if line_index >= len(lines):
+                message = f"READ {', '.join(group)} finds {len(row)} of {len(group)} values"
                 order = "; ".join(", ".join(g) for g in groups)
-                raise ModelError(f"{where} ends before {group[len(row)]}: {found}. The whole order is {order}.")
-            row += _numbers(lines[at], f"{where}, line {at + 1}")
-            at += 1
+                raise ModelError(f"{source} ends before {group[len(row)]}: {message}. The whole order is {order}.")
+            row += _numbers(lines[line_index], f"{source}, line {line_index + 1}")
+            line_index += 1
         if len(row) > len(group):
-            more = f"{len(row) - len(group)} more values than {', '.join(group)}"
-            notes.append(f"{where}, line {at}: {more}; they are ignored")
+            surplus = f"{len(row) - len(group)} more values than {', '.join(group)}"
+            notes.append(f"{source}, line {line_index}: {surplus}; they are ignored")
         values.update(zip(group, row, strict=False))
-    left = [i for i in range(at, len(lines)) if lines[i].strip()]
-    if left:
-        notes.append(f"{where}, line {left[0] + 1}: nothing reads what stands here; it is ignored")
+    unread = [i for i in range(line_index, len(lines)) if lines[i].strip()]
+    if unread:
+        notes.append(f"{source}, line {unread[0] + 1}: nothing reads what stands here; it is ignored")
     return values, notes
 
 
-def _numbers(line: str, where: str) -> list[float]:
-    found: list[float] = []
+def _numbers(line: str, location: str) -> list[float]:
+    numbers: list[float] = []
     text = line.strip()
     if ",," in text.replace(" ", "") or text.startswith(","):
-        raise ModelError(f"{where}: a value is missing between two commas")
+        raise ModelError(f"{location}: a value is missing between two commas")
     for token in re.split(r"\s*,\s*|\s+", text.rstrip(", \t")):
         if not token:
             continue
@@ -54,8 +54,8 @@ def _numbers(line: str, where: str) -> list[float]:
             count, number = (int(repeat[1]), repeat[2]) if repeat else (1, token)
             value = float(re.sub("[dD]", "e", number))
         except ValueError:
-            raise ModelError(f"{where}: '{token}' is not a number") from None
+            raise ModelError(f"{location}: '{token}' is not a number") from None
         if not math.isfinite(value) or not 1 <= count <= MOST:
-            raise ModelError(f"{where}: '{token}' is not a finite number")
-        found += [value] * count
-    return found
+            raise ModelError(f"{location}: '{token}' is not a finite number")
+        numbers += [value] * count
+    return numbers

@@ -35,10 +35,10 @@ class Merson:
         while True:
             last = t + self.h > final
             if last:
-                piece = final - t
-                if abs(piece) <= tiny:
+                remainder = final - t
+                if abs(remainder) <= tiny:
                     return y
-                y, _ = self._stages(t, y, piece)
+                y, _ = self._stages(t, y, remainder)
                 return self.settle(y)
             y, t = self._controlled(t, y, final)
 

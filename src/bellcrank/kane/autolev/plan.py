@@ -65,16 +65,16 @@ def make_plan(w: Workspace, name: str, solve: str = "auto") -> Plan:
     d.name = name
     plan = Plan(name, None)  # type: ignore[arg-type]
     d.notes.channels, d.notes.channel_words = _channels(w, plan), {}
-    named = (*s.constants, *s.speeds, *s.coordinates, *w.controls, *w.specified, *s.unknown)
-    plan.units = {x.name: unit_of(w, x.name) for x in named} | {"T": w.units.get("T", "")}
-    d.notes.units = {x.name: plan.units[x.name] for x in named}
+    quantities = (*s.constants, *s.speeds, *s.coordinates, *w.controls, *w.specified, *s.unknown)
+    plan.units = {x.name: unit_of(w, x.name) for x in quantities} | {"T": w.units.get("T", "")}
+    d.notes.units = {x.name: plan.units[x.name] for x in quantities}
     plan.equations = KaneEquations(derive_by_hand(d, solve))
     listed = [list(w.constants), list(w.masses), *w.inertias.values(), list(s.independent), list(s.coordinates)]
     plan.groups = [g for g in listed if g]
     states = [*s.independent, *s.coordinates]
-    for kind, shown in (("OU", states), ("SP", w.specified), ("CO", w.controls), ("AU", s.unknown)):
-        for i in range(0, len(shown), PER_FILE):
-            columns = [Column(x.name, plan.units.get(x.name, "")) for x in shown[i : i + PER_FILE]]
+    for kind, members in (("OU", states), ("SP", w.specified), ("CO", w.controls), ("AU", s.unknown)):
+        for i in range(0, len(members), PER_FILE):
+            columns = [Column(x.name, plan.units.get(x.name, "")) for x in members[i : i + PER_FILE]]
             plan.files.append(OutputFile(f"{kind}{i // PER_FILE + 1}", columns))
     totals = (("NRG", "ENERGY", ("KE", "PE", "KE + PE")), ("H", "MOMENTUM", ("HN1", "HN2", "HN3", "HN")))
     for suffix, unit, names in totals:
@@ -98,8 +98,8 @@ def _channels(w: Workspace, plan: Plan) -> dict[str, Expr]:
         lacking = ", ".join(n.what for n in error.needs)
         plan.notes.append(f"no file {plan.name}.H: angular momentum needs {lacking}")
         return channels
-    parts = [dot(e, h) for e in w.d.newtonian.axes]
-    channels |= {f"HN{i}": x for i, x in enumerate(parts, 1)}
-    squares = [mul(x, x) for x in parts if x is not ZERO]
+    components = [dot(e, h) for e in w.d.newtonian.axes]
+    channels |= {f"HN{i}": x for i, x in enumerate(components, 1)}
+    squares = [mul(x, x) for x in components if x is not ZERO]
     channels["HN"] = sqrt(add(*squares)) if squares else ZERO
     return channels

@@ -46,17 +46,17 @@ def read_line(text: str) -> Line:
     args: tuple[str, ...] | None = None
     if body[position : position + 1] == "(":
         args, position = _arguments(body, position)
-    rest = body[position:]
-    if not rest:
+    remainder = body[position:]
+    if not remainder:
         if primed:
             raise ExpressionError("after a derivative '=' and its value are needed", text=text, position=len(body))
         return Line("command", text, name, args)
-    if rest[0] != "=":
+    if remainder[0] != "=":
         raise ExpressionError("'=' , '(' or the end of the line is expected here", text=text, position=position)
-    right = rest[1:].strip()
-    if not right:
+    right_side = remainder[1:].strip()
+    if not right_side:
         raise ExpressionError("nothing stands on the right of '='", text=text, position=len(body))
-    return Line("assign", text, name + ("'" if primed else ""), args, right)
+    return Line("assign", text, name + ("'" if primed else ""), args, right_side)
 
 
 def _skip(body: str, position: int) -> int:
@@ -67,8 +67,8 @@ def _skip(body: str, position: int) -> int:
 
 def _arguments(body: str, start: int) -> tuple[tuple[str, ...], int]:
     """The arguments between parentheses, commas inside inner parentheses left alone, and what comes after."""
-    depth, begin = 0, start + 1
-    found: list[str] = []
+    depth, argument_start = 0, start + 1
+    arguments: list[str] = []
     for position in range(start, len(body)):
         char = body[position]
         if char == "(":
@@ -76,12 +76,12 @@ def _arguments(body: str, start: int) -> tuple[tuple[str, ...], int]:
         elif char == ")":
             depth -= 1
         if (char == "," and depth == 1) or depth == 0:
-            argument = body[begin:position].strip()
-            if not argument and not (depth == 0 and not found):
+            argument = body[argument_start:position].strip()
+            if not argument and not (depth == 0 and not arguments):
                 raise ExpressionError("an argument is missing", text=body, position=position)
             if argument:
-                found.append(argument)
-            begin = position + 1
+                arguments.append(argument)
+            argument_start = position + 1
         if depth == 0:
-            return tuple(found), _skip(body, position + 1)
+            return tuple(arguments), _skip(body, position + 1)
     raise ExpressionError("'(' is never closed", text=body, position=start)

@@ -64,24 +64,24 @@ class Session:
             if line.name in OF_FILES and len(line.args or ()) != 1:
                 raise wrong_number(line.name, line.args or ())
             return self._own()[line.name](line.args or ())
-        keep = _Snapshot(self.workspace)
-        before = len(self.workspace.d.scalars.intermediate)
+        snapshot = _Snapshot(self.workspace)
+        z_count = len(self.workspace.d.scalars.intermediate)
         self.workspace.notes, self.workspace.hints = [], []
         try:
             answers = self._carry_out(line)
         except MissingError as error:
-            keep.restore()
+            snapshot.restore()
             raise ModelError(error.words(dialect=True)) from None
         except BaseException:
-            keep.restore()
+            snapshot.restore()
             raise
         scalars = self.workspace.d.scalars
-        new = [f"{z}={show(scalars.definitions[z])}" for z in scalars.intermediate[before:]]
+        new = [f"{z}={show(scalars.definitions[z])}" for z in scalars.intermediate[z_count:]]
         self.notes, self.hints = list(self.workspace.notes), list(self.workspace.hints)
         self.entries.append(Entry(text.strip(), [*new, *answers]))
         return self.entries[-1].answers
 
-    def enter_all(self, lines: Iterable[str], place: str, margin: str = "") -> list[tuple[int, str]]:
+    def enter_all(self, lines: Iterable[str], location: str, margin: str = "") -> list[tuple[int, str]]:
         """Carries out lines, whose faults are reported with the place; remarks with the numbers of their lines."""
         remarks: list[tuple[int, str]] = []
         for number, line in enumerate(lines, 1):
@@ -89,7 +89,7 @@ class Session:
                 self.enter(line)
             except ModelError as error:
                 detail = "\n".join(f"{margin}{x}" for x in str(error).splitlines())
-                raise ModelError(f"{place} {number}: {line.strip()}\n{detail}") from None
+                raise ModelError(f"{location} {number}: {line.strip()}\n{detail}") from None
             remarks += [(number, note) for note in self.notes]
         return remarks
 
@@ -104,9 +104,9 @@ class Session:
             return self._code(line.args or ())
         command = TABLE.get(line.name)
         if command is None:
-            known = self.workspace.lookup(line.name)
-            if line.args is None and known is not None:
-                return [f"{line.name}={show(known)}"]
+            value = self.workspace.lookup(line.name)
+            if line.args is None and value is not None:
+                return [f"{line.name}={show(value)}"]
             raise ModelError(f"there is no command {line.name}.{did_you_mean(line.name, COMMANDS)} WHAT lists them.")
         return command(line.name, self.workspace, line.args or ())
 
@@ -185,13 +185,13 @@ class Session:
         text = self.files.read(path)
         if self._depth >= DEEPEST:
             raise ModelError(f"EXEC within EXEC goes deeper than {DEEPEST} files")
-        keep, entries = _Snapshot(self.workspace), list(self.entries)
+        snapshot, entries = _Snapshot(self.workspace), list(self.entries)
         start = len(self.listing())
         self._depth += 1
         try:
             remarks = self.enter_all(text.splitlines(), f"{path.name}, line")
         except BaseException:
-            keep.restore()
+            snapshot.restore()
             self.entries, self._made = entries, None
             raise
         finally:
@@ -248,9 +248,9 @@ def _plain(value: object) -> bool:
     return value is None or isinstance(value, dict | list | set | tuple | int | str)
 
 
-def run_script(text: str, where: str, files: Files) -> Session:
+def run_script(text: str, source: str, files: Files) -> Session:
     """Enters all lines of a script; a fault stops with the number of its line, and nothing is written."""
     session = Session(files)
     lines = itertools.takewhile(lambda _: not session.over, text.splitlines())
-    session.notes = [f"line {n}: {note}" for n, note in session.enter_all(lines, f"{where}, line", margin="  ")]
+    session.notes = [f"line {n}: {note}" for n, note in session.enter_all(lines, f"{source}, line", margin="  ")]
     return session

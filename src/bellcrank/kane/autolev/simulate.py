@@ -41,7 +41,7 @@ class Outcome:
 def simulate(
     plan: Plan,
     text: str,
-    where: str,
+    source: str,
     t_end: float,
     print_step: float,
     step: float | None = None,
@@ -52,31 +52,31 @@ def simulate(
 ) -> Outcome:
     """Reads the input file and runs to t_end, a row every print_step (both s), of which STEP is made a whole part."""
     names = [[s.name for s in group] for group in plan.groups]
-    values, notes = read_values(text, names, where)
+    values, notes = read_values(text, names, source)
     values.update(_overridden(values, parameters or {}))
-    given = step if step is not None else print_step
-    for what, x in (("t_end", t_end), ("print step", print_step), ("step", given)):
+    step_given = step if step is not None else print_step
+    for label, x in (("t_end", t_end), ("print step", print_step), ("step", step_given)):
         if not (math.isfinite(x) and x > 0):
-            raise ModelError(f"{what} = {x} must be a positive number")
-    pieces = max(int((print_step - 1e-8) / given + 1), 1)
-    if t_end / print_step > MOST_ROWS or pieces > MOST_ROWS:
-        raise ModelError(f"{t_end / print_step * pieces:.3g} steps are too many")
+            raise ModelError(f"{label} = {x} must be a positive number")
+    substeps = max(int((print_step - 1e-8) / step_given + 1), 1)
+    if t_end / print_step > MOST_ROWS or substeps > MOST_ROWS:
+        raise ModelError(f"{t_end / print_step * substeps:.3g} steps are too many")
     sim: Simulation = plan.equations.compile(backend=backend)
     constants = {c.name: values[c.name] for c in plan.equations.derivation.scalars.constants}
-    o = Outcome(plan, values, t_end, print_step, print_step / pieces, given, notes=notes, message=message)
+    o = Outcome(plan, values, t_end, print_step, print_step / substeps, step_given, notes=notes, message=message)
     start = time.perf_counter()
     o.run = _merson(sim, constants, o) if method == "merson" else _other(sim, constants, o, method)
     o.seconds = time.perf_counter() - start
     return o
 
 
-def _overridden(values: dict[str, float], given: dict[str, float]) -> dict[str, float]:
+def _overridden(values: dict[str, float], overrides: dict[str, float]) -> dict[str, float]:
     by_case = {k.upper(): k for k in values}
-    unknown = [k for k in given if k.upper() not in by_case]
+    unknown = [k for k in overrides if k.upper() not in by_case]
     if unknown:
         names = f"{', '.join(unknown)}. Names: {', '.join(values)}"
         raise ModelError(f"no quantity of the input file has the name {names}.")
-    return {by_case[k.upper()]: float(v) for k, v in given.items()}
+    return {by_case[k.upper()]: float(v) for k, v in overrides.items()}
 
 
 def _state(o: Outcome) -> np.ndarray:
@@ -95,8 +95,8 @@ def _state(o: Outcome) -> np.ndarray:
 
 
 def _euler(plan: Plan) -> list[list[int]]:
-    place = {s: i for i, s in enumerate(plan.equations.coordinates)}
-    return [[place[e] for e in four] for four in plan.equations.derivation.euler.values()]
+    index_of = {s: i for i, s in enumerate(plan.equations.coordinates)}
+    return [[index_of[e] for e in four] for four in plan.equations.derivation.euler.values()]
 
 
 def _merson(sim: Simulation, constants: dict[str, float], o: Outcome) -> Run:
@@ -119,7 +119,7 @@ def _merson(sim: Simulation, constants: dict[str, float], o: Outcome) -> Run:
     integrator = Merson(rates, o.step, settle)
     per_row = round(o.print_step / o.step)
     total = int(o.t_end / o.step + 0.1)
-    rows, ended, status = [_row(sim, 0.0, y, n_q, constants)], "finished", RunStatus.FINISHED
+    rows, end_text, status = [_row(sim, 0.0, y, n_q, constants)], "finished", RunStatus.FINISHED
     try:
         with np.errstate(all="ignore"):
             for k in range(1, total + 1):
@@ -127,9 +127,9 @@ def _merson(sim: Simulation, constants: dict[str, float], o: Outcome) -> Run:
                 if k % per_row == 0:
                     rows.append(_row(sim, k * o.step, y, n_q, constants))
     except (RunError, ArithmeticError, ValueError) as error:
-        ended, status = f"stopped after t = {rows[-1]['t']:g} s: {error}", RunStatus.NOT_FINITE
+        end_text, status = f"stopped after t = {rows[-1]['t']:g} s: {error}", RunStatus.NOT_FINITE
     o.evaluations = integrator.evaluations
-    return _as_run(sim, rows, ended, status, o)
+    return _as_run(sim, rows, end_text, status, o)
 
 
 def _row(sim: Simulation, t: float, y: np.ndarray, n_q: int, constants: dict[str, float]) -> dict[str, float]:
@@ -138,13 +138,13 @@ def _row(sim: Simulation, t: float, y: np.ndarray, n_q: int, constants: dict[str
     return row | sim.outputs(t, y[:n_q].tolist(), y[n_q:].tolist(), parameters=constants)
 
 
-def _as_run(sim: Simulation, rows: list[dict[str, float]], ended: str, status: RunStatus, o: Outcome) -> Run:
+def _as_run(sim: Simulation, rows: list[dict[str, float]], end_text: str, status: RunStatus, o: Outcome) -> Run:
     channels = {n: np.array([row[n] for row in rows]) for n in rows[0]}
     times = channels.pop("t")
     units = {n: o.plan.units.get(n, "") for n in channels}
     units |= {c.channel: c.unit for f in o.plan.files for c in f.columns}
     settings: dict[str, Any] = {"t_end": o.t_end, "step": o.step, "method": "merson", "backend": sim.backend}
-    return Run(o.plan.name, times, channels, units, {n: n for n in channels}, ended, [], settings, status=status)
+    return Run(o.plan.name, times, channels, units, {n: n for n in channels}, end_text, [], settings, status=status)
 
 
 def _other(sim: Simulation, constants: dict[str, float], o: Outcome, method: Method) -> Run:
@@ -179,7 +179,7 @@ def _parameters(o: Outcome) -> list[str]:
     lines = ["", "", " SYSTEM PARAMETERS"]
     for initial, rows in o.plan.listed():
         lines += ["", "", " INITIAL CONDITIONS", ""] if initial else [""]
-        lines += [f"{shown:>15} = {scientific(o.values[s.name])} {unit}".rstrip() for shown, s, unit in rows]
+        lines += [f"{label:>15} = {scientific(o.values[s.name])} {unit}".rstrip() for label, s, unit in rows]
     unit = o.plan.units.get("T", "")
     lines.append("")
     for title, value in (("TMAX", o.t_end), ("PSTEP", o.print_step)):
@@ -190,5 +190,5 @@ def _parameters(o: Outcome) -> list[str]:
 
 def scientific(x: float) -> str:
     """FORTRAN's 1PE12.5."""
-    shown = f"{x + 0.0:12.5E}"  # no minus before zero
-    return shown if len(shown) <= 12 else shown.replace("E", "")
+    text = f"{x + 0.0:12.5E}"  # no minus before zero
+    return text if len(text) <= 12 else text.replace("E", "")

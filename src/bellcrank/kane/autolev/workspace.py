@@ -60,8 +60,8 @@ class Workspace:
         problems = []
         for i, name in enumerate(listed):
             if not pattern.fullmatch(name) or name == "PI":
-                allowed = "letters" if pattern is FRAME else "letters and digits, a letter first"
-                problems.append(f"'{name}' cannot be a name here: {allowed}")
+                rule = "letters" if pattern is FRAME else "letters and digits, a letter first"
+                problems.append(f"'{name}' cannot be a name here: {rule}")
             elif name[0] == "Z" and OWN.fullmatch(name):
                 problems.append(f"{name} cannot be given: Z1, Z2, .. are intermediate symbols")
             elif name in self.taken:
@@ -74,16 +74,16 @@ class Workspace:
             raise ModelError(problems if len(problems) > 1 else problems[0])
         return listed
 
-    def take(self, name: str, shown: str) -> None:
-        self.taken[name] = shown
+    def take(self, name: str, description: str) -> None:
+        self.taken[name] = description
         self.waiting.pop(name, None)
 
-    def constant(self, name: str, shown: str) -> Symbol:
+    def constant(self, name: str, description: str) -> Symbol:
         """A constant; a name that was used already becomes it."""
         symbol = Symbol(name, "parameter")
         self.d.scalars.constants.append(symbol)
         self.become(name, symbol)
-        self.take(name, shown)
+        self.take(name, description)
         return symbol
 
     def become(self, name: str, value: Expr) -> None:
@@ -96,14 +96,14 @@ class Workspace:
         if isinstance(value, Symbol):
             self.symbols[name] = value
 
-    def variable(self, name: str, kind: str, where: str = "") -> Symbol:
-        """A symbol for a name; with `where` it waits for its declaration."""
+    def variable(self, name: str, kind: str, first_use: str = "") -> Symbol:
+        """A symbol for a name; with `first_use` it waits for its declaration."""
         if name not in self.symbols:
             self.symbols[name] = Symbol(name, kind)
             if kind == "coordinate":
                 self.d.scalars.coordinates.append(self.symbols[name])
-        if where and name not in self.taken:
-            self.waiting.setdefault(name, where)
+        if first_use and name not in self.taken:
+            self.waiting.setdefault(name, first_use)
         return self.symbols[name]
 
     def frame(self, name: str) -> Frame:
@@ -119,27 +119,27 @@ class Workspace:
         return self.points[key]
 
     @staticmethod
-    def unknown(name: str, what: str, known: Iterable[str], command: str) -> ModelError:
-        listed = f"{what.capitalize()}s: {', '.join(known) or 'none'}. More come with {command}(..)."
-        return ModelError(f"there is no {what} {name}.{did_you_mean(name, known)} {listed}")
+    def unknown(name: str, kind: str, known_names: Iterable[str], command: str) -> ModelError:
+        listed = f"{kind.capitalize()}s: {', '.join(known_names) or 'none'}. More come with {command}(..)."
+        return ModelError(f"there is no {kind} {name}.{did_you_mean(name, known_names)} {listed}")
 
     # ---- forms
 
     def form(self, name: str) -> tuple[str, Frame | Point, Frame | Point] | None:
         """(w, A, N) for WAN, (p, Q, ASTAR) for PQASTAR, ...; None if a name is of no such form."""
-        found: list[tuple[str, Frame | Point, Frame | Point]] = []
+        readings: list[tuple[str, Frame | Point, Frame | Point]] = []
         for prefix, kind in FORMS:
             if not name.startswith(prefix):
                 continue
-            rest = name[len(prefix) :]
+            operands = name[len(prefix) :]
             first: dict[str, Frame] | dict[str, Point] = self.frames if kind in ("w", "alf") else self.points
             second: dict[str, Frame] | dict[str, Point] = self.points if kind == "p" else self.frames
-            for i in range(1, len(rest)):
-                if rest[:i] in first and rest[i:] in second:
-                    found.append((kind, first[rest[:i]], second[rest[i:]]))
-        if len(found) > 1:
+            for i in range(1, len(operands)):
+                if operands[:i] in first and operands[i:] in second:
+                    readings.append((kind, first[operands[:i]], second[operands[i:]]))
+        if len(readings) > 1:
             raise ModelError(f"{name} has more than one meaning: rename a frame or point")
-        return found[0] if found else None
+        return readings[0] if readings else None
 
     def table(self, kind: str) -> dict[tuple[Frame | Point, Frame | Point], Vector]:
         return getattr(self.d.motion, kind)
@@ -196,11 +196,11 @@ class Workspace:
         if key == "DERIV":
             return self._derivative(args)
         if key[0] == "I" and key[1:] in self.frames and isinstance(self.frames[key[1:]], Body):
-            shown = f"{key}({','.join(str(a.args[0]) for a in args)})"
-            symbol = self.symbols.get(shown)
+            label = f"{key}({','.join(str(a.args[0]) for a in args)})"
+            symbol = self.symbols.get(label)
             if symbol is None:
                 listed = [s.name for s in self.inertias.get(self.frames[key[1:]], [])]  # type: ignore[call-overload]
-                raise ModelError(f"{shown} is not known. Inertia scalars of {key[1:]}: {', '.join(listed) or 'none'}.")
+                raise ModelError(f"{label} is not known. Inertia scalars of {key[1:]}: {', '.join(listed) or 'none'}.")
             return symbol
         if key in ("WHERE", "LT", "LE", "GT", "GE", "POW"):
             raise ModelError(f"{key} is not a function of the dialect")
@@ -212,30 +212,32 @@ class Workspace:
         v = self.language.of(args[0])
         if not isinstance(v, Vector):
             raise ModelError("DERIV differentiates a vector: DERIV(vector,T,frame)")
-        by = str(args[1].args[0]).upper() if args[1].op == "name" else ""
+        variable = str(args[1].args[0]).upper() if args[1].op == "name" else ""
         frame = self.frame(str(args[2].args[0]) if args[2].op == "name" else "?")
-        if by == "T":
+        if variable == "T":
             return self.d.motion.derivative(v, frame)
-        x = self.symbols.get(by)
+        x = self.symbols.get(variable)
         if x is None:
-            raise ModelError(f"DERIV differentiates by T or a variable, not '{by}'.{did_you_mean(by, self.symbols)}")
-        here = self.d.express(v, frame)
-        return self.d.scalars.tidy_vector(self.d.scalars.partial_vector(here, x))
+            raise ModelError(
+                f"DERIV differentiates by T or a variable, not '{variable}'.{did_you_mean(variable, self.symbols)}"
+            )
+        expressed = self.d.express(v, frame)
+        return self.d.scalars.tidy_vector(self.d.scalars.partial_vector(expressed, x))
 
-    def scalar_with_new_names(self, text: str, kind: str, where: str) -> Value:
+    def scalar_with_new_names(self, text: str, kind: str, location: str) -> Value:
         """The value of a formula in which single unknown names are allowed; they wait for their declaration."""
-        known = self.known()
+        known_names = self.known()
 
         def lookup(name: str) -> Value | None:
-            found = self.lookup(name)
+            value = self.lookup(name)
             new = NAME.fullmatch(name.upper()) and not OWN.fullmatch(name.upper()) and name.upper() not in self.taken
-            if found is None and new:
-                near = did_you_mean(name.upper(), [n for n in known if n not in self.waiting])
-                self.variable(name.upper(), kind, where)
+            if value is None and new:
+                suggestion = did_you_mean(name.upper(), [n for n in known_names if n not in self.waiting])
+                self.variable(name.upper(), kind, location)
                 if kind != "coordinate":
-                    self.hints.append(f"{name.upper()} is not declared yet; it must be before FR.{near}")
+                    self.hints.append(f"{name.upper()} is not declared yet; it must be before FR.{suggestion}")
                 return self.symbols[name.upper()]
-            return found
+            return value
 
         parse(text, PRIMED)  # complains about the form before any name is taken
         return Language(lookup, self.known, self.call).value(text)

@@ -48,10 +48,10 @@ def settled(d: Dimension) -> Dimension:
     if not d.angle:
         return d
     if d.mass:
-        keep = d.time != 0 and (d.mass > 0) != (d.angle > 0)
+        keeps_angle = d.time != 0 and (d.mass > 0) != (d.angle > 0)
     else:
-        keep = d.angle == 1 and not d.length and d.time in (0, -1, -2)
-    return d if keep else without_angle(d)
+        keeps_angle = d.angle == 1 and not d.length and d.time in (0, -1, -2)
+    return d if keeps_angle else without_angle(d)
 
 
 def without_angle(d: Dimension) -> Dimension:

@@ -24,94 +24,95 @@ def conflicts(roots: Sequence[Root], system: UnitSystem) -> list[str]:
     nobody writes.
     """
     problems: list[str] = []
-    own: dict[Node, Dimension | None] = {}
-    named: dict[Node, bool] = {}
+    dimensions: dict[Node, Dimension | None] = {}
+    has_names: dict[Node, bool] = {}
     for node in postorder(r.node for r in roots):
-        named[node] = node.op == "scalar" or any(named[p] for p in node.parts)
-        own[node] = _by_parts(node, own)
-        clash = _clash(node, own)
+        has_names[node] = node.op == "scalar" or any(has_names[p] for p in node.parts)
+        dimensions[node] = _by_parts(node, dimensions)
+        clash = _clash(node, dimensions)
         if clash is not None:
             verb = "adds" if node.op == "sum" else "compares"
             terms = ", ".join(
-                f"{_text(p)} is {system.display(own[p] or PURE).text}{_origin(p, node.where, system)}" for p in clash
+                f"{_text(p)} is {system.display(dimensions[p] or PURE).text}{_origin(p, node.where, system)}"
+                for p in clash
             )
             problems.append(f"{node.where}: {_text(node)} {verb} quantities of different units: {terms}")
-            own[node] = None
-        if node.op == "call" and node.name in ARGUMENT and named[node.parts[0]]:
-            found = own[node.parts[0]]
-            if found is not None and not found.same_kind(PURE):
-                needed = "an angle" if ARGUMENT[node.name] is ANGLE else "a pure number"
-                inside = f"the units of {_text(node.parts[0])} are {system.display(found).text}"
-                problems.append(f"{node.where}: {_text(node)} needs {needed}, but {inside}")
-    unmet = (_unmet(r, own[r.node], system) for r in roots if r.strict or named[r.node])
-    return problems + [problem for problem in unmet if problem is not None]
+            dimensions[node] = None
+        if node.op == "call" and node.name in ARGUMENT and has_names[node.parts[0]]:
+            argument_dimension = dimensions[node.parts[0]]
+            if argument_dimension is not None and not argument_dimension.same_kind(PURE):
+                expected = "an angle" if ARGUMENT[node.name] is ANGLE else "a pure number"
+                argument_text = f"the units of {_text(node.parts[0])} are {system.display(argument_dimension).text}"
+                problems.append(f"{node.where}: {_text(node)} needs {expected}, but {argument_text}")
+    unmet_needs = (_unmet(r, dimensions[r.node], system) for r in roots if r.strict or has_names[r.node])
+    return problems + [problem for problem in unmet_needs if problem is not None]
 
 
-def _by_parts(node: Node, own: dict[Node, Dimension | None]) -> Dimension | None:
+def _by_parts(node: Node, dimensions: dict[Node, Dimension | None]) -> Dimension | None:
     """What a node certainly is by its parts."""
     if node.factors:
-        factors = [(own.get(p, p.dimension), x) for p, x in node.factors]  # the time in dxdt is no part
+        factors = [(dimensions.get(p, p.dimension), x) for p, x in node.factors]  # the time in dxdt is no part
         return None if node.loose or any(d is None for d, _ in factors) else multiplied(factors)
     if node.joined:
-        return next((d for d in map(own.__getitem__, node.alike) if d is not None), None)
+        return next((d for d in map(dimensions.__getitem__, node.alike) if d is not None), None)
     return node.dimension if node.firm else None
 
 
-def _clash(node: Node, own: dict[Node, Dimension | None]) -> tuple[Node, Node] | None:
+def _clash(node: Node, dimensions: dict[Node, Dimension | None]) -> tuple[Node, Node] | None:
     """The first two parts that should be of one kind and are not."""
-    known = [(p, d) for p in node.alike if (d := own[p]) is not None]
-    return next(((known[0][0], p) for p, d in known if not d.same_kind(known[0][1])), None)
+    dimensioned = [(p, d) for p in node.alike if (d := dimensions[p]) is not None]
+    return next(((dimensioned[0][0], p) for p, d in dimensioned if not d.same_kind(dimensioned[0][1])), None)
 
 
-def _unmet(root: Root, found: Dimension | None, system: UnitSystem) -> str | None:
-    if found is None or root.needed is None or found.same_kind(root.needed):
+def _unmet(root: Root, dimension: Dimension | None, system: UnitSystem) -> str | None:
+    if dimension is None or root.needed is None or dimension.same_kind(root.needed):
         return None
-    own = f"{system.display(found).text}{_origin(root.node, root.where, system)}"
-    units = f"the units of its {root.what} {_text(root.node)} are {own}"
+    unit_text = f"{system.display(dimension).text}{_origin(root.node, root.where, system)}"
+    units = f"the units of its {root.what} {_text(root.node)} are {unit_text}"
     return f"{root.where}: {units}, but {system.display(root.needed).text} is needed"
 
 
-def _origin(root: Node, where: str, system: UnitSystem) -> str:
+def _origin(root: Node, location: str, system: UnitSystem) -> str:
     """Where the units of names in a formula were found, if elsewhere: that place may be the one at fault."""
-    found = {n.name: n for n in postorder((root,)) if n.op == "scalar" and n.source not in ("", where)}
+    scalars = {n.name: n for n in postorder((root,)) if n.op == "scalar" and n.source not in ("", location)}
     if root.op == "scalar":
-        return f" (by {root.source})" if found else ""
-    listed = [
+        return f" (by {root.source})" if scalars else ""
+    sources = [
         f"{n.name} is {system.display(n.dimension or PURE).text} by {n.source}"
-        for n in found.values()
+        for n in scalars.values()
         if n.dimension is not None
     ]
-    return f" ({', '.join(listed[:3])})" if listed else ""
+    return f" ({', '.join(sources[:3])})" if sources else ""
 
 
 def _text(root: Node) -> str:
     """A node as a person would write it, cut where it gets long."""
-    done: dict[Node, str] = {}
+    texts: dict[Node, str] = {}
     for node in postorder((root,)):
-        text = _piece(node, done)
-        done[node] = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-    return done[root]
+        text = _piece(node, texts)
+        texts[node] = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return texts[root]
 
 
-def _piece(node: Node, done: dict[Node, str]) -> str:
+def _piece(node: Node, texts: dict[Node, str]) -> str:
     def inside(part: Node, rank: int) -> str:
-        return f"({done[part]})" if RANK.get(part.op, 3) < rank else done[part]
+        return f"({texts[part]})" if RANK.get(part.op, 3) < rank else texts[part]
 
     match node.op:
         case "sum":
             text = inside(node.parts[0], 1) if node.powers[0] > 0 else f"-{inside(node.parts[0], 2)}"
-            rest = zip(node.parts[1:], node.powers[1:])
-            return text + "".join(f" {'+' if sign > 0 else '-'} {inside(p, 2)}" for p, sign in rest)
+            signed_terms = zip(node.parts[1:], node.powers[1:])
+            return text + "".join(f" {'+' if sign > 0 else '-'} {inside(p, 2)}" for p, sign in signed_terms)
         case "neg":
             return f"-{inside(node.parts[0], 2)}"
         case "product":
             text = ""
             for part, power in zip(node.parts, node.powers):
                 n = abs(power) if text else power
-                piece = inside(part, 2 if n == 1 and not text else 3)
-                piece += "" if n == 1 else f"**{n}" if n.denominator == 1 and n > 0 else f"**({n})"
-                text += f"{'' if not text else '/' if power < 0 else '*'}{piece}"
+                factor_text = inside(part, 2 if n == 1 and not text else 3)
+                factor_text += "" if n == 1 else f"**{n}" if n.denominator == 1 and n > 0 else f"**({n})"
+                text += f"{'' if not text else '/' if power < 0 else '*'}{factor_text}"
             return text
         case "call" | "any" if node.parts:
-            return f"{node.name}({', '.join(done[p] for p in node.parts)})"
+            return f"{node.name}({', '.join(texts[p] for p in node.parts)})"
     return node.name

@@ -28,8 +28,8 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
         _read_body(reader, body)
     for point in d.points:
         for i, x in enumerate(point.at, 1):
-            words = f"coordinate of {point.label or point.name} in dir {i}"
-            reader.read(x, f"point '{point.name}'", words, "coordinate", LENGTH)
+            label = f"coordinate of {point.label or point.name} in dir {i}"
+            reader.read(x, f"point '{point.name}'", label, "coordinate", LENGTH)
     for shape in d.shapes:
         _read_shape(reader, shape)
     if d.gravity is not None:
@@ -42,98 +42,102 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
         reader.read_rate(state.name, state.rate, state.label or state.name)
     for i, constraint in enumerate(d.constraints, 1):
         e = constraint.expression
-        where = f"constraint '{e if isinstance(e, str) else show(to_syntax(e))}'"
-        reader.read(e, where, constraint.label or f"constraint #{i}")
+        location = f"constraint '{e if isinstance(e, str) else show(to_syntax(e))}'"
+        reader.read(e, location, constraint.label or f"constraint #{i}")
     for external in d.externals:
         for i, x in enumerate(external.arguments if external.returns else (), 1):
             reader.read(x, f"external '{external.name}'", f"argument {i} of {external.name}")
     values: dict[str, Node | None] = {}
     for output in d.outputs:
         unit = output_units.get(output.name)
-        where, words, needed = f"output '{output.name}'", output.label or output.name, unit.dimension if unit else None
-        values[output.name] = reader.read(output.expression, where, words, "value", needed, strict=True)
+        location, label, expected = (
+            f"output '{output.name}'",
+            output.label or output.name,
+            unit.dimension if unit else None,
+        )
+        values[output.name] = reader.read(output.expression, location, label, "value", expected, strict=True)
     return values
 
 
 def _read_load(reader: Reader, load: LoadRecord) -> None:
-    for value, words, option, dimension, dummies in load.formulas():
-        reader.read(value, load.where, words, option, dimension, dummies=dummies)
+    for value, label, option, dimension, dummies in load.formulas():
+        reader.read(value, load.where, label, option, dimension, dummies=dummies)
 
 
 def _read_shape(reader: Reader, record: ShapeRecord) -> None:
-    where, words = f"shape '{record.label or record.kind}'", f"size of a {record.kind}"
+    location, label = f"shape '{record.label or record.kind}'", f"size of a {record.kind}"
     for x in listed(record.size):
-        reader.read(x, where, words, "size", PURE if record.kind == "mesh" else LENGTH)
+        reader.read(x, location, label, "size", PURE if record.kind == "mesh" else LENGTH)
     for point in record.at if record.kind == "line" else (record.at,):
         for x in point:
-            reader.read(x, where, f"coordinate of a {record.kind}", "at", LENGTH)
+            reader.read(x, location, f"coordinate of a {record.kind}", "at", LENGTH)
 
 
 def _read_body(reader: Reader, record: BodyRecord) -> None:
-    where, body = f"body '{record.name}'", called(record.name, record.label)
+    location, body = f"body '{record.name}'", called(record.name, record.label)
     mass = f"{record.name}m" if record.mass is None else record.mass
-    reader.read(mass, where, f"mass of {body}", "mass", MASS)
+    reader.read(mass, location, f"mass of {body}", "mass", MASS)
     for r, c, x in _inertia(record):
-        what = f"{'moment' if r == c else 'product'} of inertia"
-        reader.read(x, where, f"{what} of {body} ({r}{c})", what, INERTIA)
-    for what, at, place in (
+        property_name = f"{'moment' if r == c else 'product'} of inertia"
+        reader.read(x, location, f"{property_name} of {body} ({r}{c})", property_name, INERTIA)
+    for property_name, coordinates, point_label in (
         ("joint_at", record.joint_at, f"attachment point for {body}"),
         ("cm", record.cm, f"center of mass of {body}"),
     ):
-        for i, x in enumerate(at, 1):
-            reader.read(x, where, f"coordinate of {place} in dir {i}", what, LENGTH)
-    for value, words, option, dimension in record.joint.formulas(body) if isinstance(record.joint, JointRecord) else ():
-        reader.read(value, where, words, option, dimension)
-    reader.read(record.armature, where, f"armature of {body}", "armature", INERTIA if _turns(record) else MASS)
-    for x, what, dimension in _oriented(record.orientation):
-        reader.read(x, where, f"orientation of {body}", what, dimension)
-    given = (record.translate, record.rotate, record.rotation_axis, record.reference_axis)
-    for what, axes in zip(("translation", "rotation", "rotation", "reference"), given, strict=True):
+        for i, x in enumerate(coordinates, 1):
+            reader.read(x, location, f"coordinate of {point_label} in dir {i}", property_name, LENGTH)
+    for value, label, option, dimension in record.joint.formulas(body) if isinstance(record.joint, JointRecord) else ():
+        reader.read(value, location, label, option, dimension)
+    reader.read(record.armature, location, f"armature of {body}", "armature", INERTIA if _turns(record) else MASS)
+    for x, property_name, dimension in _oriented(record.orientation):
+        reader.read(x, location, f"orientation of {body}", property_name, dimension)
+    axis_options = (record.translate, record.rotate, record.rotation_axis, record.reference_axis)
+    for property_name, axes in zip(("translation", "rotation", "rotation", "reference"), axis_options, strict=True):
         for axis in _axes(axes):
-            reader.read_alike(axis, where, f"{what} axis of {body}")
+            reader.read_alike(axis, location, f"{property_name} axis of {body}")
 
 
 def _inertia(record: BodyRecord) -> Iterator[tuple[int, int, Any]]:
     """Row, column and value of the upper triangle, as far as it is given."""
-    given = record.inertia
-    if isinstance(given, int | float):
+    inertia = record.inertia
+    if isinstance(inertia, int | float):
         return
-    full = given is not None and _is_row(given[0])
+    full = inertia is not None and _is_row(inertia[0])
     for r in (1, 2, 3):
         for c in range(r, 4):
-            if given is None:
+            if inertia is None:
                 yield r, c, f"{record.name}i{r}{c}"
             elif full:
-                yield r, c, given[r - 1][c - 1]
+                yield r, c, inertia[r - 1][c - 1]
             elif r == c:
-                yield r, c, given[r - 1]
+                yield r, c, inertia[r - 1]
 
 
 def _turns(record: BodyRecord) -> bool:
     """Is the one speed of a body a rotation?"""
-    none = record.translate is None or (_is_row(record.translate) and len(record.translate) == 0)
-    return none or record.joint is not None
+    has_no_translation = record.translate is None or (_is_row(record.translate) and len(record.translate) == 0)
+    return has_no_translation or record.joint is not None
 
 
-def _oriented(given: Any) -> Iterator[tuple[Any, str, Dimension]]:
+def _oriented(orientation: Any) -> Iterator[tuple[Any, str, Dimension]]:
     """Entries of a rotation matrix, or the angles of turns, with their dimensions."""
-    rows = list(given) if isinstance(given, Sequence) or hasattr(given, "tolist") else []
-    several = len(rows) > 0 and all(map(_is_row, rows))
-    if several and all(len(row) == 3 for row in rows):
+    rows = list(orientation) if isinstance(orientation, Sequence) or hasattr(orientation, "tolist") else []
+    is_sequence = len(rows) > 0 and all(map(_is_row, rows))
+    if is_sequence and all(len(row) == 3 for row in rows):
         yield from ((x, "entry", PURE) for row in rows for x in row)
         return
-    for turn in rows if several else [rows]:
-        if len(turn) == 2:
-            yield turn[1], "angle", ANGLE
+    for axis_and_angle in rows if is_sequence else [rows]:
+        if len(axis_and_angle) == 2:
+            yield axis_and_angle[1], "angle", ANGLE
 
 
-def _axes(given: Any) -> list[Sequence[Any]]:
+def _axes(axes: Any) -> list[Sequence[Any]]:
     """The axes that are given by components."""
-    if given is None or isinstance(given, int | str):
+    if axes is None or isinstance(axes, int | str):
         return []
-    vectors = [a for a in given if _is_row(a)]
-    return vectors or ([] if all(isinstance(a, int | float) for a in given) else [given])
+    vectors = [a for a in axes if _is_row(a)]
+    return vectors or ([] if all(isinstance(a, int | float) for a in axes) else [axes])
 
 
-def _is_row(given: Any) -> bool:
-    return hasattr(given, "__len__") and not isinstance(given, str)
+def _is_row(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str)

@@ -54,20 +54,20 @@ class Node:
     firm: bool = False
     source: str = ""  # where the dimension of a scalar was found
 
-    def join(self, parts: tuple[Node, ...]) -> None:
+    def join(self, terms: tuple[Node, ...]) -> None:
         """All these parts and the node itself have one dimension."""
-        self.alike, self.joined = parts, True
+        self.alike, self.joined = terms, True
 
     def has(self, firm: bool) -> bool:
         """Whether the dimension is known, and if `firm` known for sure."""
         return self.dimension is not None and (self.firm or not firm)
 
-    def learn(self, dimension: Dimension, firm: bool, where: str) -> bool:
+    def learn(self, dimension: Dimension, firm: bool, location: str) -> bool:
         """Takes a dimension found at that place; whether it is news."""
         if self.op in FREE or self.has(firm):
             return False
         if self.op == "scalar":
-            dimension, self.source = settled(dimension), where
+            dimension, self.source = settled(dimension), location
         self.dimension, self.firm = dimension, firm
         return True
 
@@ -92,9 +92,9 @@ class Graph:
         self.nodes: list[Node] = []
         self.roots: list[Root] = []
 
-    def node(self, op: str, name: str = "", parts: Iterable[Node] = ()) -> Node:
+    def node(self, op: str, name: str = "", operands: Iterable[Node] = ()) -> Node:
         """A node of which nothing is known yet."""
-        node = Node(op, self.where, name, tuple(parts))
+        node = Node(op, self.where, name, tuple(operands))
         self.nodes.append(node)
         return node
 
@@ -147,13 +147,13 @@ class Graph:
         exponent.learn(PURE, True, self.where)
         return self.node("any", "pow", (base, exponent))
 
-    def function(self, name: str, parts: Sequence[Node]) -> Node:
+    def function(self, name: str, arguments: Sequence[Node]) -> Node:
         """A function of the model language, a user function or a table."""
         if name == "pow":
-            return self.power(*parts)
-        node = self.node("call", name, parts)
+            return self.power(*arguments)
+        node = self.node("call", name, arguments)
         if name in POWERS:
-            node.factors = tuple((p, x) for p, x in zip(parts, POWERS[name]) if p.op != "number")
+            node.factors = tuple((p, x) for p, x in zip(arguments, POWERS[name]) if p.op != "number")
             if name == "dxdt":
                 node.factors += ((self.known("t", TIME), -UNIT),)
         elif name in RULES:
@@ -164,32 +164,32 @@ class Graph:
 
     def _apply(self, rule: tuple[tuple[str, ...], str], node: Node) -> None:
         """The relations by a rule such as "x, x -> 1": kinds of the arguments, the last one for all further ones."""
-        taken, given = rule
-        kinds = [taken[min(i, len(taken) - 1)] for i in range(len(node.parts))]
+        argument_kinds, result_kind = rule
+        kinds = [argument_kinds[min(i, len(argument_kinds) - 1)] for i in range(len(node.parts))]
         for part, kind in zip(node.parts, kinds, strict=True):
             if kind in KINDS:
                 part.learn(KINDS[kind], True, self.where)
-        alike = tuple(p for p, kind in zip(node.parts, kinds, strict=True) if kind == "x")
-        if given == "x":
-            node.join(alike)
-        elif given in KINDS:
-            node.dimension, node.firm, node.alike = KINDS[given], True, alike
+        same_kind = tuple(p for p, kind in zip(node.parts, kinds, strict=True) if kind == "x")
+        if result_kind == "x":
+            node.join(same_kind)
+        elif result_kind in KINDS:
+            node.dimension, node.firm, node.alike = KINDS[result_kind], True, same_kind
         else:
-            power = Fraction(given.removeprefix("x**(").removesuffix(")"))
-            node.factors = tuple((p, power) for p in alike if p.op != "number")
+            power = Fraction(result_kind.removeprefix("x**(").removesuffix(")"))
+            node.factors = tuple((p, power) for p in same_kind if p.op != "number")
 
 
 def postorder(roots: Iterable[Node]) -> Iterator[Node]:
     """Every node once, after its parts."""
-    seen: set[Node] = set()
+    visited: set[Node] = set()
     for root in roots:
         stack = [(root, False)]
         while stack:
-            node, ready = stack.pop()
-            if ready:
+            node, is_expanded = stack.pop()
+            if is_expanded:
                 yield node
-            elif node not in seen:
-                seen.add(node)
+            elif node not in visited:
+                visited.add(node)
                 stack.append((node, True))
                 stack.extend((p, False) for p in reversed(node.parts))
 

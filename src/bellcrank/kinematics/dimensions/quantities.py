@@ -53,16 +53,16 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
         "state": d.states,
     }
     scalars = [(kind, r) for kind, records in each.items() for r in records]
-    given = {r.name: _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
-    given_out = {o.name: _declared(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs}
+    declared_units = {r.name: _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
+    output_units = {o.name: _declared(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs}
 
     states = state_words(analysis)
     reader = Reader(
         analysis.mechanism,
         {symbol: state.dimension for symbol, state in states.items()},
-        {key: unit.dimension for key, unit in given.items() if unit is not None},
+        {key: unit.dimension for key, unit in declared_units.items() if unit is not None},
     )
-    values = read_model(reader, d, given_out)
+    values = read_model(reader, d, output_units)
     solve(reader.graph.nodes)
     problems.extend(conflicts(reader.graph.roots, system))
 
@@ -75,32 +75,34 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
         result.states[symbol] = shown(state.dimension)
         result.state_label[symbol], result.generic[symbol] = state.label, state.generic
     names = dict.fromkeys([*(r.name for _, r in scalars), *analysis.parameters])
-    words = scalar_words(reader.graph.roots) | {r.name: r.label for _, r in scalars if r.label}
-    words |= {z.name: z.label or z.name for z in d.states}
+    label_of_name = scalar_words(reader.graph.roots) | {r.name: r.label for _, r in scalars if r.label}
+    label_of_name |= {z.name: z.label or z.name for z in d.states}
     for name in names:
         dimension = reader.scalar(name).dimension
         if dimension is not None:
             result.dimension[name] = dimension
-        result.unit[name] = given.get(name) or shown(dimension)
-        result.label[name] = words.get(name, name)
+        result.unit[name] = declared_units.get(name) or shown(dimension)
+        result.label[name] = label_of_name.get(name, name)
     for symbol in (z.name for z in analysis.mechanism.states):
         result.states[symbol], result.state_label[symbol] = result.unit[symbol], result.label[symbol]
         result.generic[symbol] = "State"
     for output in analysis.outputs:
         value = values.get(output.name)
-        unit = given_out[output.name] or shown(value.dimension if value is not None else None)
+        unit = output_units[output.name] or shown(value.dimension if value is not None else None)
         result.output_unit[output.name] = unit
-        told = None if unit is UNKNOWN else unit.dimension
-        result.generic[output.name] = channel_name(output.label, told) if output.generic is None else output.generic
+        channel_dimension = None if unit is UNKNOWN else unit.dimension
+        result.generic[output.name] = (
+            channel_name(output.label, channel_dimension) if output.generic is None else output.generic
+        )
     return result, list(dict.fromkeys(problems))
 
 
-def _declared(system: UnitSystem, text: str | None, where: str, problems: list[str]) -> Unit | None:
+def _declared(system: UnitSystem, text: str | None, location: str, problems: list[str]) -> Unit | None:
     """The unit a text stands for; a text that cannot be read is a problem."""
     if text is None:
         return None
     try:
         return system.parse(text)
     except ModelError as error:
-        problems.append(f"{where}: {error}")
+        problems.append(f"{location}: {error}")
         return None

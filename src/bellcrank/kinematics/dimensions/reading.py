@@ -26,11 +26,11 @@ VECTORS = {"pos": LENGTH, "vel": SPEED, "rot": SPIN}
 class Reader:
     """Reads formulas into its `graph`; `states` and `given` are the known dimensions, by name."""
 
-    def __init__(self, mechanism: Mechanism, states: dict[str, Dimension], given: dict[str, Dimension]) -> None:
+    def __init__(self, mechanism: Mechanism, states: dict[str, Dimension], declared: dict[str, Dimension]) -> None:
         d = mechanism.description
         self.graph = Graph()
         self.units = unit_system(d.units)
-        self.mechanism, self.states, self.given = mechanism, states, given
+        self.mechanism, self.states, self.given = mechanism, states, declared
         self.bodies = {b.name: b for b in mechanism.bodies}
         self.loads = {f.name: f.dimension for f in d.forces}
         self.returned = {name for e in d.externals if not e.entered for name in e.returns}
@@ -42,10 +42,10 @@ class Reader:
     def read(
         self,
         value: Any,
-        where: str,
-        words: str,
-        what: str = "",
-        needed: Dimension | None = None,
+        location: str,
+        label: str,
+        property_name: str = "",
+        expected: Dimension | None = None,
         strict: bool = False,
         dummies: Mapping[str, Dimension] | None = None,
     ) -> Node | None:
@@ -55,34 +55,34 @@ class Reader:
         """
         if isinstance(value, int | float):
             return None
-        self.graph.where, self._dummies = where, dummies or {}
+        self.graph.where, self._dummies = location, dummies or {}
         syntax = to_syntax(value)
         node = self._settle(evaluate_syntax(syntax, self._meaning))
-        self.graph.roots.append(Root(node, where, words, what, needed, strict or syntax.op == "quantity"))
-        if needed is not None:
-            node.learn(needed, True, where)
+        self.graph.roots.append(Root(node, location, label, property_name, expected, strict or syntax.op == "quantity"))
+        if expected is not None:
+            node.learn(expected, True, location)
         return node
 
     def define(self, name: str, value: Any) -> None:
         """Takes in the formula behind a name."""
         node = self.read(value, f"definition '{name}'", name)
-        known = self.definitions[name]
+        name_node = self.definitions[name]
         if node is None or node.op == "number":
-            known.op = "number"
+            name_node.op = "number"
         else:
-            known.parts = (node,)
-            known.join(known.parts)
+            name_node.parts = (node,)
+            name_node.join(name_node.parts)
 
-    def read_alike(self, values: Iterable[Any], where: str, words: str) -> None:
+    def read_alike(self, values: Iterable[Any], location: str, label: str) -> None:
         """Takes in components of a direction, whose length does not matter."""
-        nodes = [self.read(v, where, words) for v in values]
+        nodes = [self.read(v, location, label) for v in values]
         self.graph.node("call").alike = tuple(n for n in nodes if n is not None)
 
-    def read_rate(self, name: str, rate: Any, words: str) -> None:
+    def read_rate(self, name: str, rate: Any, label: str) -> None:
         """Takes in the rate of a state."""
-        found = self.read(rate, f"state '{name}'", f"rate of {words}", "rate")
-        if found is not None:
-            self.graph.node("call").alike = (found, self.graph.function("dxdt", [self.scalar(name)]))
+        rate_node = self.read(rate, f"state '{name}'", f"rate of {label}", "rate")
+        if rate_node is not None:
+            self.graph.node("call").alike = (rate_node, self.graph.function("dxdt", [self.scalar(name)]))
 
     def scalar(self, name: str) -> Node:
         """The parameter, variable or state of that name."""
@@ -108,7 +108,7 @@ class Reader:
             return self.definitions[name]
         return self.graph.node("any", name) if name in self.returned else self.scalar(name)
 
-    def _meaning(self, node: Syntax, parts: list[Any]) -> Node | Syntax:
+    def _meaning(self, node: Syntax, operands: list[Any]) -> Node | Syntax:
         match node.op:
             case "number":
                 return self.graph.number(node.args[0])
@@ -121,59 +121,63 @@ class Reader:
             case "name":
                 return node
             case "call":
-                return self._call(node, node.args[0].lower(), parts)
-        a, *rest = (self._settle(p) for p in parts)
+                return self._call(node, node.args[0].lower(), operands)
+        a, *operands_right = (self._settle(p) for p in operands)
         match node.op:
             case "neg":
                 return self.graph.negative(a)
             case "+" | "-":
-                return self.graph.sum([(a, UNIT), (rest[0], UNIT if node.op == "+" else -UNIT)])
+                return self.graph.sum([(a, UNIT), (operands_right[0], UNIT if node.op == "+" else -UNIT)])
             case "*" | "/":
-                return self.graph.product([(a, UNIT), (rest[0], UNIT if node.op == "*" else -UNIT)])
+                return self.graph.product([(a, UNIT), (operands_right[0], UNIT if node.op == "*" else -UNIT)])
             case "**":
-                return self.graph.power(a, rest[0])
-        return self.graph.function(OPERATORS[node.op].name, [a, *rest])
+                return self.graph.power(a, operands_right[0])
+        return self.graph.function(OPERATORS[node.op].name, [a, *operands_right])
 
-    def _call(self, node: Syntax, name: str, parts: list[Any]) -> Node:
+    def _call(self, node: Syntax, name: str, arguments: list[Any]) -> Node:
         if name in VECTORS:
             return self.graph.known(show(node), VECTORS[name])
         if name == "fm":
-            return self.graph.known(show(node), self.loads[_name(parts[0])])
+            return self.graph.known(show(node), self.loads[_name(arguments[0])])
         if name in ("q", "u", "qp", "up"):
-            kind = self.states[self._state(name[0], parts)]
+            kind = self.states[self._state(name[0], arguments)]
             return self.graph.known(show(node), kind if name in ("q", "u") else kind / TIME)
-        return self.graph.function(name, [self._settle(p) for p in parts])
+        return self.graph.function(name, [self._settle(p) for p in arguments])
 
-    def _state(self, letter: str, parts: list[Any]) -> str:
+    def _state(self, letter: str, arguments: list[Any]) -> str:
         """The coordinate or speed that q(b), q(b, i), q(i), or u likewise, stand for."""
-        owner = self.mechanism if isinstance(parts[0], Node) else self.bodies[_name(parts[0])]
-        index = parts[-1].value if isinstance(parts[-1], Node) and parts[-1].value is not None else 1
+        owner = self.mechanism if isinstance(arguments[0], Node) else self.bodies[_name(arguments[0])]
+        index = arguments[-1].value if isinstance(arguments[-1], Node) and arguments[-1].value is not None else 1
         return (owner.coordinates if letter == "q" else owner.speeds)[int(index) - 1].name
 
     # ---- expressions made in Python
 
     def _expression(self, root: Expr) -> Node:
-        done = self._expressions
+        nodes = self._expressions
         for e in postorder((root,)):
-            if e not in done:
-                done[e] = self._of_expression(e, done)
-        return done[root]
+            if e not in nodes:
+                nodes[e] = self._of_expression(e, nodes)
+        return nodes[root]
 
-    def _of_expression(self, e: Expr, done: dict[Expr, Node]) -> Node:
+    def _of_expression(self, e: Expr, nodes: dict[Expr, Node]) -> Node:
         if isinstance(e, Number):
             return self.graph.number(Fraction(e.value))
         if isinstance(e, Symbol):
             return self._symbol(e, e.name)
         if isinstance(e, Held):
-            return done[e.definition]
+            return nodes[e.definition]
         if isinstance(e, Func):
-            parts = [done[a] for a in e.args]
-            return self.graph.function(e.name, parts) if e.function is None else self.graph.node("any", e.name, parts)
+            arguments = [nodes[a] for a in e.args]
+            return (
+                self.graph.function(e.name, arguments)
+                if e.function is None
+                else self.graph.node("any", e.name, arguments)
+            )
         if isinstance(e, Sum):
-            terms = ((self._scaled(c, [(done[core], UNIT)]), UNIT if c > 0 else -UNIT) for core, c in e.terms)
+            terms = ((self._scaled(c, [(nodes[core], UNIT)]), UNIT if c > 0 else -UNIT) for core, c in e.terms)
             return self.graph.sum(list(terms))
         assert isinstance(e, Product)
-        size = self._scaled(e.coefficient, [(done[base], Fraction(x)) for base, x in e.factors])
+        size = self._scaled(e.coefficient, [(nodes[base], Fraction(x)) for base, x in e.factors])
         return size if e.coefficient > 0 else self.graph.negative(size)
 
     def _scaled(self, coefficient: int | Fraction, factors: list[tuple[Node, Fraction]]) -> Node:
@@ -199,7 +203,7 @@ class Reader:
         return self.graph.node("any", s.name)
 
 
-def _name(given: Any) -> str:
+def _name(reference: Any) -> str:
     """Name of a body or force: a name in a formula or a handle."""
-    inside = given.args[0] if isinstance(given, Syntax) else given
-    return inside if isinstance(inside, str) else str(inside.name)
+    name = reference.args[0] if isinstance(reference, Syntax) else reference
+    return name if isinstance(name, str) else str(name.name)

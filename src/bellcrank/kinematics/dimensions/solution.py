@@ -45,18 +45,18 @@ class _Solution:
 
     def sweep(self, firm: bool, partial: bool) -> bool:
         """Looks at all relations there and back; reports whether that brought news."""
-        due, nodes, changed = self._due[partial], self._nodes, False
-        for there in (True, False):
-            i = due.find(1) if there else due.rfind(1)
+        due, nodes, has_news = self._due[partial], self._nodes, False
+        for forward in (True, False):
+            i = due.find(1) if forward else due.rfind(1)
             while i >= 0:
                 due[i] = 0
                 node = nodes[i]
-                changed |= self._factors(node, firm) if node.factors else self._alike(node, firm, partial)
-                i = due.find(1, i + 1) if there else due.rfind(1, 0, i)
-        return changed
+                has_news |= self._factors(node, firm) if node.factors else self._alike(node, firm, partial)
+                i = due.find(1, i + 1) if forward else due.rfind(1, 0, i)
+        return has_news
 
-    def _learn(self, node: Node, dimension: Dimension, firm: bool, where: str) -> bool:
-        news = node.learn(dimension, firm, where)
+    def _learn(self, node: Node, dimension: Dimension, firm: bool, location: str) -> bool:
+        news = node.learn(dimension, firm, location)
         if news:
             for i in self._users.get(node, ()):
                 self._due[0][i] = self._due[1][i] = 1
@@ -71,26 +71,26 @@ class _Solution:
             return self._learn(node, _dimension(node.factors), firm, node.where)
         part, power = unknown[0]
         assert node.dimension is not None
-        rest = times(node.dimension, _dimension(f for f in node.factors if f[0] is not part), -UNIT)
+        dimension = times(node.dimension, _dimension(f for f in node.factors if f[0] is not part), -UNIT)
         if node.turns:
-            rest = without_angle(rest)
-        return self._learn(part, rest if power == 1 else rest ** (1 / power), firm, node.where)
+            dimension = without_angle(dimension)
+        return self._learn(part, dimension if power == 1 else dimension ** (1 / power), firm, node.where)
 
     def _alike(self, node: Node, firm: bool, partial: bool) -> bool:
         """Parts of one kind report the whole, the whole reports the parts, and if `partial` the parts report each
         other."""
-        parts = [p for p in node.alike if p.op not in FREE]
-        known = [p.dimension for p in parts if p.dimension is not None and p.has(firm)]
+        terms = [p for p in node.alike if p.op not in FREE]
+        dimensions = [p.dimension for p in terms if p.dimension is not None and p.has(firm)]
         dimension = node.dimension if node.joined and node.has(firm) else None
         if dimension is None:
-            if not known or (len(known) < len(parts) and not partial):
+            if not dimensions or (len(dimensions) < len(terms) and not partial):
                 return False
-            dimension = common(known)
-        changed = node.joined and self._learn(node, dimension, firm, node.where)
-        if len(known) < len(parts):
-            for part in parts:
-                changed |= self._learn(part, dimension, firm, node.where)
-        return changed
+            dimension = common(dimensions)
+        has_news = node.joined and self._learn(node, dimension, firm, node.where)
+        if len(dimensions) < len(terms):
+            for term in terms:
+                has_news |= self._learn(term, dimension, firm, node.where)
+        return has_news
 
 
 def _dimension(factors: Iterable[tuple[Node, Fraction]]) -> Dimension:

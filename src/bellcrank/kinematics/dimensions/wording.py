@@ -44,38 +44,38 @@ def state_words(analysis: Analysis) -> dict[str, State]:
     for b in bodies:
         parent = bodies[b.parent] if b.parent >= 0 else None
         base = called(parent.name, parent.label) if parent else "the inertial reference"
-        place, frame = _joint_place(analysis, b, parent), parent.name if parent else "n"
-        joints.append((b.joint, Called(b.name, called(b.name, b.label), frame, base, place)))
-    found = [x for joint, names in joints for x in joint.coordinate_words(names)]
-    found += [x for joint, names in joints for x in joint.speed_words(names)]
-    return {symbol.name: state for symbol, state in found}
+        joint_label, frame = _joint_place(analysis, b, parent), parent.name if parent else "n"
+        joints.append((b.joint, Called(b.name, called(b.name, b.label), frame, base, joint_label)))
+    symbol_states = [x for joint, names in joints for x in joint.coordinate_words(names)]
+    symbol_states += [x for joint, names in joints for x in joint.speed_words(names)]
+    return {symbol.name: state for symbol, state in symbol_states}
 
 
 def state_labels(analysis: Analysis) -> dict[str, str]:
     """Short labels of coordinates and speeds, by symbol: "chassis x", "chassis yaw", "rod angle"."""
-    words, found = state_words(analysis), dict[str, str]()
+    descriptions, labels = state_words(analysis), dict[str, str]()
     vertical = analysis.mechanism.description.axes is not None
     for b in analysis.mechanism.bodies:
         short = b.label if b.label and len(b.label.split()) <= SHORT else b.name
-        for listed in (b.coordinates, b.speeds):
-            states = [words[s.name] for s in listed if s.name in words]
-            turns = [x.axis for x in states if x.dimension in (ANGLE, SPIN)]
-            named = vertical and sorted(turns) == ["1", "2", "3"]
-            for s in listed:
-                if s.name in words:
-                    found[s.name] = f"{short} {_movement(words[s.name], len(turns) > 1, named)}"
-    return found
+        for symbols in (b.coordinates, b.speeds):
+            states = [descriptions[s.name] for s in symbols if s.name in descriptions]
+            rotation_axes = [x.axis for x in states if x.dimension in (ANGLE, SPIN)]
+            has_all_axes = vertical and sorted(rotation_axes) == ["1", "2", "3"]
+            for s in symbols:
+                if s.name in descriptions:
+                    labels[s.name] = f"{short} {_movement(descriptions[s.name], len(rotation_axes) > 1, has_all_axes)}"
+    return labels
 
 
-def _movement(state: State, several: bool, named: bool) -> str:
-    """What a coordinate or speed is of its body. `several`: rotations; `named`: about all axes of a vehicle."""
+def _movement(state: State, several: bool, has_all_axes: bool) -> str:
+    """What a coordinate or speed is of its body. `several`: rotations; `has_all_axes`: about all axes of a vehicle."""
     letter = LETTERS.get(state.axis.removeprefix("-"), "")
     if state.dimension == LENGTH:
         return letter or ("travel" if state.generic == "Travel" else "position")
     if state.dimension == SPEED:
         return f"speed {letter}".strip()
     if state.dimension == ANGLE:
-        if named:
+        if has_all_axes:
             return TURNS[state.axis]
         return f"angle about {letter}" if several and letter else "angle"
     if state.dimension == SPIN:
@@ -89,33 +89,33 @@ def _joint_place(analysis: Analysis, b: Body, parent: Body | None) -> str:
         return f"{parent.name}0" if parent else "the fixed origin"
     if parent is not None and parent.cm == b.joint.at:
         return f"the center of mass of {parent.name}"
-    here = (p.label for p in analysis.points.values() if p.body == b.parent and p.at == b.joint.at)
-    return next(here, f"the attachment point for {called(b.name, b.label)}")
+    point_labels = (p.label for p in analysis.points.values() if p.body == b.parent and p.at == b.joint.at)
+    return next(point_labels, f"the attachment point for {called(b.name, b.label)}")
 
 
 def scalar_words(roots: Iterable[Root]) -> dict[str, str]:
     """Words for parameters and variables, by the place where they are met first."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for root in roots:
         stack = [(root.node, "", False)]
-        seen: set[Node] = set()
+        visited: set[Node] = set()
         while stack:
             node, word, negative = stack.pop()
             if node.op == "scalar":
                 direct = f"negative {root.words}" if negative else root.words
-                found.setdefault(node.name, f"{_word(node, word)} in {root.words}" if word else direct)
-            elif node.op != "name" and node not in seen:  # a definition speaks for itself
-                seen.add(node)
+                labels.setdefault(node.name, f"{_word(node, word)} in {root.words}" if word else direct)
+            elif node.op != "name" and node not in visited:  # a definition speaks for itself
+                visited.add(node)
                 inner = word if node.op == "neg" else _inner_word(node)
                 stack.extend((p, inner, node.op == "neg" and not negative) for p in reversed(node.parts))
-    return found
+    return labels
 
 
 def _word(node: Node, word: str) -> str:
     if node.dimension is None:
         return word
-    known = COEFFICIENTS | TERMS if word == "term" else COEFFICIENTS
-    return known.get(node.dimension, word)
+    phrases = COEFFICIENTS | TERMS if word == "term" else COEFFICIENTS
+    return phrases.get(node.dimension, word)
 
 
 def _inner_word(node: Node) -> str:

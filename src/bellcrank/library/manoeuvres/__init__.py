@@ -111,8 +111,8 @@ def known() -> dict[str, Manoeuvre]:
 def every(cars: Iterable[Driven] = ()) -> list[str]:
     """Names of all that need nothing but a car; with those for trailers if every one of these cars has some."""
     towing = [bool(car.car.data.trailers) for car in cars]
-    wanted = [m for m in _LISTED.values() if not m.for_trailers or (towing and all(towing))]
-    return [m.name for m in wanted if m.in_all and not m.needs]
+    manoeuvres = [m for m in _LISTED.values() if not m.for_trailers or (towing and all(towing))]
+    return [m.name for m in manoeuvres if m.in_all and not m.needs]
 
 
 def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
@@ -145,34 +145,36 @@ def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     'm'
     """
     if name not in _LISTED:
-        listed = ", ".join(_LISTED)
-        raise ModelError(f"no manoeuvre is called '{name}'.{did_you_mean(str(name), _LISTED)} There are {listed}.")
+        names_text = ", ".join(_LISTED)
+        raise ModelError(f"no manoeuvre is called '{name}'.{did_you_mean(str(name), _LISTED)} There are {names_text}.")
     manoeuvre = _LISTED[name]
     for key, value in settings.items():
         if key not in manoeuvre.settings:
-            near = did_you_mean(key, manoeuvre.settings)
-            listed = ", ".join(manoeuvre.settings)
-            raise ModelError(f"manoeuvre {name} has no setting '{key}'.{near} It has {listed}.")
+            suggestion = did_you_mean(key, manoeuvre.settings)
+            names_text = ", ".join(manoeuvre.settings)
+            raise ModelError(f"manoeuvre {name} has no setting '{key}'.{suggestion} It has {names_text}.")
         if manoeuvre.settings[key].data:  # checked where it is read
             continue
-        usual = manoeuvre.settings[key].default
-        if isinstance(usual, bool) and not isinstance(value, bool):
+        default = manoeuvre.settings[key].default
+        if isinstance(default, bool) and not isinstance(value, bool):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be true or false")
-        if isinstance(usual, str) and not isinstance(value, str):
+        if isinstance(default, str) and not isinstance(value, str):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a word; {manoeuvre.settings[key].label}")
-        if isinstance(usual, float | None) and value is not usual and not _positive([value]):
+        if isinstance(default, float | None) and value is not default and not _positive([value]):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
-        if isinstance(usual, tuple) and not _positive(value):
-            raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(usual)}")
+        if isinstance(default, tuple) and not _positive(value):
+            raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(default)}")
     for key in manoeuvre.needs:
         if settings.get(key) in (None, ""):
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
-    driven = car_of(car)
-    given = {key: settings.get(key, s.usual(driven.data.sections.kind)) for key, s in manoeuvre.settings.items()}
-    given["method"] = method_name(given["method"])
-    off = [name.strip() for name in given["without"].split(",") if name.strip()]
-    result: Result = manoeuvre.drive(driven.switched(**dict.fromkeys(off, False)) if off else driven, given)
-    if driven.data.frame is not None:
+    vehicle = car_of(car)
+    arguments = {key: settings.get(key, s.usual(vehicle.data.sections.kind)) for key, s in manoeuvre.settings.items()}
+    arguments["method"] = method_name(arguments["method"])
+    switched_off = [name.strip() for name in arguments["without"].split(",") if name.strip()]
+    result: Result = manoeuvre.drive(
+        vehicle.switched(**dict.fromkeys(switched_off, False)) if switched_off else vehicle, arguments
+    )
+    if vehicle.data.frame is not None:
         result.notes.append(OF_FRONT)
     return result
 
@@ -296,8 +298,8 @@ def identify(
     >>> round(fit["k_bar_front"], -2)
     15000.0
     """
-    begins, how = None if speed is None else speed / 3.6, method_name(method)
-    return identified(car_of(car), data, parameters, channels, start, weights, begins, settle, how, gear,
+    start_speed, integrator = None if speed is None else speed / 3.6, method_name(method)
+    return identified(car_of(car), data, parameters, channels, start, weights, start_speed, settle, integrator, gear,
                       max_iterations, progress)  # fmt: skip
 
 
@@ -368,13 +370,13 @@ def report(
     return {car.label: car.results for car in driven}
 
 
-def targets_of(given: str | FilePath | Mapping[str, Any] | None) -> Any:
+def targets_of(source: str | FilePath | Mapping[str, Any] | None) -> Any:
     """Targets of a file or mapping, read and checked."""
-    if given is None:
+    if source is None:
         return {}
     from bellcrank.library.report.key_figures import check_targets, read_targets
 
-    targets = read_targets(given)
+    targets = read_targets(source)
     check_targets(targets, _LISTED)
     return targets
 

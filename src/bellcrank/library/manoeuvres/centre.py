@@ -26,31 +26,41 @@ def weave(vehicle: Car, settings: dict[str, Any]) -> Result:
     run = car.drive(cycles / f, car.settled(v), {"steer": sampled(t.tolist(), y.tolist()), "speed_set": v})
     last = run.time >= (cycles - 1) / f - 1e-9
     wheel, torque, ay, yaw = (change(run, n)[last] for n in ("steering_wheel", "steering_torque", "ay", "yaw_rate"))
-    found = Metrics()
-    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
-    found.add("ay_max", np.abs(ay).max(), "m/s2", "largest lateral acceleration")
-    small, slight = 0.15 * angle, 0.15 * float(np.abs(ay).max())
-    found.add("stiffness", slope_at(wheel, torque, 0.0, small), "N-m/deg", "steering torque over angle, at zero angle")
-    found.add("torque_at_zero", _half(wheel, torque), "N-m", "steering torque at zero angle: friction")
-    found.add("angle_at_zero", _half(torque, wheel), "deg", "steering-wheel angle at zero torque")
-    found.add("dead_band", 2 * _half(ay, wheel), "deg", "width of the loop of angle over lateral acceleration, at zero")
-    found.add("torque_at_zero_ay", _half(ay, torque), "N-m", "steering torque at zero lateral acceleration")
-    found.add("ay_at_zero_torque", _half(torque, ay), "m/s2", "lateral acceleration at zero torque: returnability")
-    found.add(
-        "torque_gradient", slope_at(ay, torque, 0.0, slight), "N-m/(m/s2)", "torque over lateral acceleration, at zero"
+    metrics = Metrics()
+    metrics.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    metrics.add("ay_max", np.abs(ay).max(), "m/s2", "largest lateral acceleration")
+    small, small_ay = 0.15 * angle, 0.15 * float(np.abs(ay).max())
+    metrics.add(
+        "stiffness", slope_at(wheel, torque, 0.0, small), "N-m/deg", "steering torque over angle, at zero angle"
     )
-    found.add("sensitivity", slope_at(wheel, ay, 0.0, small), "m/s2/deg", "lateral acceleration over angle, at zero")
-    near = float(np.interp(1.0, *_rising(ay, wheel))) if np.abs(ay).max() > 1.2 else float("nan")
-    found.add(
-        "sensitivity_1", slope_at(wheel, ay, near, small), "m/s2/deg", "lateral acceleration over angle, at 1 m/s2"
+    metrics.add("torque_at_zero", _half(wheel, torque), "N-m", "steering torque at zero angle: friction")
+    metrics.add("angle_at_zero", _half(torque, wheel), "deg", "steering-wheel angle at zero torque")
+    metrics.add(
+        "dead_band", 2 * _half(ay, wheel), "deg", "width of the loop of angle over lateral acceleration, at zero"
     )
-    found.add("yaw_gain", slope_at(wheel, yaw, 0.0, small), "1/s", "yaw rate over steering-wheel angle, at zero")
+    metrics.add("torque_at_zero_ay", _half(ay, torque), "N-m", "steering torque at zero lateral acceleration")
+    metrics.add("ay_at_zero_torque", _half(torque, ay), "m/s2", "lateral acceleration at zero torque: returnability")
+    metrics.add(
+        "torque_gradient",
+        slope_at(ay, torque, 0.0, small_ay),
+        "N-m/(m/s2)",
+        "torque over lateral acceleration, at zero",
+    )
+    metrics.add("sensitivity", slope_at(wheel, ay, 0.0, small), "m/s2/deg", "lateral acceleration over angle, at zero")
+    angle_at_1 = float(np.interp(1.0, *_rising(ay, wheel))) if np.abs(ay).max() > 1.2 else float("nan")
+    metrics.add(
+        "sensitivity_1",
+        slope_at(wheel, ay, angle_at_1, small),
+        "m/s2/deg",
+        "lateral acceleration over angle, at 1 m/s2",
+    )
+    metrics.add("yaw_gain", slope_at(wheel, yaw, 0.0, small), "1/s", "yaw rate over steering-wheel angle, at zero")
     loops = (("steering_wheel", "steering_torque"), ("steering_wheel", "ay"), ("ay", "steering_torque"),
              ("steering_wheel", "yaw_rate"))  # fmt: skip
-    more = tuple(_loop(run, last, x, y) for x, y in loops)
-    return Result("iso13674-1", vehicle.name, settings, {"weave": run}, found.done(), [],
+    curves = tuple(_loop(run, last, x, y) for x, y in loops)
+    return Result("iso13674-1", vehicle.name, settings, {"weave": run}, metrics.done(), [],
                   [f"of {cycles} cycles the last is taken", "hysteresis of the torque needs friction of the rack"],
-                  ("steering_wheel", "ay"), more)  # fmt: skip
+                  ("steering_wheel", "ay"), curves)  # fmt: skip
 
 
 def _loop(run: Run, last: Array, x: str, y: str) -> Curve:
@@ -62,17 +72,17 @@ def _loop(run: Run, last: Array, x: str, y: str) -> Curve:
 
 def _half(x: Array, y: Array) -> float:
     """Half the height of a loop of y over x at x = 0."""
-    at = [float(y[i] + share * (y[i + 1] - y[i])) for i, share in crossings(x)]
-    if len(at) < 2:
+    heights = [float(y[i] + fraction * (y[i + 1] - y[i])) for i, fraction in crossings(x)]
+    if len(heights) < 2:
         raise RunError("weave: a channel does not pass zero twice within a cycle; take more cycles")
-    return abs(max(at) - min(at)) / 2
+    return abs(max(heights) - min(heights)) / 2
 
 
 def _rising(ay: Array, wheel: Array) -> tuple[Array, Array]:
     """The part of a cycle in which the lateral acceleration grows, as a table of the wheel over it."""
-    up = np.gradient(ay) > 0
-    order = np.argsort(ay[up])
-    return ay[up][order], wheel[up][order]
+    is_rising = np.gradient(ay) > 0
+    order = np.argsort(ay[is_rising])
+    return ay[is_rising][order], wheel[is_rising][order]
 
 
 WEAVE = Manoeuvre(

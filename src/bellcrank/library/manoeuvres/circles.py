@@ -51,35 +51,35 @@ def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
 def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
     car, R = as_set(vehicle, settings), settings["radius"]
-    most = max(FASTEST, AT_LEAST * _largest(car.geared_for(AT_LIMIT), AT_LIMIT))  # a car with downforce has more
-    rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(most * R)
-    lasts = (top - v0) / rate
-    speed = sampled([0.0, lasts, FAR], [v0, top, top])
+    ay_limit = max(FASTEST, AT_LEAST * _largest(car.geared_for(AT_LIMIT), AT_LIMIT))  # a car with downforce has more
+    rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(ay_limit * R)
+    duration = (top - v0) / rate
+    speed = sampled([0.0, duration, FAR], [v0, top, top])
     car = car.geared_for(top)
     start = car.turning(v0, 1 / R)
-    lost = f"max(abs({math.radians(R)!r}*yaw_rate/speed - 1)/{LOST}, abs(side_slip)/{STRAYS}) > 1"
-    run = car.drive(lasts, start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN}, until=lost)
+    stop_condition = f"max(abs({math.radians(R)!r}*yaw_rate/speed - 1)/{LOST}, abs(side_slip)/{STRAYS}) > 1"
+    run = car.drive(duration, start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN}, until=stop_condition)
     last, ay = _growing(run)
-    found = Metrics()
+    metrics = Metrics()
     ratio = car.metrics["steering_ratio"]
-    add_equivalent_wheelbase(found, car)
-    over = ay[:last]
-    gradients, missing = taken_at(settings["at"], float(over[-1]))
+    add_equivalent_wheelbase(metrics, car)
+    ay_rising = ay[:last]
+    gradients, missing = taken_at(settings["at"], float(ay_rising[-1]))
     for a in gradients:
-        at = f"at {a:g} m/s2"
-        K = slope_at(over, run["steering_wheel"][:last], a) / ratio
-        found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
-        for name, words in (("roll", "roll"), ("side_slip", "side-slip")):
-            slope = slope_at(over, run[name][:last], a) * GRAVITY
-            found.add(f"{name}_gradient_{a:g}", slope, "deg/g", f"{words} gradient {at}")
-        found.add(f"wheel_{a:g}", float(np.interp(a, over, run["steering_wheel"][:last])), "deg",
-                  f"steering-wheel angle {at}")  # fmt: skip
-    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
-    there = float(np.radians(run["yaw_rate"][last - 1]) / run["speed"][last - 1])
-    found.add("speed_max", 3.6 * run["speed"][last - 1], "km/h", "speed there")
-    return Result("iso4138-radius", vehicle.name, settings, {"circle": run}, found.done(), [],
+        at_text = f"at {a:g} m/s2"
+        K = slope_at(ay_rising, run["steering_wheel"][:last], a) / ratio
+        metrics.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at_text}")
+        for name, label in (("roll", "roll"), ("side_slip", "side-slip")):
+            gradient = slope_at(ay_rising, run[name][:last], a) * GRAVITY
+            metrics.add(f"{name}_gradient_{a:g}", gradient, "deg/g", f"{label} gradient {at_text}")
+        metrics.add(f"wheel_{a:g}", float(np.interp(a, ay_rising, run["steering_wheel"][:last])), "deg",
+                    f"steering-wheel angle {at_text}")  # fmt: skip
+    metrics.add("ay_max", ay_rising[-1], "m/s2", "largest lateral acceleration")
+    curvature = float(np.radians(run["yaw_rate"][last - 1]) / run["speed"][last - 1])
+    metrics.add("speed_max", 3.6 * run["speed"][last - 1], "km/h", "speed there")
+    return Result("iso4138-radius", vehicle.name, settings, {"circle": run}, metrics.done(), [],
                   [f"the speed grows by {rate:g} m/s2, in place of separate circles; at the largest lateral "
-                   f"acceleration the curvature is {100 * abs(there * R - 1):.2g} % from that of the circle",
+                   f"acceleration the curvature is {100 * abs(curvature * R - 1):.2g} % from that of the circle",
                    reached(run, ay), *slower(run, v0 + rate * float(run.time[-1])), *missing], over_path())  # fmt: skip
 
 
@@ -90,27 +90,27 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
     car = car.geared_for(v0 + settings["to"] / 3.6)
     start = car.turning(v0, 1 / R)
-    longest = settings["to"] / 3.6 / rate
-    speed = sampled([0.0, longest, FAR], [v0, v0 + rate * longest, v0 + rate * longest])
-    run = car.drive(longest, start, {"speed_set": speed}, None, until=STRAY)
+    duration = settings["to"] / 3.6 / rate
+    speed = sampled([0.0, duration, FAR], [v0, v0 + rate * duration, v0 + rate * duration])
+    run = car.drive(duration, start, {"speed_set": speed}, None, until=STRAY)
     last, ay = _growing(run)
-    over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
-    found = Metrics()
-    base = add_equivalent_wheelbase(found, car)
-    found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
-    gradients, missing = taken_at(settings["at"], float(over[-1]))
+    ay_rising, curvature = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
+    metrics = Metrics()
+    base = add_equivalent_wheelbase(metrics, car)
+    metrics.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
+    gradients, missing = taken_at(settings["at"], float(ay_rising[-1]))
     for a in gradients:
-        K = -base * slope_at(over, bend, a)
-        found.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
-        found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
-    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
-    found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
+        K = -base * slope_at(ay_rising, curvature, a)
+        metrics.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
+        metrics.add(f"radius_{a:g}", 1 / float(np.interp(a, ay_rising, curvature)), "m", f"radius at {a:g} m/s2")
+    metrics.add("ay_max", ay_rising[-1], "m/s2", "largest lateral acceleration")
+    metrics.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     axis = f"{run.labels[ACROSS]}, {run.units[ACROSS]}"
-    more = (Curve(axis, "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
-    return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
+    curves = (Curve(axis, "curvature of the path, 1/m", (("fixed wheel", ay_rising, curvature),)),)
+    return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, metrics.done(), [],
                   [f"the speed grows by {rate:g} m/s2", reached(run, ay, partial(_largest, car)),
                    *slower(run, v0 + rate * float(run.time[-1])), *missing],
-                  over_path()[1:], more)  # fmt: skip
+                  over_path()[1:], curves)  # fmt: skip
 
 
 def _to_the_limit(car: Ready) -> float:
@@ -142,9 +142,9 @@ def brake_in_turn(vehicle: Car, settings: dict[str, Any]) -> Result:
         moment = deceleration * unit
         return {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment])}
 
-    found = _out_of_turn("iso7975", vehicle, settings, {x: brakes(x) for x in settings["decelerations"]})
-    found.notes.append(abs_of(vehicle))
-    return found
+    result = _out_of_turn("iso7975", vehicle, settings, {x: brakes(x) for x in settings["decelerations"]})
+    result.notes.append(abs_of(vehicle))
+    return result
 
 
 def power_off(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -158,50 +158,56 @@ def power_off(vehicle: Car, settings: dict[str, Any]) -> Result:
 def _out_of_turn(name: str, vehicle: Car, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
     car, R = as_set(vehicle, settings), settings["radius"]
     v = math.sqrt(settings["ay"] * R)
-    start, seen = car.turning(v, 1 / R), settings["seen"]
-    off = car.foot_off(start)
+    start, duration = car.turning(v, 1 / R), settings["seen"]
+    released_drive = car.foot_off(start)
     runs: Series = {
-        x: car.drive(seen + 2.0, start, {"drive": off} | how, HELD, until="ground_speed < 1")
-        for x, how in inputs.items()
+        x: car.drive(duration + 2.0, start, {"drive": released_drive} | run_inputs, HELD, until="ground_speed < 1")
+        for x, run_inputs in inputs.items()
     }
-    found = Metrics()
-    found.add("speed", 3.6 * v, "km/h", "speed in the steady circle")
+    metrics = Metrics()
+    metrics.add("speed", 3.6 * v, "km/h", "speed in the steady circle")
     rows = []
     for x, run in runs.items():
-        end = f"_{x:g}" if len(runs) > 1 else ""
-        when = f" at {x:g} m/s2" if len(runs) > 1 else ""
-        t = min(seen, float(run.time[-1]))
-        now, slip0 = value_at(run, "ground_speed", t), float(run["side_slip"][0])
-        steady = math.degrees(now / R)
+        suffix = f"_{x:g}" if len(runs) > 1 else ""
+        condition = f" at {x:g} m/s2" if len(runs) > 1 else ""
+        t = min(duration, float(run.time[-1]))
+        speed_after, slip0 = value_at(run, "ground_speed", t), float(run["side_slip"][0])
+        steady = math.degrees(speed_after / R)
         ratio = value_at(run, "yaw_rate", t) / steady
-        found.add(f"deceleration{end}", (v - now) / t, "m/s2", f"mean deceleration{when}")
-        found.add(f"yaw_ratio{end}", ratio, "", f"yaw rate after {seen:g} s over that of the same circle{when}")
-        found.add(
-            f"ay_ratio{end}",
-            value_at(run, "ay", t) / (now**2 / R),
+        metrics.add(f"deceleration{suffix}", (v - speed_after) / t, "m/s2", f"mean deceleration{condition}")
+        metrics.add(
+            f"yaw_ratio{suffix}", ratio, "", f"yaw rate after {duration:g} s over that of the same circle{condition}"
+        )
+        metrics.add(
+            f"ay_ratio{suffix}",
+            value_at(run, "ay", t) / (speed_after**2 / R),
             "",
-            f"lateral acceleration after {seen:g} s over that of the same circle{when}",
+            f"lateral acceleration after {duration:g} s over that of the same circle{condition}",
         )
         inside = run.time <= t
-        found.add(f"side_slip{end}", np.abs(run["side_slip"][inside] - slip0).max(), "deg",
-                  f"largest change of side slip until then{when}")  # fmt: skip
-        most = np.abs(np.diff(run["yaw_rate"][inside])).max() / float(run.time[1] - run.time[0])
-        found.add(f"yaw_acceleration{end}", most, "deg/s2", f"largest yaw acceleration until then{when}")
-        away = math.hypot(change(run, "x")[inside][-1], change(run, "y")[inside][-1] - R) - R
-        found.add(f"outwards{end}", away, "m", f"radial deviation from the circle until then{when}")
-        rows.append((found[f"deceleration{end}"].value, ratio))
-    named = {f"{x:g} m/s2" if len(runs) > 1 else "released": run for x, run in runs.items()}
+        metrics.add(f"side_slip{suffix}", np.abs(run["side_slip"][inside] - slip0).max(), "deg",
+                    f"largest change of side slip until then{condition}")  # fmt: skip
+        yaw_acceleration = np.abs(np.diff(run["yaw_rate"][inside])).max() / float(run.time[1] - run.time[0])
+        metrics.add(
+            f"yaw_acceleration{suffix}", yaw_acceleration, "deg/s2", f"largest yaw acceleration until then{condition}"
+        )
+        radial_deviation = math.hypot(change(run, "x")[inside][-1], change(run, "y")[inside][-1] - R) - R
+        metrics.add(
+            f"outwards{suffix}", radial_deviation, "m", f"radial deviation from the circle until then{condition}"
+        )
+        rows.append((metrics[f"deceleration{suffix}"].value, ratio))
+    labelled_runs = {f"{x:g} m/s2" if len(runs) > 1 else "released": run for x, run in runs.items()}
     spins = [x for x, run in runs.items() if np.abs(run["side_slip"]).max() > 30]
     criteria = [Criterion("the car does not spin" + (f": it does at {min(spins):g} m/s2" if spins else ""), not spins)]
     decelerations, ratios = np.array(sorted(rows)).T
-    more = (
+    curves = (
         (Curve("mean deceleration, m/s2", "yaw rate over that of the circle, -", (("ratio", decelerations, ratios),)),)
         if len(rows) > 1
         else ()
     )
-    return Result(name, vehicle.name, settings, named, found.done(), criteria,
-                  [f"the steering wheel is fixed; values {seen:g} s after the pedal moves"],
-                  ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), more)  # fmt: skip
+    return Result(name, vehicle.name, settings, labelled_runs, metrics.done(), criteria,
+                  [f"the steering wheel is fixed; values {duration:g} s after the pedal moves"],
+                  ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), curves)  # fmt: skip
 
 
 RADIUS = Manoeuvre(

@@ -47,22 +47,22 @@ def _towing(vehicle: Car, name: str) -> list[str]:
 
 def sway_mode(model: LinearCar, speed: float, trailers: list[str]) -> Mode:
     """The least damped mode in which a trailer swings sideways, at a speed (m/s)."""
-    turned = [f"q({name}, 1)" for name in trailers]
-    found = []
+    articulations = [f"q({name}, 1)" for name in trailers]
+    modes = []
     for mode in model.modes(speed):
         largest = max(size for name, size in mode.sizes.items() if name.startswith("q("))
-        swings = max(mode.sizes[name] for name in turned)
+        swings = max(mode.sizes[name] for name in articulations)
         if SWAYS[0] < mode.frequency < SWAYS[1] and swings > LARGE * largest:
-            found.append(mode)
-    if not found:
+            modes.append(mode)
+    if not modes:
         raise RunError(f"no oscillation of the articulation angle was found at {3.6 * speed:.4g} km/h")
-    return min(found, key=lambda mode: mode.damping)
+    return min(modes, key=lambda mode: mode.damping)
 
 
 def critical_speed(car: Ready, trailers: list[str]) -> float:
     """The speed (km/h) above which sway grows, also above the top speed of the car; NaN if there is none."""
-    known = {p.name for p in car.sim.interface.parameters}
-    unlimited: dict[str, float] = {name: ENDLESS for name in ("drive_most", "power_most") if name in known}
+    parameter_names = {p.name for p in car.sim.interface.parameters}
+    unlimited: dict[str, float] = {name: ENDLESS for name in ("drive_most", "power_most") if name in parameter_names}
     model = LinearCar(replace(car, values={**car.values, **unlimited}, kept={}))
 
     def damping(speed: float) -> float:
@@ -96,17 +96,17 @@ def decay(time: Array, y: Array) -> tuple[float, float]:
         return math.nan, math.nan
     sizes = sizes[:count]
     r = float(np.mean(sizes[:-1] / sizes[1:]))
-    half = float(np.mean(np.diff(time[extremes][: count + 1])))
-    return math.log(r) / math.hypot(math.pi, math.log(r)), 1 / (2 * half)
+    half_period = float(np.mean(np.diff(time[extremes][: count + 1])))
+    return math.log(r) / math.hypot(math.pi, math.log(r)), 1 / (2 * half_period)
 
 
 def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A pulse of the steering wheel at each speed, then free motion."""
     trailers = _towing(vehicle, "iso9815")
     car = as_set(vehicle, settings)
-    model, found, runs = LinearCar(car), Metrics(), {}
+    model, metrics, runs = LinearCar(car), Metrics(), {}
     last = f"{trailers[-1]}.articulation"
-    damping, linear, quick = [], [], []
+    damping, linear, decayed = [], [], []
     for speed in settings["speeds"]:
         v = speed / 3.6
         mode = sway_mode(model, v, trailers)
@@ -119,27 +119,27 @@ def sway(vehicle: Car, settings: dict[str, Any]) -> Result:
         ratio, frequency = decay(run.time[free], change(run, last)[free])
         damping.append(ratio)
         linear.append(mode.damping)
-        quick += [f"{speed:g}"] if math.isnan(ratio) else []
-        found.add(f"damping_{speed:g}", ratio, "", f"damping ratio of sway at {speed:g} km/h, of the run")
-        found.add(
+        decayed += [f"{speed:g}"] if math.isnan(ratio) else []
+        metrics.add(f"damping_{speed:g}", ratio, "", f"damping ratio of sway at {speed:g} km/h, of the run")
+        metrics.add(
             f"damping_linear_{speed:g}", mode.damping, "", f"damping ratio of sway at {speed:g} km/h, linear model"
         )
-        found.add(f"frequency_{speed:g}", frequency, "Hz", f"frequency of sway at {speed:g} km/h")
+        metrics.add(f"frequency_{speed:g}", frequency, "Hz", f"frequency of sway at {speed:g} km/h")
     critical = critical_speed(car, trailers)
-    found.add("critical_speed", critical, "km/h", "speed above which sway grows, linear model")
+    metrics.add("critical_speed", critical, "km/h", "speed above which sway grows, linear model")
     grows = math.isnan(critical) or critical > max(settings["speeds"])
     speeds = np.array(settings["speeds"])
     lines = (("run", speeds, np.array(damping)), ("linear model", speeds, np.array(linear)))
     notes = ["the steering wheel and the throttle are fixed after the pulse"]
-    if quick:
+    if decayed:
         notes.append(
-            f"no damping of the run at {', '.join(quick)} km/h: sway decays within fewer than {FEWEST} half waves of "
+            f"no damping of the run at {', '.join(decayed)} km/h: sway decays within fewer than {FEWEST} half waves of "
             f"more than {100 * SMALL:g} % of the first; see the damping of the linear model"
         )
     if math.isnan(critical):
         notes.append(f"no critical speed was found from {SLOWEST:g} to {FASTEST:g} km/h")
     return Result(
-        "iso9815", vehicle.name, settings, runs, found.done(),
+        "iso9815", vehicle.name, settings, runs, metrics.done(),
         [Criterion(f"sway decays up to {max(speeds):g} km/h", bool(grows))],
         notes,
         (last, f"{trailers[-1]}.articulation_rate", "yaw_rate", f"{trailers[-1]}.hitch_fy", "steering_wheel"),
@@ -153,21 +153,23 @@ def off_track(vehicle: Car, settings: dict[str, Any]) -> Result:
     car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     radius = settings["radius"]
     run = car.drive(1.0, _circling(car, v, radius), {"speed_set": v, "curve_set": 1 / radius}, HELD)
-    found = Metrics()
+    metrics = Metrics()
     paths = {name: _radius(run, x, y) for name, (x, y) in axle_paths(car, run).items()}
     first = paths["front"]
     for name, size in paths.items():
-        found.add(f"radius_{name}", size, "m", f"radius of the path of the middle of axle {name}")
+        metrics.add(f"radius_{name}", size, "m", f"radius of the path of the middle of axle {name}")
     for name in trailers:
-        found.add(f"articulation_{name}", abs(run[f"{name}.articulation"][-1]), "deg", f"articulation angle of {name}")
+        metrics.add(
+            f"articulation_{name}", abs(run[f"{name}.articulation"][-1]), "deg", f"articulation angle of {name}"
+        )
     last = list(paths)[-1]
-    found.add("off_tracking", first - paths[last], "m", f"front axle outside of axle {last}")
+    metrics.add("off_tracking", first - paths[last], "m", f"front axle outside of axle {last}")
     width = max([vehicle.data.sections.body.width, *(t.record.width for t in vehicle.data.trailers)])
-    ahead = vehicle.data.sections.body
-    nose = (ahead.length - car.metrics["wheelbase"]) * 0.47
-    outer = math.hypot(first + ahead.width / 2, nose)
-    found.add("swept_width", outer - (min(paths.values()) - width / 2), "m", "width of the swept annulus")
-    return Result("off-tracking", vehicle.name, settings, {"circle": run}, found.done(), [],
+    body = vehicle.data.sections.body
+    nose = (body.length - car.metrics["wheelbase"]) * 0.47
+    outer = math.hypot(first + body.width / 2, nose)
+    metrics.add("swept_width", outer - (min(paths.values()) - width / 2), "m", "width of the swept annulus")
+    return Result("off-tracking", vehicle.name, settings, {"circle": run}, metrics.done(), [],
                   ["a steady circle to the left; the radius asked for is that of the mass centre of the car"],
                   (), (_from_above(car, run, paths),))  # fmt: skip
 
@@ -178,14 +180,16 @@ def _from_above(car: Ready, run: Any, radii: dict[str, float]) -> Curve:
     heading = math.radians(heading + float(run["side_slip"][-1]))
     radius = _radius(run, run["x"], run["y"])
     centre = np.array([x - radius * math.sin(heading), y + radius * math.cos(heading)])
-    back = np.linspace(0.0, -math.pi / 2, 91)
+    sweep = np.linspace(0.0, -math.pi / 2, 91)
     lines = []
     for name, (px, py) in axle_paths(car, run).items():
-        at = math.atan2(py[-1] - centre[1], px[-1] - centre[0]) + back
-        lines.append((f"axle {name}", centre[0] + radii[name] * np.cos(at), centre[1] + radii[name] * np.sin(at)))
+        angles = math.atan2(py[-1] - centre[1], px[-1] - centre[0]) + sweep
+        lines.append(
+            (f"axle {name}", centre[0] + radii[name] * np.cos(angles), centre[1] + radii[name] * np.sin(angles))
+        )
     for outline in outlines_of(car.data, car.at_rest):
-        around = outline.corners(run)[-1][[0, 1, 2, 3, 0]]
-        lines.append((outline.name, around[:, 0], around[:, 1]))
+        corners = outline.corners(run)[-1][[0, 1, 2, 3, 0]]
+        lines.append((outline.name, corners[:, 0], corners[:, 1]))
     return Curve(ON_GROUND, "y, m", tuple(lines))
 
 
@@ -200,9 +204,9 @@ def axle_paths(car: Ready, run: Any) -> dict[str, tuple[Array, Array]]:
     """x and y of the middles of all axles."""
     yaw, cg, paths = np.radians(run["yaw"]), car.data.sprung.cg, {}
     for name, i in (("front", 0), ("rear", 2)):
-        ahead, left = (float(car.at_rest.contact[i : i + 2, k].mean() - cg[k]) for k in (0, 1))
-        x = run["x"] + ahead * np.cos(yaw) - left * np.sin(yaw)
-        paths[name] = (x, run["y"] + ahead * np.sin(yaw) + left * np.cos(yaw))
+        x_axle, y_axle = (float(car.at_rest.contact[i : i + 2, k].mean() - cg[k]) for k in (0, 1))
+        x = run["x"] + x_axle * np.cos(yaw) - y_axle * np.sin(yaw)
+        paths[name] = (x, run["y"] + x_axle * np.sin(yaw) + y_axle * np.cos(yaw))
     for axle in car.data.simple_axles:
         paths[axle.index] = (run[f"{axle.full_name}_x"], run[f"{axle.full_name}_y"])
     return paths
@@ -219,42 +223,42 @@ def amplification(vehicle: Car, settings: dict[str, Any]) -> Result:
     trailers = _towing(vehicle, "iso14791")
     car, v, f = as_set(vehicle, settings), settings["speed"] / 3.6, settings["frequency"]
     model = LinearCar(car)
-    outputs = ["ay", "yaw_rate", *(f"{name}.{what}" for name in trailers for what in ("ay", "yaw_rate"))]
-    at = model.responses(v, outputs, np.array([f]))
-    angle = settings["ay"] / abs(at["ay"][0])
+    outputs = ["ay", "yaw_rate", *(f"{name}.{quantity}" for name in trailers for quantity in ("ay", "yaw_rate"))]
+    response = model.responses(v, outputs, np.array([f]))
+    angle = settings["ay"] / abs(response["ay"][0])
     t = np.linspace(0.0, 1 / f, 201)
     wheel = sampled([0.0, *(BEGINS + t), FAR], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0])
     run = car.drive(BEGINS + 1 / f + 5.0, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
-    found = Metrics()
-    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
-    over = np.union1d(RANGE, f)
-    curve = model.responses(v, outputs, over)
-    own, notes = np.abs(curve["ay"]), ["amplitude by the linear model; the throttle is fixed"]
+    metrics = Metrics()
+    metrics.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    freqs = np.union1d(RANGE, f)
+    curve = model.responses(v, outputs, freqs)
+    car_gain, notes = np.abs(curve["ay"]), ["amplitude by the linear model; the throttle is fixed"]
     for name in trailers:
-        for what, words in (("ay", "lateral acceleration"), ("yaw_rate", "yaw rate")):
-            key = name if what == "ay" else f"{name}_yaw"
-            peaks = [float(np.abs(change(run, channel)).max()) for channel in (f"{name}.{what}", what)]
-            found.add(f"amplification_{key}", peaks[0] / peaks[1], "", f"peak {words} of {name} over that of the car")
-        gains = np.abs(curve[f"{name}.ay"]) / own
+        for quantity, label in (("ay", "lateral acceleration"), ("yaw_rate", "yaw rate")):
+            key = name if quantity == "ay" else f"{name}_yaw"
+            peaks = [float(np.abs(change(run, channel)).max()) for channel in (f"{name}.{quantity}", quantity)]
+            metrics.add(f"amplification_{key}", peaks[0] / peaks[1], "", f"peak {label} of {name} over that of the car")
+        gains = np.abs(curve[f"{name}.ay"]) / car_gain
         top = int(np.argmax(gains))
-        found.add(f"linear_{name}", abs(at[f"{name}.ay"][0] / at["ay"][0]), "",
-                  f"lateral acceleration of {name} over that of the car at {f:g} Hz, linear model")  # fmt: skip
-        found.add(f"linear_max_{name}", gains[top], "", f"largest of that between {over[0]:g} and {over[-1]:g} Hz")
-        found.add(f"linear_max_at_{name}", over[top], "Hz", "frequency of that")
-        if own[top] < DIP * own[0]:
+        metrics.add(f"linear_{name}", abs(response[f"{name}.ay"][0] / response["ay"][0]), "",
+                    f"lateral acceleration of {name} over that of the car at {f:g} Hz, linear model")  # fmt: skip
+        metrics.add(f"linear_max_{name}", gains[top], "", f"largest of that between {freqs[0]:g} and {freqs[-1]:g} Hz")
+        metrics.add(f"linear_max_at_{name}", freqs[top], "Hz", "frequency of that")
+        if car_gain[top] < DIP * car_gain[0]:
             notes.append(
-                f"linear_max_{name} is where the car itself hardly moves: its lateral acceleration at {over[top]:.3g} "
-                f"Hz is {100 * own[top] / own[0]:.2g} % of that at {over[0]:g} Hz"
+                f"linear_max_{name} is where the car itself hardly moves: its lateral acceleration at {freqs[top]:.3g} "
+                f"Hz is {100 * car_gain[top] / car_gain[0]:.2g} % of that at {freqs[0]:g} Hz"
             )
     paths = axle_paths(car, run)
     last, (x0, y0) = list(paths)[-1], paths["front"]
     x, y = paths[last]
     inside = (x > x0[0]) & (x < x0[-1])
-    found.add("off_tracking", np.abs(y[inside] - np.interp(x[inside], x0, y0)).max(), "m",
-              f"largest distance of the path of axle {last} from that of the front axle")  # fmt: skip
-    lines = tuple((name, over, np.abs(curve[f"{name}.ay"]) / own) for name in trailers)
+    metrics.add("off_tracking", np.abs(y[inside] - np.interp(x[inside], x0, y0)).max(), "m",
+                f"largest distance of the path of axle {last} from that of the front axle")  # fmt: skip
+    lines = tuple((name, freqs, np.abs(curve[f"{name}.ay"]) / car_gain) for name in trailers)
     return Result(
-        "iso14791", vehicle.name, settings, {"lane_change": run}, found.done(), [],
+        "iso14791", vehicle.name, settings, {"lane_change": run}, metrics.done(), [],
         notes,
         ("steering_wheel", "ay", f"{trailers[-1]}.ay", f"{trailers[-1]}.articulation", f"{trailers[-1]}.hitch_fy"),
         (Curve("frequency, Hz", "lateral acceleration over that of the car, -", lines),),

@@ -50,23 +50,25 @@ class Factor:
     unit: str = ""
 
     @classmethod
-    def read(cls, key: str, given: Any) -> Factor:
+    def read(cls, key: str, source: Any) -> Factor:
         """From "LOW:HIGH:N", "a, b, c" with or without a unit behind, or a list of numbers."""
         unit = ""
-        if isinstance(given, str):
-            words = given.strip().split(None, 1)
-            span, unit = (given, "") if "," in given else (words[0] if words else "", words[1] if words[1:] else "")
-            found = WITH_UNIT.fullmatch(given.split(",")[-1].strip()) if "," in given else None
-            if found is not None:
-                span, unit = given[: len(given.rstrip()) - len(found[2])], found[2]
+        if isinstance(source, str):
+            tokens = source.strip().split(None, 1)
+            span, unit = (
+                (source, "") if "," in source else (tokens[0] if tokens else "", tokens[1] if tokens[1:] else "")
+            )
+            match = WITH_UNIT.fullmatch(source.split(",")[-1].strip()) if "," in source else None
+            if match is not None:
+                span, unit = source[: len(source.rstrip()) - len(match[2])], match[2]
             try:
                 values = _span(span)
             except ValueError:
                 raise ModelError(
-                    f"vary {key}={given!r:.60}: give numbers, as LOW:HIGH:N or separated by commas, and a unit behind"
+                    f"vary {key}={source!r:.60}: give numbers, as LOW:HIGH:N or separated by commas, and a unit behind"
                 ) from None
         else:
-            values = tuple(float(x) for x in given)
+            values = tuple(float(x) for x in source)
         if len(set(values)) < 2 or not np.isfinite(values).all():
             raise ModelError(f"vary {key}: give at least two different finite values")
         return cls(key, values, unit)
@@ -81,20 +83,20 @@ class Factor:
 
     def sections(self, value: float) -> dict[str, Any]:
         """The value as sections of a car file."""
-        found: Any = f"{value!r} {self.unit}" if self.unit else value
-        for part in reversed(self.key.split(".")):
-            found = {part: found}
-        return dict(found)
+        tree: Any = f"{value!r} {self.unit}" if self.unit else value
+        for key in reversed(self.key.split(".")):
+            tree = {key: tree}
+        return dict(tree)
 
 
 def _span(text: str) -> tuple[float, ...]:
     if ":" not in text:
         return tuple(float(x) for x in text.split(","))
-    parts = text.split(":")
-    count = int(parts[2]) if len(parts) == 3 else 2
-    if len(parts) > 3 or not 2 <= count <= MOST:
+    fields = text.split(":")
+    count = int(fields[2]) if len(fields) == 3 else 2
+    if len(fields) > 3 or not 2 <= count <= MOST:
         raise ValueError
-    return tuple(float(x) for x in np.linspace(float(parts[0]), float(parts[1]), count))
+    return tuple(float(x) for x in np.linspace(float(fields[0]), float(fields[1]), count))
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,17 +197,17 @@ class Experiment:
 
     def _fitted(self, metric: str, order: int) -> Surface:
         y = self[metric]
-        good = np.isfinite(y)
-        x = _coded(self.factors, self.setups[good])
+        is_valid = np.isfinite(y)
+        x = _coded(self.factors, self.setups[is_valid])
         for n in range(order, 0, -1):
             terms = tuple(t for k in range(n + 1) for t in combinations_with_replacement(range(len(self.factors)), k))
             A = _columns(x, terms)
             if np.linalg.matrix_rank(A) == len(terms):
-                found = np.linalg.lstsq(A, y[good], rcond=None)[0]
-                rest, spread = y[good] - A @ found, y[good] - y[good].mean()
-                explained = 1.0 if not spread.any() else 1.0 - float(rest @ rest) / float(spread @ spread)
-                return Surface(self.factors, terms, found, explained)
-        raise ModelError(f"{int(good.sum())} set-ups with a value of '{metric}' do not determine its effects")
+                coefficients = np.linalg.lstsq(A, y[is_valid], rcond=None)[0]
+                residuals, spread = y[is_valid] - A @ coefficients, y[is_valid] - y[is_valid].mean()
+                explained = 1.0 if not spread.any() else 1.0 - float(residuals @ residuals) / float(spread @ spread)
+                return Surface(self.factors, terms, coefficients, explained)
+        raise ModelError(f"{int(is_valid.sum())} set-ups with a value of '{metric}' do not determine its effects")
 
     @cached_property
     def varying(self) -> list[str]:
@@ -263,7 +265,7 @@ class Experiment:
         effects = [(n, *self.effects(n).values(), self.surface(n).r2) for n in self.varying]
         rows = [(*map(float, s), *(float(self.metrics[n][i]) for n in self.metrics)) for i, s in enumerate(self.setups)]
         heads = [*keys, *(f"{n} ({self.units[n]})" for n in self.metrics)]
-        parts = [
+        sections = [
             section("effects", "Effects", paragraph("Change of each metric from the lowest to the highest value of a "
                     "factor, and fraction of its variance that the response surface explains."),
                     table(["metric", *keys, "R2"], effects, range(1, len(keys) + 2))),
@@ -271,7 +273,7 @@ class Experiment:
                     table(heads, rows, range(len(heads)))),
         ]  # fmt: skip
         title = Raw(table(["car", "manoeuvre", "set-ups"], [(self.car, self.manoeuvre, str(len(self.setups)))]))
-        text = PAGE.replace("CONTENT", "\n".join([title, *parts]))
+        text = PAGE.replace("CONTENT", "\n".join([title, *sections]))
         return save_page(path, text)
 
 
@@ -315,15 +317,15 @@ class _Levels:
 
     def at(self, setup: Array) -> dict[str, float]:
         """Parameters that differ from those of the car; what several factors change is the sum of their changes."""
-        found: dict[str, float] = {}
-        for (values, added), x in zip(self.added, setup, strict=True):
-            share = np.array([np.prod([(x - o) / (v - o) for o in values if o != v]) for v in values])
-            near = np.flatnonzero(values == x)
-            for name, y in added.items():
-                change = float(y[near[0]] if len(near) else share @ y)
-                if change:
-                    found[name] = found.get(name, self.usual[name]) + change
-        return found
+        parameters: dict[str, float] = {}
+        for (values, additions), x in zip(self.added, setup, strict=True):
+            weights = np.array([np.prod([(x - o) / (v - o) for o in values if o != v]) for v in values])
+            matches = np.flatnonzero(values == x)
+            for name, y in additions.items():
+                addition = float(y[matches[0]] if len(matches) else weights @ y)
+                if addition:
+                    parameters[name] = parameters.get(name, self.usual[name]) + addition
+        return parameters
 
 
 def described(car: Car) -> tuple[str, dict[str, float]]:
@@ -337,31 +339,33 @@ def described(car: Car) -> tuple[str, dict[str, float]]:
 def _levels(car: Car, factors: Sequence[Factor], setups: Array) -> _Levels | None:
     """None where set-ups differ from the car in more than parameters."""
     try:
-        same, usual = described(car)
-        found = []
+        base_content, base_parameters = described(car)
+        levels_found = []
         for i, f in enumerate(factors):
             values = np.unique(setups[:, i])
             if len(values) > FEW:
                 values = np.array([f.low, (f.low + f.high) / 2, f.high])
             cars = [described(car.changed(**f.sections(float(x)))) for x in values]
-            if any(content != same or own.keys() != usual.keys() for content, own in cars):
+            if any(
+                content != base_content or parameters.keys() != base_parameters.keys() for content, parameters in cars
+            ):
                 return None
-            added = {n: np.array([own[n] - x for _, own in cars]) for n, x in usual.items()}
-            found.append((values, {n: y for n, y in added.items() if y.any()}))
-        levels = _Levels(usual, tuple(found))
+            additions = {n: np.array([parameters[n] - x for _, parameters in cars]) for n, x in base_parameters.items()}
+            levels_found.append((values, {n: y for n, y in additions.items() if y.any()}))
+        levels = _Levels(base_parameters, tuple(levels_found))
         for setup in setups[[0, len(setups) // 2, -1]]:  # all factors at once
-            content, own = described(_changed(car, factors, setup))
-            merged = usual | levels.at(setup)
-            if content != same or not all(_alike(n, own[n], x) for n, x in merged.items()):
+            content, parameters = described(_changed(car, factors, setup))
+            merged = base_parameters | levels.at(setup)
+            if content != base_content or not all(_alike(n, parameters[n], x) for n, x in merged.items()):
                 return None
     except NotPortable:
         return None
     return levels
 
 
-def _alike(name: str, own: float, sum_of: float) -> bool:
-    share = RESTING if name.startswith(("k_rest_", "l_rest_")) else SAME
-    return abs(own - sum_of) <= LEVERS.get(name, share * abs(own) + 1e-12)
+def _alike(name: str, actual: float, sum_of: float) -> bool:
+    tolerance = RESTING if name.startswith(("k_rest_", "l_rest_")) else SAME
+    return abs(actual - sum_of) <= LEVERS.get(name, tolerance * abs(actual) + 1e-12)
 
 
 def _changed(car: Car, factors: Sequence[Factor], setup: Array) -> Car:
@@ -404,19 +408,19 @@ def _number(x: Any) -> bool:
 _worker: _Driver | None = None
 
 
-def _begin(given: Mapping[str, Any], folder: Path, *rest: Any) -> None:
+def _begin(arguments: Mapping[str, Any], folder: Path, *driver_arguments: Any) -> None:
     global _worker
-    _worker = _Driver(Car(folder=folder, **given), *rest)
+    _worker = _Driver(Car(folder=folder, **arguments), *driver_arguments)
 
 
 _token, _lock = "", Lock()  # which experiment `_worker` belongs to; workers may be threads of one process
 
 
-def _drive_sent(token: str, begun: tuple[Any, ...], setup: Array) -> Any:
+def _drive_sent(token: str, setup_arguments: tuple[Any, ...], setup: Array) -> Any:
     global _token
     with _lock:
         if _token != token:
-            _begin(*begun)
+            _begin(*setup_arguments)
             _token = token
         return _drive(setup)
 
@@ -454,23 +458,23 @@ def experiment_of(
     executor: Executor | None = None,
 ) -> Experiment:
     """Drives all set-ups; see `bellcrank.manoeuvres.experiment`."""
-    factors = tuple(Factor.read(key, given) for key, given in vary.items())
+    factors = tuple(Factor.read(key, values) for key, values in vary.items())
     if not factors:
         raise ModelError("an experiment needs a factor: vary={'front.spring.stiffness': '25:45:5 N/mm'}")
     setups = set_ups(factors, samples, seed)
     levels = _levels(car, factors, setups)
     driver = _Driver(car, drive, name, settings, factors, levels)
     if executor is None:
-        found = list(_results(driver, setups, cores, report))
+        outcomes = list(_results(driver, setups, cores, report))
     elif car.is_extended:
         raise ModelError("executor: an extended car cannot be sent to other processes; use cores=1", car.name)
     else:
-        found = list(_sent(driver, setups, executor, report))
-    first = next((r for r in found if not isinstance(r, str)), None)
+        outcomes = list(_sent(driver, setups, executor, report))
+    first = next((r for r in outcomes if not isinstance(r, str)), None)
     if first is None:
-        raise ModelError(f"{name} was driven with no set-up: {found[0]}")
-    metrics = {n: np.array([np.nan if isinstance(r, str) else r.get(n, (np.nan,))[0] for r in found]) for n in first}
-    failures = {i: r for i, r in enumerate(found) if isinstance(r, str)}
+        raise ModelError(f"{name} was driven with no set-up: {outcomes[0]}")
+    metrics = {n: np.array([np.nan if isinstance(r, str) else r.get(n, (np.nan,))[0] for r in outcomes]) for n in first}
+    failures = {i: r for i, r in enumerate(outcomes) if isinstance(r, str)}
     units, labels = ({n: str(x[k]) for n, x in first.items()} for k in (1, 2))
     return Experiment(car.name, name, factors, setups, metrics, units, labels, failures, levels is not None)
 
@@ -479,24 +483,26 @@ def _results(driver: _Driver, setups: Array, cores: int | None, report: OnProgre
     count = min(len(setups), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     count = count if cores is None else min(cores, len(setups))
     if count <= 1 or driver.car.is_extended:
-        found: Iterable[Any] = map(driver, setups)
-        yield from _reported(found, len(setups), report)
+        outcomes: Iterable[Any] = map(driver, setups)
+        yield from _reported(outcomes, len(setups), report)
         return
     yield driver(setups[0])  # the model is compiled once, before others ask for it
-    rest = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
-    with ProcessPoolExecutor(count, initializer=_begin, initargs=(driver.car.given, driver.car.folder, *rest)) as pool:
+    driver_arguments = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
+    with ProcessPoolExecutor(
+        count, initializer=_begin, initargs=(driver.car.given, driver.car.folder, *driver_arguments)
+    ) as pool:
         yield from _reported(pool.map(_drive, setups[1:]), len(setups), report, 1)
 
 
 def _sent(driver: _Driver, setups: Array, executor: Executor, report: OnProgress | None) -> Iterable[Any]:
     """By the processes of an executor; each makes the car once."""
-    rest = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
-    drives = partial(_drive_sent, uuid4().hex, (driver.car.given, driver.car.folder, *rest))
-    yield from _reported(executor.map(drives, list(setups)), len(setups), report)
+    driver_arguments = (driver.drive, driver.name, driver.settings, driver.factors, driver.levels)
+    drive = partial(_drive_sent, uuid4().hex, (driver.car.given, driver.car.folder, *driver_arguments))
+    yield from _reported(executor.map(drive, list(setups)), len(setups), report)
 
 
-def _reported(found: Iterable[Any], count: int, report: OnProgress | None, done: int = 0) -> Iterable[Any]:
-    for i, result in enumerate(found, done + 1):
+def _reported(outcomes: Iterable[Any], count: int, report: OnProgress | None, finished: int = 0) -> Iterable[Any]:
+    for i, result in enumerate(outcomes, finished + 1):
         if report is not None:
             report(i / count, f"{i} of {count} set-ups")
         yield result

@@ -56,80 +56,80 @@ class Passage:
 def mu_jump(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Onto the road that holds, then onto the slippery one."""
     car = on_course(vehicle, settings, high=settings["high"], low=settings["low"])
-    most = vehicle.data.sections.brakes.torque or 2 * car.at_rest.total * GRAVITY * car.radius
-    asked = settings["deceleration"]
-    torque = most if asked is None else asked * car.at_rest.total * car.radius
-    found, runs, criteria, lines = Metrics(), {}, [], []
+    max_torque = vehicle.data.sections.brakes.torque or 2 * car.at_rest.total * GRAVITY * car.radius
+    deceleration = settings["deceleration"]
+    torque = max_torque if deceleration is None else deceleration * car.at_rest.total * car.radius
+    metrics, runs, criteria, lines = Metrics(), {}, [], []
     notes = [abs_of(vehicle),
-             "full brakes" if asked is None else f"the brake torque asks for {asked:g} m/s2",
+             "full brakes" if deceleration is None else f"the brake torque asks for {deceleration:g} m/s2",
              "tyres touch at one point; friction over that of the tyres' data"]  # fmt: skip
-    for way, at in (("high", ONTO_HIGH), ("low", ONTO_LOW)):
-        speed, mu = settings[f"onto_{way}"], settings["low" if way == "high" else "high"]
-        faster = settings["lead"] * min(mu * GRAVITY, asked or math.inf)
-        passed = _passed(car, at, speed / 3.6, faster, torque)
-        run, words, name = passed.run, f"onto {way} friction", f"onto_{way}"
+    for direction, x_jump in (("high", ONTO_HIGH), ("low", ONTO_LOW)):
+        speed, mu = settings[f"onto_{direction}"], settings["low" if direction == "high" else "high"]
+        excess_speed = settings["lead"] * min(mu * GRAVITY, deceleration or math.inf)
+        jump = _passed(car, x_jump, speed / 3.6, excess_speed, torque)
+        run, case, name = jump.run, f"onto {direction} friction", f"onto_{direction}"
         x = travelled(run)
-        distance = x[-1] - np.interp(passed.first, run.time, x)
+        distance = x[-1] - np.interp(jump.first, run.time, x)
         locked = f"longest time that a wheel is locked after the jump, above {3.6 * SLOW:g} km/h"
         for key, value, unit, label in (
-            ("before", passed.before, "m/s2", "mean deceleration before the jump"),
-            ("after", passed.after, "m/s2", "mean deceleration after the last axle has passed"),
-            ("passage", passed.last - passed.first, "s", "time from the first to the last axle"),
-            ("rise", passed.rise, "s", f"time from the first axle until {RISEN:.0%} of the change of deceleration"),
-            ("locked", passed.locked, "s", locked),
+            ("before", jump.before, "m/s2", "mean deceleration before the jump"),
+            ("after", jump.after, "m/s2", "mean deceleration after the last axle has passed"),
+            ("passage", jump.last - jump.first, "s", "time from the first to the last axle"),
+            ("rise", jump.rise, "s", f"time from the first axle until {RISEN:.0%} of the change of deceleration"),
+            ("locked", jump.locked, "s", locked),
             ("distance", distance, "m", "distance from the jump until the end"),
             ("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement"),
         ):
-            found.add(f"{name}_{key}", value, unit, f"{words}: {label}")
-        yaw = found.add(f"{name}_yaw", np.abs(run["yaw"]).max(), "deg", f"{words}: largest yaw angle")
-        if math.isnan(passed.rise):
-            notes.append(f"{words}, the deceleration does not change: the brakes are below the friction of both roads")
-        elif way == "high":
-            late, limit = max(0.0, passed.first + passed.rise - passed.last), settings["within"]
+            metrics.add(f"{name}_{key}", value, unit, f"{case}: {label}")
+        yaw = metrics.add(f"{name}_yaw", np.abs(run["yaw"]).max(), "deg", f"{case}: largest yaw angle")
+        if math.isnan(jump.rise):
+            notes.append(f"{case}, the deceleration does not change: the brakes are below the friction of both roads")
+        elif direction == "high":
+            late, limit = max(0.0, jump.first + jump.rise - jump.last), settings["within"]
             criteria.append(Criterion(
-                f"the deceleration rises to {passed.after:.3g} m/s2 within {limit:g} s after the last axle has passed: "
-                f"{late:.2g} s", passed.after > passed.before and late <= limit))  # fmt: skip
+                f"the deceleration rises to {jump.after:.3g} m/s2 within {limit:g} s after the last axle has passed: "
+                f"{late:.2g} s", jump.after > jump.before and late <= limit))  # fmt: skip
         criteria += [
-            Criterion(f"{words}, wheels lock for {settings['brief']:g} s at most: {passed.locked:.2g} s",
-                      passed.locked <= settings["brief"]),
-            Criterion(f"{words}, the vehicle keeps its course: yaw angle up to {yaw:.2f} deg", yaw < STRAIGHT),
+            Criterion(f"{case}, wheels lock for {settings['brief']:g} s at most: {jump.locked:.2g} s",
+                      jump.locked <= settings["brief"]),
+            Criterion(f"{case}, the vehicle keeps its course: yaw angle up to {yaw:.2f} deg", yaw < STRAIGHT),
         ]  # fmt: skip
-        if passed.missing:
-            notes.append(f"{words}, the vehicle stops before {passed.missing} of its axles reach the jump")
-        runs[words] = run
-        since = run.time - passed.first
+        if jump.missing:
+            notes.append(f"{case}, the vehicle stops before {jump.missing} of its axles reach the jump")
+        runs[case] = run
+        since = run.time - jump.first
         inside = since > -COUNTS
-        lines.append((words, since[inside], _deceleration(run)[inside]))
-    more = (Curve("time from the passage of the first axle, s", "deceleration, m/s2", tuple(lines)),)
-    return Result("mu-jump", vehicle.name, settings, runs, found.done(), criteria, notes,
-                  ("speed", "*.tyre.kappa", "yaw", "y"), more)  # fmt: skip
+        lines.append((case, since[inside], _deceleration(run)[inside]))
+    curves = (Curve("time from the passage of the first axle, s", "deceleration, m/s2", tuple(lines)),)
+    return Result("mu-jump", vehicle.name, settings, runs, metrics.done(), criteria, notes,
+                  ("speed", "*.tyre.kappa", "yaw", "y"), curves)  # fmt: skip
 
 
-def _passed(car: Ready, at: float, speed: float, faster: float, torque: float) -> Passage:
-    """Braking over the jump at x = `at`, which the front axle passes at a speed (m/s)."""
-    start = car.settled(speed + faster, at - STRETCH + LONGEST)
+def _passed(car: Ready, x_jump: float, speed: float, excess_speed: float, torque: float) -> Passage:
+    """Braking over the jump at x = `x_jump`, which the front axle passes at a speed (m/s)."""
+    start = car.settled(speed + excess_speed, x_jump - STRETCH + LONGEST)
     approach = _braked(car, start, torque, speed)
     distance = float(travelled(approach)[-1])
     if approach.status is not RunStatus.STOPPED_BY_EVENT or distance > STRETCH - LONGEST:
         raise RunError(
-            f"mu-jump: {car.data.sections.name} does not slow down from {3.6 * (speed + faster):.4g} to "
+            f"mu-jump: {car.data.sections.name} does not slow down from {3.6 * (speed + excess_speed):.4g} to "
             f"{3.6 * speed:.4g} km/h within {STRETCH - LONGEST:g} m before the jump: brake harder (deceleration) or "
             "begin less early (lead)"
         )
     front = float(car.at_rest.contact[:2, 0].mean())
-    run = _braked(car, start | {"q(chassis, 1)": at - distance - front}, torque, ENDS)
-    first, *others = (first_time(run.time, x, at) for x, _ in axle_paths(car, run).values())
-    last = float(np.nanmax([first, *others]))
+    run = _braked(car, start | {"q(chassis, 1)": x_jump - distance - front}, torque, ENDS)
+    first, *other_times = (first_time(run.time, x, x_jump) for x, _ in axle_paths(car, run).values())
+    last = float(np.nanmax([first, *other_times]))
     v = run["ground_speed"]
     v_first, v_last = (float(np.interp(t, run.time, v)) for t in (first, last))
-    before = (float(np.interp(first - COUNTS, run.time, v)) - v_first) / COUNTS
-    after = (v_last - float(v[-1])) / (float(run.time[-1]) - last)
+    decel_before = (float(np.interp(first - COUNTS, run.time, v)) - v_first) / COUNTS
+    decel_after = (v_last - float(v[-1])) / (float(run.time[-1]) - last)
     rise = math.nan
-    if abs(after - before) > SAME * before:
-        changed = (_deceleration(run) - before) / (after - before)
-        rise = first_time(run.time, np.where(run.time > first, changed, 0.0), RISEN) - first
+    if abs(decel_after - decel_before) > SAME * decel_before:
+        progress = (_deceleration(run) - decel_before) / (decel_after - decel_before)
+        rise = first_time(run.time, np.where(run.time > first, progress, 0.0), RISEN) - first
     locked = [_longest(run, f"{c}.tyre.kappa", first) for c in car.data.all_wheels]
-    return Passage(run, first, last, int(np.isnan(others).sum()), before, after, rise, max(locked))
+    return Passage(run, first, last, int(np.isnan(other_times).sum()), decel_before, decel_after, rise, max(locked))
 
 
 def _braked(car: Ready, start: dict[str, float], torque: float, until: float) -> Run:
@@ -140,16 +140,16 @@ def _braked(car: Ready, start: dict[str, float], torque: float, until: float) ->
 def _deceleration(run: Run) -> Array:
     """Mean deceleration around each time, m/s2."""
     v, t = run["ground_speed"], run.time
-    ahead, back = (np.clip(t + d, t[0], t[-1]) for d in (SMOOTH / 2, -SMOOTH / 2))
-    return np.asarray((np.interp(back, t, v) - np.interp(ahead, t, v)) / (ahead - back))
+    t_after, t_before = (np.clip(t + d, t[0], t[-1]) for d in (SMOOTH / 2, -SMOOTH / 2))
+    return np.asarray((np.interp(t_before, t, v) - np.interp(t_after, t, v)) / (t_after - t_before))
 
 
 def _longest(run: Run, slip: str, since: float) -> float:
     """Longest time that a wheel is locked after a time and above the speed where it may be, s."""
     locked = (run[slip] < LOCKED) & (run.time > since) & (run["ground_speed"] > SLOW)
     longest = count = 0
-    for now in locked:
-        count = count + 1 if now else 0
+    for is_locked in locked:
+        count = count + 1 if is_locked else 0
         longest = max(longest, count)
     return longest * float(run.time[1] - run.time[0])
 

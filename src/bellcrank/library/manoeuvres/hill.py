@@ -33,44 +33,49 @@ def hill_start(vehicle: Car, settings: dict[str, Any]) -> Result:
     weight = vehicle.stand.total * GRAVITY
     radius = float(np.mean([vehicle.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")]))
     angle = math.atan(grade)
-    needed = weight * abs(math.sin(angle)) * radius
-    brake = HOLDS * needed if settings["brake"] is None else settings["brake"]
-    drive = needed + STARTS * weight * radius if settings["drive"] is None else settings["drive"]
-    off = RELEASED + settings["release"]
-    begins, top = RELEASED + delay, settings["to"] / 3.6
+    holding_torque = weight * abs(math.sin(angle)) * radius
+    brake = HOLDS * holding_torque if settings["brake"] is None else settings["brake"]
+    drive = holding_torque + STARTS * weight * radius if settings["drive"] is None else settings["drive"]
+    brakes_off = RELEASED + settings["release"]
+    drive_start, top = RELEASED + delay, settings["to"] / 3.6
     inputs = {
         "grade": sampled([0.0, INCLINED, FAR], [0.0, math.degrees(angle), math.degrees(angle)]),
-        "brake": sampled([0.0, 0.2, RELEASED, off, FAR], [0.0, brake, brake, 0.0, 0.0]),
-        "drive": sampled([0.0, begins, begins + rise, FAR], [0.0, 0.0, drive, drive]),
+        "brake": sampled([0.0, 0.2, RELEASED, brakes_off, FAR], [0.0, brake, brake, 0.0, 0.0]),
+        "drive": sampled([0.0, drive_start, drive_start + rise, FAR], [0.0, 0.0, drive, drive]),
     }
     run = sim.simulate(t_end=RELEASED + LONGEST, step=STEP, method=settings["method"], output_every=EVERY,
                        inputs=inputs, parameters={**values}, events={"end": f"speed > {top!r}"}, stop=("end",),
                        )  # fmt: skip
     t, x = run.time, run["x"]
     creep = abs(float(np.interp(RELEASED, t, x) - np.interp(RELEASED - 1.0, t, x)))
-    after = t >= RELEASED
-    t, moved = t[after] - RELEASED, x[after] - np.interp(RELEASED, run.time, x)
-    furthest = int(np.argmin(moved))
-    ahead = np.flatnonzero(moved[furthest:] >= 0)
-    reached = bool(run["speed"][-1] > top - 0.05)
-    found = Metrics()
-    found.add("brake", brake, "N-m", "brake torque that holds, sum of all wheels")
-    found.add("drive", drive, "N-m", "drive torque, sum of all wheels")
-    found.add("creep", creep, "m", "distance moved in the last second before the release")
-    found.add("roll_back", max(0.0, -float(moved[furthest])), "m", "roll-back distance after the release")
-    found.add("time_back", t[furthest], "s", "time of the largest roll-back after the release")
-    found.add("time_ahead", t[furthest + ahead[0]] if len(ahead) else math.nan, "s",
-              "time until the car is again where it stood")  # fmt: skip
-    found.add("time", t[-1] if reached else math.nan, "s", f"time to {settings['to']:g} km/h after the release")
-    slips = [float(run[f"{c}.tyre.slip"][after][run["speed"][after] > 1.0].max(initial=0.0)) for c in ("fl", "rl")]
-    found.add("slip_max", max(slips), "", "largest slip of the left wheels while driving off")
+    is_released = t >= RELEASED
+    t, displacement = t[is_released] - RELEASED, x[is_released] - np.interp(RELEASED, run.time, x)
+    furthest = int(np.argmin(displacement))
+    recovered = np.flatnonzero(displacement[furthest:] >= 0)
+    is_up_to_speed = bool(run["speed"][-1] > top - 0.05)
+    metrics = Metrics()
+    metrics.add("brake", brake, "N-m", "brake torque that holds, sum of all wheels")
+    metrics.add("drive", drive, "N-m", "drive torque, sum of all wheels")
+    metrics.add("creep", creep, "m", "distance moved in the last second before the release")
+    metrics.add("roll_back", max(0.0, -float(displacement[furthest])), "m", "roll-back distance after the release")
+    metrics.add("time_back", t[furthest], "s", "time of the largest roll-back after the release")
+    metrics.add("time_ahead", t[furthest + recovered[0]] if len(recovered) else math.nan, "s",
+                "time until the car is again where it stood")  # fmt: skip
+    metrics.add(
+        "time", t[-1] if is_up_to_speed else math.nan, "s", f"time to {settings['to']:g} km/h after the release"
+    )
+    slips = [
+        float(run[f"{c}.tyre.slip"][is_released][run["speed"][is_released] > 1.0].max(initial=0.0))
+        for c in ("fl", "rl")
+    ]
+    metrics.add("slip_max", max(slips), "", "largest slip of the left wheels while driving off")
     criteria = [
         Criterion(f"the brakes hold: it moves by {1000 * creep:.3g} mm in 1 s", creep < CREEPS),
-        Criterion(f"it drives off: {3.6 * float(run['speed'][-1]):.3g} km/h", reached),
+        Criterion(f"it drives off: {3.6 * float(run['speed'][-1]):.3g} km/h", is_up_to_speed),
     ]
     limit = largest_torque(vehicle.data.sections)
     notes = [f"the drive gives at most {limit:.5g} N m"] if limit is not None and drive > limit else []
-    return Result("hill-start", vehicle.name, settings, {"hill": run}, found.done(), criteria, notes,
+    return Result("hill-start", vehicle.name, settings, {"hill": run}, metrics.done(), criteria, notes,
                   ("speed", "x", "brake", "drive", "*.tyre_load"))  # fmt: skip
 
 

@@ -58,24 +58,24 @@ class Lane:
 def iso3888_1(width: float, offset: float) -> list[Lane]:
     """Double lane change: right edges of lanes 1 and 5 in line, that of lane 3 by `offset` to the left."""
     w1, w3, w5 = 1.1 * width + 0.25, 1.2 * width + 0.25, 1.3 * width + 0.25
-    right = -w1 / 2
+    y_right = -w1 / 2
     x = ENTRY
     return [
-        Lane(x, x + 15, right, right + w1),
-        Lane(x + 45, x + 70, right + offset, right + offset + w3),
-        Lane(x + 95, x + 125, right, right + w5),
+        Lane(x, x + 15, y_right, y_right + w1),
+        Lane(x + 45, x + 70, y_right + offset, y_right + offset + w3),
+        Lane(x + 95, x + 125, y_right, y_right + w5),
     ]
 
 
 def iso3888_2(width: float, offset: float) -> list[Lane]:
     """Obstacle avoidance: the right edge of lane 3 by `offset` to the left of the left edge of lane 1."""
     w1, w3, w5 = 1.1 * width + 0.25, width + 1.0, max(1.3 * width + 0.25, 3.0)
-    right = -w1 / 2
+    y_right = -w1 / 2
     x = ENTRY
     return [
-        Lane(x, x + 12, right, right + w1),
-        Lane(x + 25.5, x + 36.5, right + w1 + offset, right + w1 + offset + w3),
-        Lane(x + 49, x + 61, right + w1 - w5, right + w1),
+        Lane(x, x + 12, y_right, y_right + w1),
+        Lane(x + 25.5, x + 36.5, y_right + w1 + offset, y_right + w1 + offset + w3),
+        Lane(x + 49, x + 61, y_right + w1 - w5, y_right + w1),
     ]
 
 
@@ -116,12 +116,12 @@ def upset(run: Run, trailers: Sequence[str], beyond: float) -> str:
     for unit, roll in (("the car", "roll"), *((name, f"{name}.roll") for name in trailers)):
         if np.abs(run[roll]).max() > LYING:
             return f"{unit} overturns"
-    behind = run["x"] > beyond
+    is_past = run["x"] > beyond
     for name in trailers:
         angle = np.abs(run[f"{name}.articulation"])
         if angle.max() > FOLDED:
             return f"{name} jack-knifes: its articulation angle is up to {angle.max():.0f} deg"
-        if behind.any() and angle[behind].max() > angle[~behind].max():
+        if is_past.any() and angle[is_past].max() > angle[~is_past].max():
             return f"the sway of {name} grows behind the cones"
     return ""
 
@@ -133,68 +133,68 @@ def widest(data: CarData) -> float:
 
 def _behind(data: CarData) -> float:
     """How far (m) the last unit reaches behind the mass centre of the body, all in line."""
-    at, tails = {CHASSIS: 0.0}, [0.0]
+    positions, tails = {CHASSIS: 0.0}, [0.0]
     for trailer in data.trailers:
-        at[trailer.name] = at[trailer.towed_by] + float(trailer.hitch[0])
-        tails.append(at[trailer.name] + trailer.record.middle - trailer.record.length / 2)
+        positions[trailer.name] = positions[trailer.towed_by] + float(trailer.hitch[0])
+        tails.append(positions[trailer.name] + trailer.record.middle - trailer.record.length / 2)
     return float(data.sprung.cg[0]) - min(tails)
 
 
 def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callable[..., Result]:
     def drive(vehicle: Car, settings: dict[str, Any]) -> Result:
         lanes, trailers = lanes_of(widest(vehicle.data), settings["offset"]), vehicle.data.trailers
-        kind, ahead = settings["driver"], settings["preview"]
-        if ahead is None and kind == USUAL.kind:
-            ahead = TRUCK_PREVIEW if vehicle.data.sections.kind == "truck" else USUAL.preview
-        driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0, lag=settings["lag"],
+        kind, preview = settings["driver"], settings["preview"]
+        if preview is None and kind == USUAL.kind:
+            preview = TRUCK_PREVIEW if vehicle.data.sections.kind == "truck" else USUAL.preview
+        driver = replace(USUAL, kind=kind, preview=preview, delay=settings["delay"] or 0.0, lag=settings["lag"],
                          rate=settings["rate"])  # fmt: skip
         car = as_set(vehicle, settings, driver)
         usual_way = usual_line(LINES[name], lanes, widest(vehicle.data))
         engine = settings.get("engine")
         drive = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)
         run, room = drive.run, drive.room
-        runs, found = {"lane_change": run}, Metrics()
-        found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
-        found.add("clearance_at", drive.at - ENTRY, "m", "position of the smallest distance, from the first cone")
-        found.add("path_error", np.abs(run["path_error"]).max(), "m", "largest distance from the path")
+        runs, metrics = {"lane_change": run}, Metrics()
+        metrics.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
+        metrics.add("clearance_at", drive.at - ENTRY, "m", "position of the smallest distance, from the first cone")
+        metrics.add("path_error", np.abs(run["path_error"]).max(), "m", "largest distance from the path")
         fast = run["ground_speed"] > SLOW
-        for channel, words in (("steering_wheel", "steering-wheel angle"), ("steering_torque", "steering torque"),
+        for channel, label in (("steering_wheel", "steering-wheel angle"), ("steering_torque", "steering torque"),
                                ("ay", "lateral acceleration"), ("yaw_rate", "yaw rate"),
                                ("side_slip", f"side slip above {3.6 * SLOW:g} km/h"), ("roll", "roll")):  # fmt: skip
             values = run[channel][fast] if channel == "side_slip" else run[channel]
-            found.add(f"{channel}_max", np.abs(values).max(initial=0.0), run.units[channel], f"largest {words}")
+            metrics.add(f"{channel}_max", np.abs(values).max(initial=0.0), run.units[channel], f"largest {label}")
         lowest = min(float(run[f"{c}.tyre_load"].min()) for c in vehicle.data.all_wheels)
-        found.add("load_min", lowest, "N", "smallest wheel load")
-        found.add("exit_speed", 3.6 * run["speed"][-1], "km/h", "speed at the end")
+        metrics.add("load_min", lowest, "N", "smallest wheel load")
+        metrics.add("exit_speed", 3.6 * run["speed"][-1], "km/h", "speed at the end")
         criteria = [Criterion(f"no cone is touched: {1000 * room:.0f} mm from the nearest", room > 0 and drive.through)]
         if not drive.through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
         if trailers:
-            words = "smallest distance of trailers from the line of cones; negative: touched"
-            follows = found.add("clearance_trailers", drive.towed, "m", words)
-            words = f"no cone is touched by trailers: {1000 * follows:.0f} mm from the nearest"
-            criteria.append(Criterion(words, follows > 0))
+            label = "smallest distance of trailers from the line of cones; negative: touched"
+            trailer_clearance = metrics.add("clearance_trailers", drive.towed, "m", label)
+            label = f"no cone is touched by trailers: {1000 * trailer_clearance:.0f} mm from the nearest"
+            criteria.append(Criterion(label, trailer_clearance > 0))
         if trailers or drive.upset:
             criteria.append(Criterion(drive.upset or "no unit overturns, jack-knifes or sways more and more",
                                       not drive.upset))  # fmt: skip
-        held = (
+        throttle_note = (
             "the throttle is fixed"
             if engine is None
             else f"the throttle is released {RELEASE:g} m after the first cone"
         )
-        notes = [held, "offset counts from edge to edge of the lanes"]
+        notes = [throttle_note, "offset counts from edge to edge of the lanes"]
         if widest(vehicle.data) > vehicle.data.sections.body.width:
             notes.append(f"lanes are for the width of the widest trailer, {widest(vehicle.data):g} m")
         if settings["search"]:
-            words = "highest entry speed without a cone, on the best line found"
-            words += "; all units count and are stable" if trailers else ""
+            label = "highest entry speed without a cone, on the best line found"
+            label += "; all units count and are stable" if trailers else ""
             fastest, best, clean = _fastest(car, lanes, usual_way, engine)
-            found.add("clean_speed", fastest, "km/h", words)
+            metrics.add("clean_speed", fastest, "km/h", label)
             if clean is not None:
                 runs["clean"] = clean
-                told = ", ".join(f"({x - ENTRY:.1f}, {y:.2f})" for x, y in line(lanes, best).corners)
-                notes.append(f"the best line deviates from straight ahead at x and y of {told} m")
-        return Result(name, vehicle.name, settings, runs, found.done(), criteria, notes,
+                corners_text = ", ".join(f"({x - ENTRY:.1f}, {y:.2f})" for x, y in line(lanes, best).corners)
+                notes.append(f"the best line deviates from straight ahead at x and y of {corners_text} m")
+        return Result(name, vehicle.name, settings, runs, metrics.done(), criteria, notes,
                       ("path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"),
                       (_from_above(run, lanes),))  # fmt: skip
 
@@ -213,30 +213,32 @@ def _driven(car: Ready, lanes: list[Lane], path: Change, speed: float, engine: f
     """One way through the cones at a speed (km/h), the throttle held, or released so that the engine brakes (m/s2)."""
     v = speed / 3.6
     start = car.settled(v)
-    own, *towed = outlines_of(car.data, car.at_rest)
+    car_outline, *trailer_outlines = outlines_of(car.data, car.at_rest)
     inputs: dict[str, Any] = {"speed_set": v}
     if engine is not None:
-        when = (ENTRY + RELEASE - own.ahead - own.length / 2) / v
+        when = (ENTRY + RELEASE - car_outline.ahead - car_outline.length / 2) / v
         inputs["drive"] = car.foot_off(start, engine, when)
-    how = {**HELD, "hands": 1.0, **path.parameters()}
-    start = car.taking_over(start, how)
-    beyond = lanes[-1].end + max(own.length, _behind(car.data))
-    ends = beyond + (FREE * v if towed else 0.0)
-    run = car.drive(ends / v * 1.5 + 2, start, inputs, how, until=f"max(x - {ends!r}, {WALK} - ground_speed) > 0")
-    room, at = clearance(run, lanes, own)
-    follow = min((clearance(run, lanes, outline)[0] for outline in towed), default=math.inf)
+    parameters = {**HELD, "hands": 1.0, **path.parameters()}
+    start = car.taking_over(start, parameters)
+    beyond = lanes[-1].end + max(car_outline.length, _behind(car.data))
+    x_stop = beyond + (FREE * v if trailer_outlines else 0.0)
+    run = car.drive(
+        x_stop / v * 1.5 + 2, start, inputs, parameters, until=f"max(x - {x_stop!r}, {WALK} - ground_speed) > 0"
+    )
+    room, x_nearest = clearance(run, lanes, car_outline)
+    trailer_clearance = min((clearance(run, lanes, outline)[0] for outline in trailer_outlines), default=math.inf)
     toppled = upset(run, [t.name for t in car.data.trailers], beyond)
-    return Drive(run, room, at, follow, toppled, bool(run["x"][-1] > lanes[-1].end))
+    return Drive(run, room, x_nearest, trailer_clearance, toppled, bool(run["x"][-1] > lanes[-1].end))
 
 
-def line(lanes: list[Lane], moved: tuple[float, ...]) -> Change:
-    """The line through lanes; `moved` says how far its steps reach into them (m: out of lane 1, into and out of lane 3,
+def line(lanes: list[Lane], shape: tuple[float, ...]) -> Change:
+    """The line through lanes; `shape` says how far its steps reach into them (m: out of lane 1, into and out of lane 3,
     into lane 5), and by how much it stays short of their middles (m: in lane 3, in lane 5)."""
     first, second, third = lanes
-    a, b, c, d, aside, back = moved
-    y = second.middle - aside
+    a, b, c, d, inset_3, inset_5 = shape
+    y = second.middle - inset_3
     return Change(((first.end - a, first.middle), (second.begin + b, y), (second.end - c, y),
-                   (third.begin + d, third.middle + back)))  # fmt: skip
+                   (third.begin + d, third.middle + inset_5)))  # fmt: skip
 
 
 def usual_line(shares: tuple[float, ...], lanes: list[Lane], width: float) -> tuple[float, ...]:
@@ -248,48 +250,48 @@ def usual_line(shares: tuple[float, ...], lanes: list[Lane], width: float) -> tu
 
 
 def _fastest(
-    car: Ready, lanes: list[Lane], moved: tuple[float, ...], engine: float | None
+    car: Ready, lanes: list[Lane], offsets: tuple[float, ...], engine: float | None
 ) -> tuple[float, tuple[float, ...], Run | None]:
     """The highest clean speed (km/h), its line and run: faster as long as a line is found at which it is clean."""
     slowest, stride = SEARCHED[0], STRIDES[0]
     speed = slowest if engine is None else slowest + stride  # coasting, the car must come through
     best, clean = math.nan, None
     while stride >= STRIDES[1] and speed <= SEARCHED[1]:
-        found, score, run = _better(car, lanes, moved, speed, engine)
+        offsets_tried, score, run = _better(car, lanes, offsets, speed, engine)
         if score > 0:
-            moved, best, clean = found, speed, run
+            offsets, best, clean = offsets_tried, speed, run
         else:
             if math.isnan(best):
-                return best, moved, None
+                return best, offsets, None
             speed, stride = best, stride / 2
         speed += stride
-    return best, moved, clean
+    return best, offsets, clean
 
 
 def _better(
-    car: Ready, lanes: list[Lane], moved: tuple[float, ...], speed: float, engine: float | None
+    car: Ready, lanes: list[Lane], offsets: tuple[float, ...], speed: float, engine: float | None
 ) -> tuple[tuple[float, ...], float, Run | None]:
     """A line at which a speed is clean, or that with most room: changed one way after the other, by less and less."""
-    most = (lanes[1].end - lanes[1].begin) / 2 - 0.5
+    max_reach = (lanes[1].end - lanes[1].begin) / 2 - 0.5
 
-    def tried(moved: tuple[float, ...]) -> tuple[float, Run | None]:
-        if not (0 <= moved[1] <= most and 0 <= moved[2] <= most):
+    def tried(offsets: tuple[float, ...]) -> tuple[float, Run | None]:
+        if not (0 <= offsets[1] <= max_reach and 0 <= offsets[2] <= max_reach):
             return -math.inf, None
-        drive = _driven(car, lanes, line(lanes, moved), speed, engine)
+        drive = _driven(car, lanes, line(lanes, offsets), speed, engine)
         return drive.score, drive.run
 
-    room, run = tried(moved)
+    room, run = tried(offsets)
     for size in (1.0, 0.5, 0.25):
         for i, scale in enumerate(MOVES):
-            for way in (1.0, -1.0):
+            for sign in (1.0, -1.0):
                 if room > 0:
-                    return moved, room, run
-                other = (*moved[:i], moved[i] + way * size * scale, *moved[i + 1 :])
-                found = tried(other)
-                if found[0] > room:
-                    moved, (room, run) = other, found
+                    return offsets, room, run
+                candidate = (*offsets[:i], offsets[i] + sign * size * scale, *offsets[i + 1 :])
+                trial = tried(candidate)
+                if trial[0] > room:
+                    offsets, (room, run) = candidate, trial
                     break
-    return moved, room, run
+    return offsets, room, run
 
 
 def _settings(speed: float, truck: float, offset: float, words: str) -> dict[str, Setting]:

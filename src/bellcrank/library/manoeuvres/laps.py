@@ -40,33 +40,33 @@ NEAREST = 4  # searches of the station next to an axle
 SLOW = 3.0  # m/s, below which slips say nothing
 
 
-def limits_of(car: Ready, circuit: Circuit, given: dict[str, float | None], locks: bool = True) -> dict[str, Any]:
+def limits_of(car: Ready, circuit: Circuit, settings: dict[str, float | None], locks: bool = True) -> dict[str, Any]:
     """Limits over the speed, as far as the course needs them: numbers where they are given. `locks`: no ABS keeps the
     wheels from locking."""
-    missing = [name for name in LIMITS if given[name] is None]
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in missing}
+    missing = [name for name in LIMITS if settings[name] is None]
+    tables: dict[str, list[tuple[float, float]]] = {name: [] for name in missing}
     speed = LOW * math.sqrt(USUAL * circuit.tightest)
     while missing:
         try:
             start = car.settled(speed)
             if "ay" in missing:
-                found["ay"].append((speed, car.limit(speed).ay))
+                tables["ay"].append((speed, car.limit(speed).ay))
             for name, torque in (("drive", "drive"), ("braking", "brake")):
                 if name in missing:
-                    found[name].append(_longitudinal(car, start, torque, locks))
+                    tables[name].append(_longitudinal(car, start, torque, locks))
         except RunError:
-            if not all(found.values()):
+            if not all(tables.values()):
                 raise
             if "drive" in missing:  # no steady motion: the drive cannot keep this speed
-                found["drive"].append((speed, 0.0))
+                tables["drive"].append((speed, 0.0))
             break
-        now = {name: given[name] if name not in missing else tuple(found[name]) for name in LIMITS}
-        if "drive" in missing and found["drive"][-1][1] <= 0:
+        current_limits = {name: settings[name] if name not in missing else tuple(tables[name]) for name in LIMITS}
+        if "drive" in missing and tables["drive"][-1][1] <= 0:
             break
-        if circuit.fastest(**now).speed.max() <= speed:
+        if circuit.fastest(**current_limits).speed.max() <= speed:
             break
         speed *= FACTOR
-    return {name: given[name] if name not in missing else tuple(sorted(found[name])) for name in LIMITS}
+    return {name: settings[name] if name not in missing else tuple(sorted(tables[name])) for name in LIMITS}
 
 
 def _longitudinal(car: Ready, start: dict[str, float], torque: str, locks: bool) -> tuple[float, float]:
@@ -74,16 +74,18 @@ def _longitudinal(car: Ready, start: dict[str, float], torque: str, locks: bool)
     drive = car.data.sections.drive
     sign = 1.0 if torque == "drive" else -1.0
     weight = FIRM * car.at_rest.total * GRAVITY * car.radius
-    most = car.data.sections.brakes.torque if torque == "brake" else largest_torque(car.data.sections)
-    most = weight if most is None or (drive.map is not None and torque == "drive") else min(most, weight)
+    max_torque = car.data.sections.brakes.torque if torque == "brake" else largest_torque(car.data.sections)
+    max_torque = (
+        weight if max_torque is None or (drive.map is not None and torque == "drive") else min(max_torque, weight)
+    )
     automatic = {"gear_held": 0.0} if torque == "drive" and car.gear is None and len(drive.gears or ()) > 1 else {}
-    inputs: dict[str, Any] = {torque: ramp(0.0, most / RISE, RISE)}
+    inputs: dict[str, Any] = {torque: ramp(0.0, max_torque / RISE, RISE)}
     if torque == "brake":
         inputs["drive"] = car.foot_off(start)
     run = car.drive(RISE + 0.5, start, inputs, HELD | automatic, until=f"ground_speed < {SLOW}")
     slips = np.max([np.abs(run[f"{c}.tyre.kappa"]) for c in car.data.wheels], axis=0)
-    over = np.flatnonzero(slips > SLIPS)
-    end = int(over[0]) if len(over) and (torque == "drive" or locks) else len(run.time)
+    slipping = np.flatnonzero(slips > SLIPS)
+    end = int(slipping[0]) if len(slipping) and (torque == "drive" or locks) else len(run.time)
     width = max(1, round(SMOOTH / float(run.time[1] - run.time[0])))
     ax = np.convolve(sign * run["ax"], np.ones(width) / width, mode="same")[: max(end, width)]
     inner = ax[width // 2 : len(ax) - width // 2]
@@ -99,66 +101,73 @@ def lap(vehicle: Car, settings: dict[str, Any]) -> Result:
     plain = ready(vehicle, method=method, gear=gear)
     limits = limits_of(plain, circuit, {n: settings[n] for n in LIMITS}, not vehicle.controllers.get("abs"))
     best = circuit.fastest(**limits)
-    path, at = circuit.unrolled(LEAD[1], AFTER)
-    speeds = tuple(float(v) for v in best.speed[at])
+    path, stations = circuit.unrolled(LEAD[1], AFTER)
+    speeds = tuple(float(v) for v in best.speed[stations])
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True,
                     speeds=speeds)  # fmt: skip
     car = ready(vehicle, driver, None, method, gear)
-    begin = int(np.argmin(np.abs(path.curvature[: np.searchsorted(path.s, LEAD[1] - LEAD[0])])))
+    start_index = int(np.argmin(np.abs(path.curvature[: np.searchsorted(path.s, LEAD[1] - LEAD[0])])))
     line = path.length - circuit.length - AFTER  # station where the lap begins
-    start, steady = car.on_path(path, path.s[begin], pace * speeds[begin], pace=0.0)
+    start, steady = car.on_path(path, path.s[start_index], pace * speeds[start_index], pace=0.0)
     end = line + circuit.length
-    far = settings["width"] / 2 + LOST
-    ends = f"max(driver.station/{end + 2.0!r}, abs(path_error)/{far!r}) > 1"
+    max_error = settings["width"] / 2 + LOST
+    stop_condition = f"max(driver.station/{end + 2.0!r}, abs(path_error)/{max_error!r}) > 1"
     automatic = {"gear_held": 0.0} if gear is None and len(vehicle.data.sections.drive.gears or ()) > 1 else {}
-    run = car.drive(2 * best.lap_time / pace + 20.0, start, {"speed_set": 0.0}, {"pace": pace, **automatic}, until=ends)
+    run = car.drive(
+        2 * best.lap_time / pace + 20.0, start, {"speed_set": 0.0}, {"pace": pace, **automatic}, until=stop_condition
+    )
     station = _lap_channel(run, line)
     through = bool(station[-1] >= circuit.length)
-    ends_at = circuit.length * np.arange(count + 1) / count
-    passes = np.interp(ends_at, station, run.time, right=math.nan)
-    on = (station >= 0) & (station <= circuit.length)
-    if not on.any():
+    sector_ends = circuit.length * np.arange(count + 1) / count
+    sector_times = np.interp(sector_ends, station, run.time, right=math.nan)
+    is_on_lap = (station >= 0) & (station <= circuit.length)
+    if not is_on_lap.any():
         raise RunError(f"{vehicle.name} left the course before the line; a lower pace than {pace:g}, or another driver "
                        "or preview may keep it on")  # fmt: skip
-    found = Metrics()
-    found.add("time", passes[-1] - passes[0], "s", "lap time as driven")
-    found.add("time_limit", best.lap_time, "s", "quasi-steady lap time at the limits of the car")
+    metrics = Metrics()
+    metrics.add("time", sector_times[-1] - sector_times[0], "s", "lap time as driven")
+    metrics.add("time_limit", best.lap_time, "s", "quasi-steady lap time at the limits of the car")
     for i in range(count):
-        limit = float(np.diff(np.interp(ends_at[i : i + 2], best.s, best.time))[0])
-        found.add(f"sector_{i + 1}", passes[i + 1] - passes[i], "s", f"time of sector {i + 1}")
-        found.add(f"sector_{i + 1}_limit", limit, "s", f"quasi-steady time of sector {i + 1}")
-    found.add("distance", circuit.length, "m", "length of the course along its line")
-    for name, pick in (("max", np.max), ("min", np.min)):
-        found.add(f"speed_{name}", 3.6 * pick(run["ground_speed"][on]), "km/h", f"{name}imum speed")
-    found.add("ay_max", np.abs(run["ay"][on]).max(), "m/s2", "largest lateral acceleration")
-    found.add("ax_max", run["ax"][on].max(), "m/s2", "largest acceleration")
-    found.add("ax_min", run["ax"][on].min(), "m/s2", "largest deceleration, negative")
-    error = np.abs(run["path_error"][on])
-    found.add("path_error", error.max(), "m", "largest distance from the line")
-    found.add("path_error_at", station[on][int(np.argmax(error))], "m", "distance along the lap where that was")
-    rooms = {name: settings["width"] / 2 - aside[on] for name, aside in _wheels_aside(car, run, circuit, line).items()}
-    axle = min(rooms, key=lambda name: float(rooms[name].min()))
-    edge = found.add("edge", rooms[axle].min(), "m",
-                     "smallest distance of the wheels from the edges; negative: outside")  # fmt: skip
-    edge_at = found.add(
-        "edge_at", station[on][int(np.argmin(rooms[axle]))], "m", "distance along the lap where that was"
+        limit = float(np.diff(np.interp(sector_ends[i : i + 2], best.s, best.time))[0])
+        metrics.add(f"sector_{i + 1}", sector_times[i + 1] - sector_times[i], "s", f"time of sector {i + 1}")
+        metrics.add(f"sector_{i + 1}_limit", limit, "s", f"quasi-steady time of sector {i + 1}")
+    metrics.add("distance", circuit.length, "m", "length of the course along its line")
+    for name, reduce in (("max", np.max), ("min", np.min)):
+        metrics.add(f"speed_{name}", 3.6 * reduce(run["ground_speed"][is_on_lap]), "km/h", f"{name}imum speed")
+    metrics.add("ay_max", np.abs(run["ay"][is_on_lap]).max(), "m/s2", "largest lateral acceleration")
+    metrics.add("ax_max", run["ax"][is_on_lap].max(), "m/s2", "largest acceleration")
+    metrics.add("ax_min", run["ax"][is_on_lap].min(), "m/s2", "largest deceleration, negative")
+    error = np.abs(run["path_error"][is_on_lap])
+    metrics.add("path_error", error.max(), "m", "largest distance from the line")
+    metrics.add(
+        "path_error_at", station[is_on_lap][int(np.argmax(error))], "m", "distance along the lap where that was"
     )
-    found.add("side_slip_max", np.abs(run["side_slip"][on]).max(), "deg", "largest side slip")
+    clearances = {
+        name: settings["width"] / 2 - distances[is_on_lap]
+        for name, distances in _wheels_aside(car, run, circuit, line).items()
+    }
+    axle = min(clearances, key=lambda name: float(clearances[name].min()))
+    edge = metrics.add("edge", clearances[axle].min(), "m",
+                       "smallest distance of the wheels from the edges; negative: outside")  # fmt: skip
+    edge_at = metrics.add(
+        "edge_at", station[is_on_lap][int(np.argmin(clearances[axle]))], "m", "distance along the lap where that was"
+    )
+    metrics.add("side_slip_max", np.abs(run["side_slip"][is_on_lap]).max(), "deg", "largest side slip")
     criteria = [
         Criterion(f"the car comes around: {min(station[-1], circuit.length):.0f} of {circuit.length:.0f} m", through),
         Criterion(f"its wheels stay on the course: {1000 * edge:.0f} mm from the edge, axle {axle} at {edge_at:.0f} m",
                   edge > 0),
     ]  # fmt: skip
     notes = [f"the driver keeps {pace:g} of the quasi-steady speed, on the line of the course as it is"]
-    for name, words in (("ay", "lateral"), ("drive", "acceleration"), ("braking", "deceleration")):
+    for name, label in (("ay", "lateral"), ("drive", "acceleration"), ("braking", "deceleration")):
         if settings[name] is None:
             low, high = (f"{a:.3g}" for a in sorted((limits[name][0][1], limits[name][-1][1])))
             speed = " to ".join(f"{3.6 * v:.0f}" for v in (limits[name][0][0], limits[name][-1][0]))
-            notes.append(f"limit of the car, {words}: {low} to {high} m/s2 at {speed} km/h")
+            notes.append(f"limit of the car, {label}: {low} to {high} m/s2 at {speed} km/h")
     if not steady:
         notes.append("the run does not begin in steady motion")
-    shown = {**settings, "track": circuit.name}
-    return Result("lap", vehicle.name, shown, {"lap": run}, found.done(), criteria, notes,
+    shown_settings = {**settings, "track": circuit.name}
+    return Result("lap", vehicle.name, shown_settings, {"lap": run}, metrics.done(), criteria, notes,
                   tuple((c, DISTANCE) for c in ("ay", "ax", "steering_wheel", "path_error")),
                   (_speeds(run, best), _from_above(run, circuit, settings["width"])))  # fmt: skip
 
@@ -178,15 +187,15 @@ def _check(vehicle: Car, settings: dict[str, Any]) -> None:
 
 def _wheels_aside(car: Ready, run: Run, circuit: Circuit, line: float) -> dict[str, Array]:
     """Largest distance of the wheels of each axle from the line, m: the axles of trailers follow inside of it."""
-    contact, half = car.at_rest.contact, {}
+    contact, half_tracks = car.at_rest.contact, {}
     paths = axle_paths(car, run)
     for name, i in (("front", 0), ("rear", 2)):
-        half[name] = abs(float(contact[i][1] - contact[i + 1][1])) / 2
-    half |= {axle.index: float(axle.record.at[1]) for axle in car.data.simple_axles}
+        half_tracks[name] = abs(float(contact[i][1] - contact[i + 1][1])) / 2
+    half_tracks |= {axle.index: float(axle.record.at[1]) for axle in car.data.simple_axles}
     n, ds = len(circuit.x), circuit.length / len(circuit.x)
     x, y, heading = np.array(circuit.x), np.array(circuit.y), np.unwrap(circuit.heading)
     station, yaw = run["driver.station"] - line, np.radians(run["yaw"])
-    found = {}
+    distances = {}
     for name, (px, py) in paths.items():
         s = station + (px - run["x"]) * np.cos(yaw) + (py - run["y"]) * np.sin(yaw)  # a first guess, from the car
         for _ in range(NEAREST):
@@ -194,15 +203,17 @@ def _wheels_aside(car: Ready, run: Run, circuit: Circuit, line: float) -> dict[s
             i = k % n
             s = k * ds + (px - x[i]) * np.cos(heading[i]) + (py - y[i]) * np.sin(heading[i])
         i = np.round(s / ds).astype(int) % n
-        found[name] = np.abs((py - y[i]) * np.cos(heading[i]) - (px - x[i]) * np.sin(heading[i])) + half[name]
-    return found
+        distances[name] = (
+            np.abs((py - y[i]) * np.cos(heading[i]) - (px - x[i]) * np.sin(heading[i])) + half_tracks[name]
+        )
+    return distances
 
 
 def _lap_channel(run: Run, line: float) -> Array:
     """The distance along the lap as a channel of the run, negative before the line."""
-    found: Array = run["driver.station"] - line
-    run.channels[DISTANCE], run.units[DISTANCE], run.labels[DISTANCE] = found, "m", "distance along the lap"
-    return found
+    distance: Array = run["driver.station"] - line
+    run.channels[DISTANCE], run.units[DISTANCE], run.labels[DISTANCE] = distance, "m", "distance along the lap"
+    return distance
 
 
 def _speeds(run: Run, best: SpeedProfile) -> Curve:
@@ -214,7 +225,7 @@ def _speeds(run: Run, best: SpeedProfile) -> Curve:
 def _from_above(run: Run, circuit: Circuit, width: float) -> Curve:
     """The way of the mass centre between the edges of the course."""
     x, y, heading = (np.append(c, c[0]) for c in (circuit.x, circuit.y, circuit.heading))
-    edges = [(x - far * np.sin(heading), y + far * np.cos(heading)) for far in (-width / 2, width / 2)]
+    edges = [(x - offset * np.sin(heading), y + offset * np.cos(heading)) for offset in (-width / 2, width / 2)]
     ex, ey = (np.concatenate([edges[0][k], [np.nan], edges[1][k]]) for k in (0, 1))
     return Curve(ON_GROUND, "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
 

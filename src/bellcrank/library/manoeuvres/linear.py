@@ -81,8 +81,8 @@ class LinearCar:
     def __init__(self, car: Ready) -> None:
         self.car, self.sim = car, car.sim
         self.names = [state.name for state in self.sim.interface.states]
-        known = {p.name for p in self.sim.interface.parameters}
-        self.parameters = {**car.values, **{name: value for name, value in HELD.items() if name in known}}
+        parameter_names = {p.name for p in self.sim.interface.parameters}
+        self.parameters = {**car.values, **{name: value for name, value in HELD.items() if name in parameter_names}}
         self._last: tuple[Array, float, float] | None = None
         self._found: dict[float, Gains] = {}
 
@@ -94,17 +94,19 @@ class LinearCar:
 
     def _gains(self, speed: float) -> Gains:
         x, drive, steer, unknown, J = self._steady(speed)
-        move = np.linalg.solve(J, -ANGLE * self._by_input(x, {STEER: steer, DRIVE: drive}, STEER, ANGLE)[unknown])
-        ends = []
+        step = np.linalg.solve(J, -ANGLE * self._by_input(x, {STEER: steer, DRIVE: drive}, STEER, ANGLE)[unknown])
+        outputs = []
         for sign in (-1.0, 1.0):
-            at = x.copy()
-            at[unknown] += sign * self._states(move, unknown, FORWARD)
+            perturbed = x.copy()
+            perturbed[unknown] += sign * self._states(step, unknown, FORWARD)
             n = self.sim.loaded.n_q
-            asked = {STEER: steer + sign * ANGLE, DRIVE: drive + sign * float(move[self._place(unknown, FORWARD)])}
-            ends.append(
-                self.sim.outputs(0.0, at[:n].tolist(), at[n:].tolist(), parameters=self.parameters, inputs=asked)
+            inputs = {STEER: steer + sign * ANGLE, DRIVE: drive + sign * float(step[self._place(unknown, FORWARD)])}
+            outputs.append(
+                self.sim.outputs(
+                    0.0, perturbed[:n].tolist(), perturbed[n:].tolist(), parameters=self.parameters, inputs=inputs
+                )
             )
-        return Gains(speed, {name: (ends[1][name] - ends[0][name]) / (2 * ANGLE) for name in SEEN})
+        return Gains(speed, {name: (outputs[1][name] - outputs[0][name]) / (2 * ANGLE) for name in SEEN})
 
     def modes(self, speed: float) -> list[Mode]:
         """Modes of small motions about straight running at a speed (m/s), steering wheel and throttle fixed."""
@@ -126,13 +128,15 @@ class LinearCar:
         C = derivatives(lambda at: self._out(at, inputs, outputs), x, unknown)
         D = (self._out(x, inputs | {STEER: steer + ANGLE}, outputs) - self._out(x, inputs, outputs)) / ANGLE
         eye = np.eye(len(unknown))
-        found = [C @ np.linalg.solve(2j * np.pi * f * eye - A, B.astype(complex)) + D for f in frequencies]
-        return dict(zip(outputs, np.array(found).T, strict=True))
+        gains = [C @ np.linalg.solve(2j * np.pi * f * eye - A, B.astype(complex)) + D for f in frequencies]
+        return dict(zip(outputs, np.array(gains).T, strict=True))
 
     def _out(self, x: Array, inputs: dict[str, float], outputs: Sequence[str]) -> Array:
         n = self.sim.loaded.n_q
-        found = self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), parameters=self.parameters, inputs=inputs)
-        return np.array([found[name] for name in outputs])
+        outputs_by_name = self.sim.outputs(
+            0.0, x[:n].tolist(), x[n:].tolist(), parameters=self.parameters, inputs=inputs
+        )
+        return np.array([outputs_by_name[name] for name in outputs])
 
     def _steady(self, speed: float) -> tuple[Array, float, float, Array, Array]:
         """State, driving torque, steering-wheel angle, places of what is not cyclic, and the Jacobian there, straight
@@ -140,22 +144,22 @@ class LinearCar:
         steering wheel, as a car that is not symmetric needs another angle than zero."""
         x, drive, steer = self._begin(speed)
         unknown = self._unknown(x, {STEER: steer, DRIVE: drive})
-        held, turning = self._place(unknown, FORWARD), self._place(unknown, TURNING)
+        forward, turning = self._place(unknown, FORWARD), self._place(unknown, TURNING)
         for _ in range(ITERATIONS):
             inputs = {STEER: steer, DRIVE: drive}
             r, J = self._rates(inputs)(x)[unknown], self._jacobian(inputs, x, unknown)
-            J[:, held] = self._by_input(x, inputs, DRIVE, max(1.0, 1e-3 * abs(drive)))[unknown]
+            J[:, forward] = self._by_input(x, inputs, DRIVE, max(1.0, 1e-3 * abs(drive)))[unknown]
             straight = J.copy()
             straight[:, turning] = self._by_input(x, inputs, STEER, ANGLE)[unknown]
             try:
-                move = np.linalg.solve(straight, -r)
+                step = np.linalg.solve(straight, -r)
             except np.linalg.LinAlgError:
                 break
-            x[unknown] += self._states(move, unknown, FORWARD, TURNING)
-            drive, steer = drive + float(move[held]), steer + float(move[turning])
-            if not np.isfinite(move).all():
+            x[unknown] += self._states(step, unknown, FORWARD, TURNING)
+            drive, steer = drive + float(step[forward]), steer + float(step[turning])
+            if not np.isfinite(step).all():
                 break
-            if np.abs(self._states(move, unknown, FORWARD, TURNING)).max() < DONE:
+            if np.abs(self._states(step, unknown, FORWARD, TURNING)).max() < DONE:
                 self._last = x.copy(), drive, steer
                 return x, drive, steer, unknown, J
         name = self.car.data.sections.name
@@ -164,24 +168,24 @@ class LinearCar:
     def _begin(self, speed: float) -> tuple[Array, float, float]:
         if self._last is not None:
             x, drive, steer = self._last
-            before = x[self.names.index(FORWARD)]
-            moved = {n: x[i] * speed / before if n.startswith("u(") else x[i] for i, n in enumerate(self.names)}
+            last_speed = x[self.names.index(FORWARD)]
+            scaled = {n: x[i] * speed / last_speed if n.startswith("u(") else x[i] for i, n in enumerate(self.names)}
             geared = {n: value for n, value in self.car.rolling(speed).items() if n in (GEAR, MOTOR)}
-            return np.array([*(moved | geared).values()]), drive, steer
+            return np.array([*(scaled | geared).values()]), drive, steer
         start = self.car.settled(speed)
-        found = np.array([0.0 if name.startswith("driver.") else start[name] for name in self.names])
-        found[self.names.index(TURNING)] = 0.0
-        return found, self.car.torque(start), math.degrees(start["driver.turn"])
+        initial = np.array([0.0 if name.startswith("driver.") else start[name] for name in self.names])
+        initial[self.names.index(TURNING)] = 0.0
+        return initial, self.car.torque(start), math.degrees(start["driver.turn"])
 
     def _unknown(self, x: Array, inputs: dict[str, float]) -> Array:
         """Places of the states that are not those of the driver and not cyclic: what nothing but they depend on."""
         f = self.sim.rhs(parameters=self.parameters, inputs=inputs)
         return acting(f, x, np.array([i for i, name in enumerate(self.names) if not name.startswith("driver.")]))
 
-    def _jacobian(self, inputs: dict[str, float], x: Array, places: Array) -> Array:
+    def _jacobian(self, inputs: dict[str, float], x: Array, indices: Array) -> Array:
         """Derivatives of the rates at some places with respect to the states there."""
         rates = self._rates(inputs)
-        return derivatives(lambda at: rates(at)[places], x, places)
+        return derivatives(lambda at: rates(at)[indices], x, indices)
 
     def _rates(self, inputs: dict[str, float]) -> Callable[[Array], Array]:
         f = self.sim.rhs(parameters=self.parameters, inputs=inputs)
@@ -189,18 +193,18 @@ class LinearCar:
 
     def _by_input(self, x: Array, inputs: dict[str, float], name: str, step: float) -> Array:
         """Derivatives of the rates by an input."""
-        more, less = (self._rates(inputs | {name: inputs[name] + d})(x) for d in (step, -step))
-        found: Array = (more - less) / (2 * step)
-        return found
+        rates_above, rates_below = (self._rates(inputs | {name: inputs[name] + d})(x) for d in (step, -step))
+        partials: Array = (rates_above - rates_below) / (2 * step)
+        return partials
 
     def _place(self, unknown: Array, name: str) -> int:
         return int(np.flatnonzero(unknown == self.names.index(name))[0])
 
-    def _states(self, move: Array, unknown: Array, *inputs: str) -> Array:
+    def _states(self, step: Array, unknown: Array, *inputs: str) -> Array:
         """A move without those of inputs, which stand in the places of speeds."""
-        places = [self.names.index(name) for name in inputs]
-        found: Array = np.where(np.isin(unknown, places), 0.0, move)
-        return found
+        input_indices = [self.names.index(name) for name in inputs]
+        state_step: Array = np.where(np.isin(unknown, input_indices), 0.0, step)
+        return state_step
 
 
 def equivalent_wheelbase(car: Ready) -> float:
@@ -213,11 +217,11 @@ def equivalent_wheelbase(car: Ready) -> float:
     return (w * y - v * z) / (w - v)
 
 
-def add_equivalent_wheelbase(found: Metrics, car: Ready) -> float:
+def add_equivalent_wheelbase(metrics: Metrics, car: Ready) -> float:
     """The equivalent wheelbase (m); of a vehicle with more than two axles it becomes a metric."""
     base = equivalent_wheelbase(car)
     if car.data.simple_axles:
-        found.add("wheelbase_equivalent", base, "m", EQUIVALENT)
+        metrics.add("wheelbase_equivalent", base, "m", EQUIVALENT)
     return base
 
 
@@ -227,7 +231,7 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
     ratio, base = f["steering_ratio"], f["wheelbase"]
     towing = bool(car.at_rest.trailers) or bool(car.data.added)
     rear_axle = float(car.at_rest.contact[2:, 0].mean())
-    behind = float(car.at_rest.centre[0]) - rear_axle if towing else base * f["front_share"]
+    rear_distance = float(car.at_rest.centre[0]) - rear_axle if towing else base * f["front_share"]
 
     def steer(v: float) -> float:
         """Steering angle of the front wheels per lateral acceleration, rad s2/m."""
@@ -235,33 +239,37 @@ def handling_of(car: Ready, speed: float = SPEED) -> Figures:
 
     low, high = V * (1 - NEAR), V * (1 + NEAR)
     K = (high**2 * steer(high) - low**2 * steer(low)) / (high**2 - low**2)
-    here = model.gains(V)
-    slip = math.radians(here["side_slip"] / here["ay"])
-    rear = behind / V**2 - slip
+    gains = model.gains(V)
+    slip = math.radians(gains["side_slip"] / gains["ay"])
+    rear = rear_distance / V**2 - slip
     front = steer(V) - base / V**2 + rear
-    carried = f["mass"] * f["front_share"], f["mass"] * (1 - f["front_share"])
-    at = f"{3.6 * V:.4g} km/h"
-    part = "" if car.data.frame is None else " of the front part of the body"
-    found = {
-        "understeer": Figure(math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {at}", (-1.0, 9.0)),
+    axle_masses = f["mass"] * f["front_share"], f["mass"] * (1 - f["front_share"])
+    speed_text = f"{3.6 * V:.4g} km/h"
+    body_label = "" if car.data.frame is None else " of the front part of the body"
+    figures = {
+        "understeer": Figure(math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {speed_text}", (-1.0, 9.0)),
         "roll_gradient": Figure(
-            here["roll"] / here["ay"] * GRAVITY, "deg/g", f"roll gradient{part} at {at}", (0.1, 9.0)
+            gains["roll"] / gains["ay"] * GRAVITY, "deg/g", f"roll gradient{body_label} at {speed_text}", (0.1, 9.0)
         ),
-        "side_slip_gradient": Figure(math.degrees(rear) * GRAVITY, "deg/g", f"slip gradient of the rear axle at {at}"),
+        "side_slip_gradient": Figure(
+            math.degrees(rear) * GRAVITY, "deg/g", f"slip gradient of the rear axle at {speed_text}"
+        ),
         "torque_gradient": Figure(
-            here["steering_torque"] / here["ay"], "N-m/(m/s2)", f"steering torque per lateral acceleration at {at}"
+            gains["steering_torque"] / gains["ay"],
+            "N-m/(m/s2)",
+            f"steering torque per lateral acceleration at {speed_text}",
         ),
     }
     if towing:
-        found["wheelbase_equivalent"] = Figure(equivalent_wheelbase(car), "m", EQUIVALENT)
+        figures["wheelbase_equivalent"] = Figure(equivalent_wheelbase(car), "m", EQUIVALENT)
     axles = (
-        () if towing else (("front", carried[0], front), ("rear", carried[1], rear))
+        () if towing else (("front", axle_masses[0], front), ("rear", axle_masses[1], rear))
     )  # a hitch or one more axle adds lateral force
     for name, mass, angle in axles:
         stiffness = math.radians(mass / angle) / 1000 if angle else math.inf
         label = f"cornering stiffness of the {name} axle with suspension" + (" and steering" if name == "front" else "")
-        found[f"cornering_{name}"] = Figure(stiffness, "kN/deg", label)
-    return Figures(found | _speeds(model))
+        figures[f"cornering_{name}"] = Figure(stiffness, "kN/deg", label)
+    return Figures(figures | _speeds(model))
 
 
 def _speeds(model: LinearCar) -> dict[str, Figure]:
@@ -273,14 +281,14 @@ def _speeds(model: LinearCar) -> dict[str, Figure]:
     best, v = gain(SLOWEST), SLOWEST
     while v < HIGHEST:
         try:
-            more = gain(v * (1 + WIDE))
+            next_gain = gain(v * (1 + WIDE))
         except RunError:
             return {}  # the drive does not reach more
-        if more < 0 or not math.isfinite(more):
+        if next_gain < 0 or not math.isfinite(next_gain):
             return {"critical_speed": _figure(_between(lambda x: 1 / gain(x), v, v * (1 + WIDE)), CRITICAL)}
-        if more < best:
+        if next_gain < best:
             return {"characteristic_speed": _figure(_highest(gain, v / (1 + WIDE), v * (1 + WIDE)), CHARACTERISTIC)}
-        best, v = more, v * (1 + WIDE)
+        best, v = next_gain, v * (1 + WIDE)
     return {}
 
 

@@ -18,31 +18,31 @@ KEEPS = 0.97  # of a speed, above which it counts as kept
 MARGIN = 0.3  # m/s2, past where a gradient is taken
 
 
-def slope_at(x: Array, y: Array, at: float, width: float = 0.5) -> float:
+def slope_at(x: Array, y: Array, x0: float, width: float = 0.5) -> float:
     """dy/dx near a place, by a straight line."""
-    near = np.abs(x - at) < width
-    return float(np.polyfit(x[near], y[near], 1)[0]) if np.count_nonzero(near) > 2 else float("nan")
+    is_near = np.abs(x - x0) < width
+    return float(np.polyfit(x[is_near], y[is_near], 1)[0]) if np.count_nonzero(is_near) > 2 else float("nan")
 
 
 def change(run: Run, name: str) -> Array:
     """A channel less its value in the steady motion with which the run begins."""
-    found: Array = run[name] - run[name][0]
-    return found
+    difference: Array = run[name] - run[name][0]
+    return difference
 
 
 def across(run: Run) -> Array:
     """Acceleration across the course of the mass centre, to the left: what bends its path, also while the car spins.
     It becomes a channel of the run, so that plots are over the acceleration that metrics have."""
     slip = np.radians(run["side_slip"])
-    found: Array = run["ay"] * np.cos(slip) - run["ax"] * np.sin(slip)
-    run.channels[ACROSS] = found
+    ay_path: Array = run["ay"] * np.cos(slip) - run["ax"] * np.sin(slip)
+    run.channels[ACROSS] = ay_path
     run.units[ACROSS], run.labels[ACROSS] = run.units["ay"], "lateral acceleration across the path"
-    return found
+    return ay_path
 
 
-def over_path(*more: str) -> tuple[str | tuple[str, str], ...]:
+def over_path(*channels: str) -> tuple[str | tuple[str, str], ...]:
     """What to plot of a steady circle, over the acceleration across the path."""
-    return *((n, ACROSS) for n in ("steering_wheel", "roll", "side_slip", "steering_torque", *more)), "speed"
+    return *((n, ACROSS) for n in ("steering_wheel", "roll", "side_slip", "steering_torque", *channels)), "speed"
 
 
 def reached(run: Run, ay: Array, largest: Callable[[float], float] | None = None) -> str:
@@ -54,31 +54,31 @@ def reached(run: Run, ay: Array, largest: Callable[[float], float] | None = None
         return f"the limit was reached: above {ay[top]:.3g} m/s2 the lateral acceleration falls"
     if run.status is RunStatus.STOPPED_BY_EVENT:
         return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
-    here = f"{ay[top]:.3g} m/s2 at {3.6 * run['speed'][top]:.4g} km/h"
-    most = math.nan if largest is None else largest(float(run["speed"][top]))
-    steady = f"; steady turns at that speed have {most:.3g} m/s2 at most" if math.isfinite(most) else ""
-    if ay[top] > NEAR * most:
-        return f"the limit was reached: {here}{steady}"
-    return f"the limit was not reached: at the end of the run, {here}, the lateral acceleration still grows{steady}"
+    end_text = f"{ay[top]:.3g} m/s2 at {3.6 * run['speed'][top]:.4g} km/h"
+    ay_limit = math.nan if largest is None else largest(float(run["speed"][top]))
+    steady = f"; steady turns at that speed have {ay_limit:.3g} m/s2 at most" if math.isfinite(ay_limit) else ""
+    if ay[top] > NEAR * ay_limit:
+        return f"the limit was reached: {end_text}{steady}"
+    return f"the limit was not reached: at the end of the run, {end_text}, the lateral acceleration still grows{steady}"
 
 
-def slower(run: Run, wanted: float) -> list[str]:
+def slower(run: Run, target_speed: float) -> list[str]:
     """A note on a run that ends below the speed that was asked for (m/s)."""
-    found = float(run["speed"][-1])
-    if found > KEEPS * wanted:
+    end_speed = float(run["speed"][-1])
+    if end_speed > KEEPS * target_speed:
         return []
-    return [f"the drive lacks power or grip: the speed at the end is {3.6 * found:.4g} km/h in place of "
-            f"{3.6 * wanted:.4g} km/h"]  # fmt: skip
+    return [f"the drive lacks power or grip: the speed at the end is {3.6 * end_speed:.4g} km/h in place of "
+            f"{3.6 * target_speed:.4g} km/h"]  # fmt: skip
 
 
-def taken_at(at: Iterable[float], most: float) -> tuple[list[float], list[str]]:
-    """Those lateral accelerations (m/s2) at which gradients are taken of a car that reaches `most`, and a note on the
+def taken_at(accelerations: Iterable[float], ay_max: float) -> tuple[list[float], list[str]]:
+    """Those lateral accelerations (m/s2) at which gradients are taken of a car that reaches `ay_max`, and a note on the
     others."""
-    found = [a for a in at if most >= a + MARGIN]
-    missing = ", ".join(f"{a:g}" for a in at if most < a + MARGIN)
+    reachable = [a for a in accelerations if ay_max >= a + MARGIN]
+    missing = ", ".join(f"{a:g}" for a in accelerations if ay_max < a + MARGIN)
     note = (f"no gradients at {missing} m/s2: a gradient needs {MARGIN:g} m/s2 more than where it is taken, and the "
-            f"run reached {most:.3g} m/s2")  # fmt: skip
-    return found, [note] if missing else []
+            f"run reached {ay_max:.3g} m/s2")  # fmt: skip
+    return reachable, [note] if missing else []
 
 
 def travelled(run: Run) -> Array:
@@ -105,9 +105,9 @@ def top(t: Array, y: Array) -> tuple[float, float]:
     i = int(np.argmax(y))
     if i in (0, len(y) - 1) or y[i - 1] + y[i + 1] == 2 * y[i]:
         return float(t[i]), float(y[i])
-    before, now, after = y[i - 1 : i + 2]
-    away = 0.5 * (before - after) / (before - 2 * now + after)
-    return float(t[i] + away * (t[i + 1] - t[i])), float(now - 0.25 * (before - after) * away)
+    y_prev, y_peak, y_next = y[i - 1 : i + 2]
+    offset = 0.5 * (y_prev - y_next) / (y_prev - 2 * y_peak + y_next)
+    return float(t[i] + offset * (t[i + 1] - t[i])), float(y_peak - 0.25 * (y_prev - y_next) * offset)
 
 
 def peaks(y: Array) -> Iterator[int]:

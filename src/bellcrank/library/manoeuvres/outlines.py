@@ -42,21 +42,21 @@ class Outline:
         along = np.linspace(-1.0, 1.0, POINTS)
         return self._moved(run, np.concatenate([np.stack([along, np.full(POINTS, side)], 1) for side in (1.0, -1.0)]))
 
-    def _moved(self, run: Any, own: Array) -> Array:
+    def _moved(self, run: Any, fractions: Array) -> Array:
         """Points, given as fractions of half the length and width."""
         x, y, yaw = self.place(run)
-        ahead, left = (own * [self.length / 2, self.width / 2] + [self.ahead, self.left]).T
+        forward, lateral = (fractions * [self.length / 2, self.width / 2] + [self.ahead, self.left]).T
         c, s = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
-        return np.stack([x[:, None] + ahead * c - left * s, y[:, None] + ahead * s + left * c], 2)
+        return np.stack([x[:, None] + forward * c - lateral * s, y[:, None] + forward * s + lateral * c], 2)
 
 
-def outlines_of(data: CarData, at_rest: Stand, name: str = "car") -> list[Outline]:
+def outlines_of(data: CarData, statics: Stand, name: str = "car") -> list[Outline]:
     """Outlines of the car, first, by the given name, and of its trailers."""
-    front, rear, cg, body = at_rest.contact[0][0], at_rest.contact[2][0], data.sprung.cg, data.sections.body
-    found = [Outline(name, body.length, body.width, float((front + rear) / 2 - cg[0]), -float(cg[1]))]
+    front, rear, cg, body = statics.contact[0][0], statics.contact[2][0], data.sprung.cg, data.sections.body
+    outlines = [Outline(name, body.length, body.width, float((front + rear) / 2 - cg[0]), -float(cg[1]))]
     for trailer in data.trailers:
         axle, record = trailer.axles[0], trailer.record
         channels = (f"{axle.full_name}_x", f"{axle.full_name}_y", f"{trailer.name}.yaw")
-        ahead = record.middle - axle.record.at[0]
-        found.append(Outline(trailer.name, record.length, record.width, ahead, channels=channels))
-    return found
+        offset = record.middle - axle.record.at[0]
+        outlines.append(Outline(trailer.name, record.length, record.width, offset, channels=channels))
+    return outlines

@@ -53,7 +53,7 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         raise ModelError(f"manoeuvre four-post: from={f0:g} to={f1:g} Hz must begin below {BODY:g} Hz, where the body "
                          f"swings, and end above it, at {FASTEST:g} Hz or less")  # fmt: skip
     car = on_course(vehicle, settings)
-    start, between = car.settled(0.0), _between(car)
+    start, split_frequency = car.settled(0.0), _between(car)
     runs: dict[str, Run] = {}
     for mode in MODES:
         signals = {c: post_signal(size * settings["speed"], f0, f1, settings["duration"])
@@ -66,18 +66,18 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         "pitch": ("pitch", "rl.post", np.degrees(2 / base), "pitch over that of the posts"),
         "roll": ("roll", "fl.post", np.degrees(2 / track), "roll over that of the posts"),
     }
-    found, curves = Metrics(), []
-    for mode, (channel, over, scale, words) in channels.items():
-        f, gain = _gain(runs[mode], channel, over, settings)
+    metrics, curves = Metrics(), []
+    for mode, (channel, post_channel, scale, label) in channels.items():
+        f, gain = _gain(runs[mode], channel, post_channel, settings)
         gain = gain / scale
-        curves.append(Curve("frequency, Hz", f"{words}, -", ((mode, f, gain),)))
-        slow = f < between
+        curves.append(Curve("frequency, Hz", f"{label}, -", ((mode, f, gain),)))
+        slow = f < split_frequency
         top = int(np.argmax(gain[slow]))
-        found.add(f"{mode}_frequency", f[slow][top], "Hz", f"frequency of the largest {mode} of the body")
-        found.add(f"{mode}_gain", gain[slow][top], "", f"largest {words}")
-        far = gain[np.argmin(np.abs(f - 2 * f[slow][top]))]
-        found.add(f"{mode}_twice", far, "", f"{words} at twice that frequency")
-    still = car.at_rest.wheel_loads
+        metrics.add(f"{mode}_frequency", f[slow][top], "Hz", f"frequency of the largest {mode} of the body")
+        metrics.add(f"{mode}_gain", gain[slow][top], "", f"largest {label}")
+        gain_at_twice = gain[np.argmin(np.abs(f - 2 * f[slow][top]))]
+        metrics.add(f"{mode}_twice", gain_at_twice, "", f"{label} at twice that frequency")
+    static_loads = car.at_rest.wheel_loads
     for axle, corners in car.data.axle_wheels.items():
         names, post = tuple(f"{c}.tyre_load" for c in corners), f"{corners[0]}.post"
         f, lifts = _gain(runs["heave"], names[0], post, settings)
@@ -85,16 +85,16 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         speed = 2 * np.pi * f  # gains over the speed of the post, N s/m
         lines = (("heave", f, lifts / speed), ("warp", f, twists / speed))
         curves.append(Curve("frequency, Hz", f"load of {corners[0]} over the speed of its post, N s/m", lines))
-        found.add(f"hop_{axle}", _hop(f, lifts / speed, between), "Hz",
-                  f"wheel hop: frequency of the peak of {axle} wheel loads, if there is one")  # fmt: skip
-        found.add(f"warp_{axle}", np.median(twists[f < 2 * f0]) / 1000, "N/mm",
-                  f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
-        heave = np.concatenate([runs["heave"][f"{c}.tyre_load"] / still[c] for c in corners])
-        found.add(f"load_{axle}", 100 * np.abs(heave - 1).max(), "%",
-                  f"largest change of the {axle} wheel loads in heave")  # fmt: skip
-    off = [float(np.mean(run[f"{c}.tyre_load"] <= 0)) for run in runs.values() for c in car.data.all_wheels]
-    found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off its post")
-    return Result("four-post", vehicle.name, settings, runs, found.done(), [],
+        metrics.add(f"hop_{axle}", _hop(f, lifts / speed, split_frequency), "Hz",
+                    f"wheel hop: frequency of the peak of {axle} wheel loads, if there is one")  # fmt: skip
+        metrics.add(f"warp_{axle}", np.median(twists[f < 2 * f0]) / 1000, "N/mm",
+                    f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
+        heave = np.concatenate([runs["heave"][f"{c}.tyre_load"] / static_loads[c] for c in corners])
+        metrics.add(f"load_{axle}", 100 * np.abs(heave - 1).max(), "%",
+                    f"largest change of the {axle} wheel loads in heave")  # fmt: skip
+    lift_fractions = [float(np.mean(run[f"{c}.tyre_load"] <= 0)) for run in runs.values() for c in car.data.all_wheels]
+    metrics.add("lifted", 100 * max(lift_fractions), "%", "largest fraction of time that a wheel is off its post")
+    return Result("four-post", vehicle.name, settings, runs, metrics.done(), [],
                   ["the posts are rigid in the plane of the ground and hold wheels that move sideways",
                    *(["axles of trailers stand on still ground"] if vehicle.data.trailers else []),
                    "one amplitude of the speed of posts, as of a road with the slope of its spectrum"],
@@ -106,14 +106,18 @@ def _movement(car: Ready, mode: str) -> dict[str, float]:
     """Movement of the post below each wheel of the car, over that below a front wheel. In pitch the posts are on a
     plane that turns about the middle of the wheelbase; in warp all axles behind the front axle move alike."""
     contact = car.at_rest.contact[:, 0]
-    middle, half = float(np.mean(contact)), float(np.ptp(contact)) / 2
-    x = {"front": middle + half, "rear": middle - half} | {axle.name: axle.record.at[0] for axle in car.data.added}
-    right = -1.0 if mode in ("roll", "warp") else 1.0
-    found: dict[str, float] = {}
+    middle, half_base = float(np.mean(contact)), float(np.ptp(contact)) / 2
+    x = {"front": middle + half_base, "rear": middle - half_base} | {
+        axle.name: axle.record.at[0] for axle in car.data.added
+    }
+    right_sign = -1.0 if mode in ("roll", "warp") else 1.0
+    movements: dict[str, float] = {}
     for axle, wheels in car.data.axle_wheels.items():
-        left = {"pitch": (middle - x[axle]) / half, "warp": 1.0 if axle == "front" else -1.0}.get(mode, 1.0)
-        found |= {wheels[0]: left, wheels[1]: left * right}
-    return found
+        left_movement = {"pitch": (middle - x[axle]) / half_base, "warp": 1.0 if axle == "front" else -1.0}.get(
+            mode, 1.0
+        )
+        movements |= {wheels[0]: left_movement, wheels[1]: left_movement * right_sign}
+    return movements
 
 
 def _between(car: Ready) -> float:
@@ -121,14 +125,14 @@ def _between(car: Ready) -> float:
     return max(BODY, *(math.sqrt(car.metrics[f"ride_{axle}"] * car.metrics[f"hop_{axle}"]) for axle in AXLES))
 
 
-def _hop(f: Array, gain: Array, between: float) -> float:
+def _hop(f: Array, gain: Array, lower: float) -> float:
     """Frequency of the largest peak above the motion of the body; NaN if there is none."""
     tops = find_peaks(gain, prominence=FLAT * gain)[0]
-    tops = tops[f[tops] > between]
+    tops = tops[f[tops] > lower]
     return float(f[max(tops, key=gain.__getitem__)]) if len(tops) else math.nan
 
 
-def _gain(run: Run, name: str, over: str, settings: dict[str, Any]) -> tuple[Array, Array]:
+def _gain(run: Run, name: str, post_channel: str, settings: dict[str, Any]) -> tuple[Array, Array]:
     """Size of a response between the first frequency and where the signal begins to fade.
 
     Dampers that differ in both directions answer at twice the frequency, too, which the posts reach a fixed time later.
@@ -137,18 +141,18 @@ def _gain(run: Run, name: str, over: str, settings: dict[str, Any]) -> tuple[Arr
     """
     rows, dt = 2 * len(run.time), float(run.time[1] - run.time[0])  # high harmonics come early by most of the run
     f, growth = np.fft.rfftfreq(rows, dt), math.log(settings["to"] / settings["from"])
-    early = min(settings["duration"] * math.log(2) / growth, rows * dt / 2)
+    lead_time = min(settings["duration"] * math.log(2) / growth, rows * dt / 2)
     with np.errstate(divide="ignore"):
-        along = np.log(f / settings["from"]) / growth  # 0 at the first, 1 at the last frequency
-    asked = _grown(1 + along / (2 * SOFT)) * _grown((1 - along) / SOFT)
-    there = asked > 0
+        log_fraction = np.log(f / settings["from"]) / growth  # 0 at the first, 1 at the last frequency
+    window = _grown(1 + log_fraction / (2 * SOFT)) * _grown((1 - log_fraction) / SOFT)
+    in_band = window > 0
     ratio = np.zeros(len(f), complex)
-    answer, post = (np.fft.rfft(change(run, channel), rows)[there] for channel in (name, over))
-    ratio[there] = asked[there] * answer / post
+    spectrum, post = (np.fft.rfft(change(run, channel), rows)[in_band] for channel in (name, post_channel))
+    ratio[in_band] = window[in_band] * spectrum / post
     time = np.fft.fftfreq(rows, 1 / (rows * dt))
-    kept = _grown(1.5 + 2 * time / early) * _grown((rows * dt - 2 * time) / early)
-    response, rigid = (np.fft.rfft(np.fft.irfft(x, rows) * kept) for x in (ratio, asked))
-    inside = (along >= 0) & (along <= 1 - SOFT)
+    gate = _grown(1.5 + 2 * time / lead_time) * _grown((rows * dt - 2 * time) / lead_time)
+    response, rigid = (np.fft.rfft(np.fft.irfft(x, rows) * gate) for x in (ratio, window))
+    inside = (log_fraction >= 0) & (log_fraction <= 1 - SOFT)
     return f[inside], np.abs(response[inside] / rigid[inside])
 
 

@@ -86,10 +86,10 @@ class Ready:
     def rolling(self, speed: float, ground: Plane | None = None) -> dict[str, float]:
         """All initial values of the car as it stands, parallel to the ground, ahead at a speed (m/s)."""
         scale = {name: speed / SPEED if name.startswith("u(") else 1.0 for name in self.more}
-        more = {name: scale[name] * value for name, value in self.more.items()}
+        added_states = {name: scale[name] * value for name, value in self.more.items()}
         zero = dict.fromkeys(rolling(self.data, self.at_rest, SPEED), 0.0)  # in place of the values of the model
         start = zero | rolling(self.data, self.at_rest, speed, ground)
-        return more | start | self.driver.start(self.data, self.at_rest)
+        return added_states | start | self.driver.start(self.data, self.at_rest)
 
     def settled(self, speed: float, at: float = 0.0, **parameters: float) -> dict[str, float]:
         """The state of the car that runs straight ahead along x at a speed (m/s), its mass centre on the line y = 0 and
@@ -120,35 +120,35 @@ class Ready:
         ground over x and y, default level. A driver who follows the path takes over."""  # fmt: skip
         cg, contact = self.data.sprung.cg, self.at_rest.contact
         x, y, heading = (float(np.interp(station, path.s, c)) for c in (path.x, path.y, path.heading))
-        bend = float(np.interp(station, path.s, path.curvature))
-        ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
-        origin = np.array([x, y]) - cg[0] * ahead - cg[1] * left
+        curvature = float(np.interp(station, path.s, path.curvature))
+        forward, lateral = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+        origin = np.array([x, y]) - cg[0] * forward - cg[1] * lateral
         plane = Plane()
         if height is not None:
-            heights = [float(height(*(origin + a * ahead + b * left))) for a, b, _ in contact]
+            heights = [float(height(*(origin + a * forward + b * lateral))) for a, b, _ in contact]
             rows = np.column_stack([np.ones(4), contact[:, :2]])
             plane = Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
-        place = {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1]), "q(chassis, 4)": heading}
-        place["driver.station"] = station
-        start = self.rolling(speed, plane) | place
-        rises = plane.ahead * ahead + plane.left * left
-        motion = SteadyMotion(self.sim, (float(rises[0]), float(rises[1])))
-        how, inputs = {**self._parameters(start), **parameters}, {"speed_set": speed}
-        circles = max(1, math.ceil(abs(bend) * speed**2 / TIGHTER))
+        pose = {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1]), "q(chassis, 4)": heading}
+        pose["driver.station"] = station
+        start = self.rolling(speed, plane) | pose
+        slope = plane.ahead * forward + plane.left * lateral
+        motion = SteadyMotion(self.sim, (float(slope[0]), float(slope[1])))
+        run_parameters, inputs = {**self._parameters(start), **parameters}, {"speed_set": speed}
+        circles = max(1, math.ceil(abs(curvature) * speed**2 / TIGHTER))
         try:
-            found = start if height is not None else self.settled(speed, **{**parameters, "hands": 0.0}) | place
-            for share in np.linspace(0.0, 1.0, circles + 1)[1:]:
-                curve = {"curve_set": share * bend}
-                found = motion.solve(found, inputs | curve, {**how, "k_turn": K_TURN, "hands": 0.0}, heading)
+            state = start if height is not None else self.settled(speed, **{**parameters, "hands": 0.0}) | pose
+            for fraction in np.linspace(0.0, 1.0, circles + 1)[1:]:
+                curve = {"curve_set": fraction * curvature}
+                state = motion.solve(state, inputs | curve, {**run_parameters, "k_turn": K_TURN, "hands": 0.0}, heading)
         except RunError:
             return start, False
-        return motion.looking(found, {"speed_set": speed}, {**how, "hands": 1.0}), True
+        return motion.looking(state, {"speed_set": speed}, {**run_parameters, "hands": 1.0}), True
 
-    def _steady(self, speed: float, curvature: float, at: float, parameters: Mapping[str, float]) -> dict[str, float]:
-        key = (speed, curvature, at, *sorted(parameters.items()))
+    def _steady(self, speed: float, curvature: float, x0: float, parameters: Mapping[str, float]) -> dict[str, float]:
+        key = (speed, curvature, x0, *sorted(parameters.items()))
         if key not in self.kept:
             start = self.rolling(speed)
-            start["q(chassis, 1)"] = at
+            start["q(chassis, 1)"] = x0
             if speed != 0:
                 start = self._in_motion(start, speed, curvature, parameters)
             elif self.extended:
@@ -160,107 +160,111 @@ class Ready:
         self, start: dict[str, float], speed: float, curvature: float, parameters: Mapping[str, float]
     ) -> dict[str, float]:
         """Newton's method from the car as it stands, tighter from circle to circle."""
-        motion, how = SteadyMotion(self.sim), {**self._parameters(start), **parameters, "k_turn": K_TURN}
-        if (gear := how.get("gear_held", 0)) > 0:
+        motion, run_parameters = SteadyMotion(self.sim), {**self._parameters(start), **parameters, "k_turn": K_TURN}
+        if (gear := run_parameters.get("gear_held", 0)) > 0:
             if MOTOR in start:
                 ratios = gears(self.data.sections.drive)
                 start[MOTOR] *= ratios[round(gear) - 1] / ratios[round(start[GEAR]) - 1]
             start[GEAR] = gear
         circles = max(1, math.ceil(abs(curvature) * max(speed**2 / TIGHTER, WIDEST)))
-        share = 0.0
+        fraction = 0.0
         try:
-            start = self._straight(motion, start, speed, how)
-            for share in np.linspace(0.0, 1.0, circles + 1)[1:] if curvature else []:
-                inputs = {"speed_set": speed, "curve_set": share * curvature}
-                start = self._solved_or_driven(motion, start, inputs, how)
+            start = self._straight(motion, start, speed, run_parameters)
+            for fraction in np.linspace(0.0, 1.0, circles + 1)[1:] if curvature else []:
+                inputs = {"speed_set": speed, "curve_set": fraction * curvature}
+                start = self._solved_or_driven(motion, start, inputs, run_parameters)
         except RunError as error:
             name = self.data.sections.name
-            if not share:
+            if not fraction:
                 raise RunError(f"{name} does not run straight ahead at {3.6 * speed:.4g} km/h: {error}") from error
             raise RunError(
                 f"{name} does not go round a circle of {1 / abs(curvature):.4g} m radius at "
                 f"{3.6 * speed:.4g} km/h ({speed**2 * abs(curvature):.3g} m/s2); steady circles were found up to "
-                f"{(share - 1 / circles) * speed**2 * abs(curvature):.3g} m/s2"
+                f"{(fraction - 1 / circles) * speed**2 * abs(curvature):.3g} m/s2"
             ) from error
         cg, yaw = self.data.sprung.cg, start["q(chassis, 4)"]
         start["q(chassis, 2)"] = -float(cg[0] * math.sin(yaw) + cg[1] * math.cos(yaw))
         return start
 
     def _straight(
-        self, motion: SteadyMotion, start: dict[str, float], speed: float, how: Mapping[str, float]
+        self, motion: SteadyMotion, start: dict[str, float], speed: float, run_parameters: Mapping[str, float]
     ) -> dict[str, float]:
         """Newton's method from the car as it stands; where that is too far away, as with a trailer that begins above
         the ground, after some time of driving straight ahead on the level ground before any course."""
         try:
-            return motion.solve(start, {"speed_set": speed}, how)
+            return motion.solve(start, {"speed_set": speed}, run_parameters)
         except RunError:
-            before = start | {"q(chassis, 1)": -speed * SETTLING - 10.0}
-            return self._driven(motion, before, {"speed_set": speed}, how, start)
+            run_up = start | {"q(chassis, 1)": -speed * SETTLING - 10.0}
+            return self._driven(motion, run_up, {"speed_set": speed}, run_parameters, start)
 
     def _solved_or_driven(
-        self, motion: SteadyMotion, start: dict[str, float], inputs: Mapping[str, float], how: Mapping[str, float]
+        self,
+        motion: SteadyMotion,
+        start: dict[str, float],
+        inputs: Mapping[str, float],
+        run_parameters: Mapping[str, float],
     ) -> dict[str, float]:
         """Newton's method; of an extended car, if that fails, after some time of driving. A controller that begins to
         brake makes a kink, as the friction of a brake without torque is undetermined."""
         try:
-            return motion.solve(start, inputs, how)
+            return motion.solve(start, inputs, run_parameters)
         except RunError:
             if not self.extended:
                 raise
-            return self._driven(motion, start, inputs, how, start)
+            return self._driven(motion, start, inputs, run_parameters, start)
 
     def _driven(
         self,
         motion: SteadyMotion,
         start: dict[str, float],
         inputs: Mapping[str, float],
-        how: Mapping[str, float],
-        place: Mapping[str, float],
+        run_parameters: Mapping[str, float],
+        pose: Mapping[str, float],
     ) -> dict[str, float]:
         """Newton's method after some time of driving, at the place that is given."""  # fmt: skip
-        run = self.drive(SETTLING, start, inputs, how)
-        ends = {name: float(run[name][-1]) for name in motion.names}
-        return motion.solve(ends | {name: place.get(name, 0.0) for name in PLACE}, inputs, how)
+        run = self.drive(SETTLING, start, inputs, run_parameters)
+        end_state = {name: float(run[name][-1]) for name in motion.names}
+        return motion.solve(end_state | {name: pose.get(name, 0.0) for name in PLACE}, inputs, run_parameters)
 
     def _at_rest(self, start: dict[str, float]) -> dict[str, float]:
         """Where an extended car comes to rest from where the car stands without what was added."""
         run = self.drive(2 * SETTLING, start, {"speed_set": 0.0}, RELEASED)
-        place = {name: start.get(name, 0.0) for name in PLACE}
-        return {state.name: float(run[state.name][-1]) for state in self.sim.interface.states} | place
+        pose = {name: start.get(name, 0.0) for name in PLACE}
+        return {state.name: float(run[state.name][-1]) for state in self.sim.interface.states} | pose
 
     def limit(self, speed: float) -> Limit:
         """The steady turn to the left of the largest lateral acceleration at a speed (m/s), by continuation: from
         straight ahead, the steering wheel turned further from circle to circle."""
         motion = SteadyMotion(self.sim, held=("driver.turn",))
         start = self.settled(speed)
-        how, inputs = self._parameters(start), {"speed_set": speed}
-        begin, stride = start["driver.turn"], math.radians(self.linear_angle(speed, CIRCLES))
-        angles, found = [0.0], [0.0]
-        state, least, ended = start, stride / 16, ""
-        while stride > least and len(found) < 400:
+        run_parameters, inputs = self._parameters(start), {"speed_set": speed}
+        initial_turn, stride = start["driver.turn"], math.radians(self.linear_angle(speed, CIRCLES))
+        angles, accelerations = [0.0], [0.0]
+        state, min_stride, error_text = start, stride / 16, ""
+        while stride > min_stride and len(accelerations) < 400:
             try:
-                state = motion.solve(start | {"driver.turn": start["driver.turn"] + stride}, inputs, how)
+                state = motion.solve(start | {"driver.turn": start["driver.turn"] + stride}, inputs, run_parameters)
             except RunError as error:
-                stride, ended = stride / 2, str(error)
+                stride, error_text = stride / 2, str(error)
                 continue
             start = state
-            angles.append(math.degrees(state["driver.turn"] - begin))
-            found.append(speed * motion.yaw_rate(state, inputs, how))
-            if found[-1] < 0.995 * max(found):
-                ended = ""
+            angles.append(math.degrees(state["driver.turn"] - initial_turn))
+            accelerations.append(speed * motion.yaw_rate(state, inputs, run_parameters))
+            if accelerations[-1] < 0.995 * max(accelerations):
+                error_text = ""
                 break
-        top = int(np.argmax(found))
-        return Limit(found[top], angles[top], ended, np.array(angles), np.array(found))
+        top = int(np.argmax(accelerations))
+        return Limit(accelerations[top], angles[top], error_text, np.array(angles), np.array(accelerations))
 
     def angle(self, speed: float, ay: float) -> float:
         """Change of the steering-wheel angle (deg) from straight ahead to the steady circle of a lateral acceleration
         (m/s2) at a speed (m/s)."""
         try:
-            turned = self.turning(speed, ay / speed**2)
+            turn_state = self.turning(speed, ay / speed**2)
         except RunError as error:
             name = self.data.sections.name
             raise RunError(f"{name} does not reach {ay:g} m/s2 at {3.6 * speed:.4g} km/h in steady state") from error
-        return math.degrees(turned["driver.turn"] - self.settled(speed)["driver.turn"])
+        return math.degrees(turn_state["driver.turn"] - self.settled(speed)["driver.turn"])
 
     def linear_angle(self, speed: float, ay: float) -> float:
         """The same of the linear car."""
@@ -271,14 +275,16 @@ class Ready:
     def foot_off(self, start: Mapping[str, float], engine: float = 0.0, at: float = 0.0) -> Any:
         """The input `drive` of a driver who holds the throttle (`HELD`) and takes his foot off it at a time (s); then
         the engine brakes with a deceleration (m/s2)."""
-        less = -(self.torque(start) + engine * self.at_rest.total * self.radius)
-        return sampled([0.0, at, at + FOOT, FAR] if at else [0.0, FOOT, FAR], [0.0, 0.0, less, less][not at :])
+        torque_drop = -(self.torque(start) + engine * self.at_rest.total * self.radius)
+        return sampled(
+            [0.0, at, at + FOOT, FAR] if at else [0.0, FOOT, FAR], [0.0, 0.0, torque_drop, torque_drop][not at :]
+        )
 
     def torque(self, start: Mapping[str, float]) -> float:
         """Drive torque of the driver in a steady motion, N m."""
         usual = next(float(p.default or 0.0) for p in self.sim.interface.parameters if p.name == "driver_reach")
-        reach = self.values.get("driver_reach", usual)
-        return float(reach * self.driver.i_speed * start["driver.sum"])
+        gain = self.values.get("driver_reach", usual)
+        return float(gain * self.driver.i_speed * start["driver.sum"])
 
     @property
     def radius(self) -> float:
@@ -353,12 +359,12 @@ def abs_of(car: Car) -> str:
     """Which units of a car with brakes have an anti-lock system that is on, for notes."""
     towed = {t.name.replace("_", " "): t.antilock for t in car.data.trailers if t.record.brakes is not None}
     units = {"the car": "abs", **towed}
-    off = [unit for unit, name in units.items() if not car.controllers.get(name)]
-    if len(off) == len(units):
+    without_abs = [unit for unit, name in units.items() if not car.controllers.get(name)]
+    if len(without_abs) == len(units):
         return "no anti-lock system"
-    on = [unit for unit in units if unit not in off]
-    with_own = f"with the anti-lock system of {', '.join(on)}" if towed else "with its anti-lock system"
-    return f"{with_own}; none on {', '.join(off)}" if off else with_own
+    with_abs = [unit for unit in units if unit not in without_abs]
+    text = f"with the anti-lock system of {', '.join(with_abs)}" if towed else "with its anti-lock system"
+    return f"{text}; none on {', '.join(without_abs)}" if without_abs else text
 
 
 def system_of(car: Car, driver: Driver, terrain: Any) -> CarSystem:
@@ -394,23 +400,23 @@ def ready(
     that stays; kept as long as the car is, for an equal driver and ground. States are found anew for each method."""
     if car.like is not None:
         return replace(ready(car.like[0], driver, ground, method, gear), values=car.like[1], kept={})
-    kept = _kept.setdefault(car, {})
+    cache = _kept.setdefault(car, {})
     gears = len(car.data.sections.drive.gears or ())
     if gear is not None and gear not in range(1, gears + 1):
-        has = f"its gears are 1 to {gears}" if gears > 1 else "it has no gears (drive.gears of its file)"
-        raise ModelError(f"gear={gear:g} of a manoeuvre: {car.name} cannot hold it, {has}")
-    if (driver, ground) not in kept:
+        gears_text = f"its gears are 1 to {gears}" if gears > 1 else "it has no gears (drive.gears of its file)"
+        raise ModelError(f"gear={gear:g} of a manoeuvre: {car.name} cannot hold it, {gears_text}")
+    if (driver, ground) not in cache:
         system = system_of(car, driver, None if ground is None else ground())
         sim = system.equations().compile()
         plain = Ready(car.data, car.stand, sim, driver)
-        own = plain.rolling(SPEED)
-        given = {str(key): float(value) for key, value in system.description.run.initial.items()}
-        more = {key: value for key, value in given.items() if key not in own and "(chassis" not in key}
-        kept[driver, ground] = replace(plain, extended=car.is_extended, more=more)
+        own_states = plain.rolling(SPEED)
+        initial = {str(key): float(value) for key, value in system.description.run.initial.items()}
+        added_states = {key: value for key, value in initial.items() if key not in own_states and "(chassis" not in key}
+        cache[driver, ground] = replace(plain, extended=car.is_extended, more=added_states)
     key = (driver, ground, method, gear)
-    if key not in kept:
-        kept[key] = replace(kept[driver, ground], method=method, gear=gear, kept={})
-    return kept[key]
+    if key not in cache:
+        cache[key] = replace(cache[driver, ground], method=method, gear=gear, kept={})
+    return cache[key]
 
 
 def as_set(

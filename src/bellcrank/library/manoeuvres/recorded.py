@@ -59,48 +59,50 @@ class Recorded(Result):
 def as_recorded(car: Ready, log: Run, speed: float | None, settle: float) -> tuple[Run, list[str]]:
     """A run by a log, whose time it has, and notes on how it was driven; `speed` (m/s): at the beginning, where the log
     has none."""
-    known = {q.name: str(q.unit) for q in car.sim.interface.signals}
-    usable = [n for n in (WHEEL, SPEED, *known) if n not in CONTROL]
+    units = {q.name: str(q.unit) for q in car.sim.interface.signals}
+    usable = [n for n in (WHEEL, SPEED, *units) if n not in CONTROL]
     if not any(n in log.channels for n in usable):
         raise ModelError(f"recorded: {log.name} has no channel that drives a car ({', '.join(usable[:5])} ...); its "
                          f"channels are {', '.join(log)}")  # fmt: skip
 
     def values(name: str, unit: str) -> Array:
-        found = in_unit(log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}")
-        if not np.isfinite(found).all():
+        samples = in_unit(log[name], log.units.get(name, ""), unit, f"channel '{name}' of {log.name}")
+        if not np.isfinite(samples).all():
             raise RunError(f"recorded: channel '{name}' of {log.name} holds values that are not finite")
-        return found
+        return samples
 
-    own = values(SPEED, "m/s") if SPEED in log.channels else None
-    if own is None and speed is None:
+    log_speed = values(SPEED, "m/s") if SPEED in log.channels else None
+    if log_speed is None and speed is None:
         raise ModelError("recorded: the log has no channel 'speed'; give the speed at the beginning (speed=, km/h)")
-    v = float(own[log.time <= FIRST].mean()) if own is not None else float(speed or 0.0)
+    v = float(log_speed[log.time <= FIRST].mean()) if log_speed is not None else float(speed or 0.0)
     start = car.settled(v if v > STANDS else 0.0)
     inputs: dict[str, Any] = {}
     pedals = [n for n in (DRIVE, BRAKE) if n in log.channels]
-    idle = own is not None and not any(log[n].any() for n in pedals)  # the driver of a run keeps the speed without them
-    for name, unit in known.items():
+    idle = log_speed is not None and not any(
+        log[n].any() for n in pedals
+    )  # the driver of a run keeps the speed without them
+    for name, unit in units.items():
         if name in log.channels and name not in (*CONTROL, *(pedals if idle else ())):
             x = values(name, unit)
-            before = {DRIVE: car.torque(start), BRAKE: 0.0}.get(name, float(x[0]))
-            inputs[name] = sampled([0.0, settle - JUMP, *(settle + log.time)], [before, before, *x], name)
+            first = {DRIVE: car.torque(start), BRAKE: 0.0}.get(name, float(x[0]))
+            inputs[name] = sampled([0.0, settle - JUMP, *(settle + log.time)], [first, first, *x], name)
     notes = [f"the first values of the log are kept for {settle:g} s before it begins"]
     if WHEEL in log.channels:
-        trim = in_unit(np.array([start.get("driver.turn", 0.0)]), "rad", known["steer"], "driver.turn")[0]
-        x = values(WHEEL, known["steer"]) - trim
+        trim = in_unit(np.array([start.get("driver.turn", 0.0)]), "rad", units["steer"], "driver.turn")[0]
+        x = values(WHEEL, units["steer"]) - trim
         inputs["steer"] = sampled([0.0, settle / 2, *(settle + log.time)], [0.0, x[0], *x], WHEEL)
         notes.append("the steering wheel has the recorded angle")
-    how: Mapping[str, float] = {}
+    parameters: Mapping[str, float] = {}
     if DRIVE in inputs:
-        how = RELEASED
+        parameters = RELEASED
         notes.append("drive and brake torques are those of the log")
-    elif own is not None:
-        inputs["speed_set"] = sampled([0.0, *(settle + log.time)], [v, *own], SPEED)
+    elif log_speed is not None:
+        inputs["speed_set"] = sampled([0.0, *(settle + log.time)], [v, *log_speed], SPEED)
         notes.append("the driver keeps the recorded speed")
     else:
-        inputs["speed_set"], how = v, HELD
+        inputs["speed_set"], parameters = v, HELD
         notes.append("the throttle is held")
-    run = car.drive(settle + float(log.time[-1]), start, inputs, how)
+    run = car.drive(settle + float(log.time[-1]), start, inputs, parameters)
     return replace(run, time=run.time - settle), notes
 
 
@@ -108,32 +110,32 @@ def recorded(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Drives as a log says, and compares all channels that the log has."""
     log = settings["log"] if isinstance(settings["log"], Run) else read(settings["log"], settings["map"] or None)
     car = as_set(vehicle, settings)
-    given = settings["speed"]
-    run, notes = as_recorded(car, log, None if given is None else given / 3.6, settings["settle"])
-    found, common = Metrics(), [n for n in log if n in run.channels]
+    start_speed = settings["speed"]
+    run, notes = as_recorded(car, log, None if start_speed is None else start_speed / 3.6, settings["settle"])
+    metrics, common = Metrics(), [n for n in log if n in run.channels]
     if not common:
         raise ModelError(f"recorded: no channel of {log.name} ({', '.join(log)}) is one of the car; a table of "
                          "channels renames columns (map=)")  # fmt: skip
     errors = compare(run, log, common, start=0.0)
     for name, e in errors.errors.items():
         label = run.labels.get(name, name)
-        found.add(f"{name}_rms", e.rms, e.unit, f"{label}: RMS error")
-        found.add(f"{name}_nrms", 100 * e.normalized, "%", f"{label}: RMS error over the range of the measurement")
-        found.add(f"{name}_peak", e.peak, e.unit, f"{label}: peak error")
-        found.add(f"{name}_r2", e.r2, "", f"{label}: R2")
-        found.add(f"{name}_correlation", e.correlation, "", f"{label}: correlation")
-        found.add(f"{name}_delay", e.delay, "s", f"{label}: delay of the measurement")
-    drawn = tuple(
+        metrics.add(f"{name}_rms", e.rms, e.unit, f"{label}: RMS error")
+        metrics.add(f"{name}_nrms", 100 * e.normalized, "%", f"{label}: RMS error over the range of the measurement")
+        metrics.add(f"{name}_peak", e.peak, e.unit, f"{label}: peak error")
+        metrics.add(f"{name}_r2", e.r2, "", f"{label}: R2")
+        metrics.add(f"{name}_correlation", e.correlation, "", f"{label}: correlation")
+        metrics.add(f"{name}_delay", e.delay, "s", f"{label}: delay of the measurement")
+    curves = tuple(
         Curve("time, s", f"{run.labels.get(n, n)}, {run.units.get(n, '')}", (("simulated", run.time, run[n]),),
               (("measured", errors.measured.time, errors.measured[n]),)) for n in common
     )  # fmt: skip
-    shown = {**settings, "log": _named(settings["log"], log.name), "map": _named(settings["map"], "given")}
+    shown_settings = {**settings, "log": _named(settings["log"], log.name), "map": _named(settings["map"], "given")}
     runs = {"simulated": run, "measured": errors.measured}
-    return Recorded("recorded", vehicle.name, shown, runs, found.done(), [], notes, (), drawn, errors)
+    return Recorded("recorded", vehicle.name, shown_settings, runs, metrics.done(), [], notes, (), curves, errors)
 
 
-def _named(given: Any, otherwise: str) -> str:
-    return str(given) if isinstance(given, str | Path) else otherwise
+def _named(source: Any, otherwise: str) -> str:
+    return str(source) if isinstance(source, str | Path) else otherwise
 
 
 RECORDED = Manoeuvre(
@@ -168,22 +170,22 @@ class _Cars:
 
     def changed(self, point: Values) -> Car:
         """The car with other values, by the same compiled model."""
-        own = {n: x for n, x in point.items() if sensor_of(n) is None and n not in self.keys}
-        return self.car.with_parameters(self._by_keys(tuple(point[key] for key in self.keys)) | own)
+        parameters = {n: x for n, x in point.items() if sensor_of(n) is None and n not in self.keys}
+        return self.car.with_parameters(self._by_keys(tuple(point[key] for key in self.keys)) | parameters)
 
     def _by_keys(self, values: tuple[float, ...]) -> dict[str, float]:
         """Parameters of the model that differ with values of the keys; each car is described once."""
         if values not in self.kept:
             car = self.car
             for (key, unit), value in zip(self.keys.items(), values, strict=True):
-                found: Any = f"{value!r} {unit}" if unit else value
-                for part in reversed(key.split(".")):
-                    found = {part: found}
-                car = car.changed(**found)
-            content, changed = described(car) if self.keys else (self.same, self.usual)
-            if content != self.same or changed.keys() != self.usual.keys():
+                tree: Any = f"{value!r} {unit}" if unit else value
+                for name in reversed(key.split(".")):
+                    tree = {name: tree}
+                car = car.changed(**tree)
+            content, parameters = described(car) if self.keys else (self.same, self.usual)
+            if content != self.same or parameters.keys() != self.usual.keys():
                 raise ModelError(f"identify: {', '.join(self.keys)} change more than parameters of the model")
-            self.kept[values] = {n: x for n, x in changed.items() if x != self.usual[n]}
+            self.kept[values] = {n: x for n, x in parameters.items() if x != self.usual[n]}
         return self.kept[values]
 
     def run(self, i: int, point: Values) -> Run:
@@ -191,19 +193,19 @@ class _Cars:
         return as_recorded(car, self.logs[i], self.speed, self.settle)[0]
 
     def __call__(self, i: int, points: Sequence[Values]) -> list[Histories | None]:
-        found: list[Histories | None] = []
+        histories_at: list[Histories | None] = []
         for point in points:
             try:
                 run = self.run(i, point)
             except RunError:
-                found.append(None)
+                histories_at.append(None)
                 continue
             histories = {c: run[c] for c in self.channels}
-            whole = run.time[-1] >= self.logs[i].time[-1] - 1e-6 and all(
+            is_complete = run.time[-1] >= self.logs[i].time[-1] - 1e-6 and all(
                 np.isfinite(x).all() for x in histories.values()
             )
-            found.append((run.time, histories) if whole else None)
-        return found
+            histories_at.append((run.time, histories) if is_complete else None)
+        return histories_at
 
 
 def identified(
@@ -217,80 +219,80 @@ def identified(
     settle: float,
     method: Method,
     gear: float | None,
-    most: int,
+    max_iterations: int,
     progress: Callable[[float], None] | None,
 ) -> Fit:
     """Finds values of a car from logs; see `bellcrank.manoeuvres.identify`."""
     recordings: list[Recording] = recordings_of(data)
     logs = [r.log() for r in recordings]
-    wanted, begin = names_of(parameters, "parameters"), mapping(start, "start")
+    requested, start_values = names_of(parameters, "parameters"), mapping(start, "start")
     base = ready(car, method=method, gear=gear)
     model = {q.name: q for q in base.sim.interface.parameters}
-    sensed = {n: b for n, b in wanted.items() if n not in model and sensor_of(n) is not None}
+    sensed = {n: b for n, b in requested.items() if n not in model and sensor_of(n) is not None}
     outputs = {q.name: (str(q.unit), q.label) for q in base.sim.interface.outputs}
     driving = {WHEEL, *(() if any(DRIVE in log.channels for log in logs) else (SPEED,))}
     usual = {n: x for n, x in outputs.items() if n not in driving} if channels is None else outputs
     setting = setting_of(car.name, usual, logs, channels)
     unknowns, keys = [], dict[str, str]()
-    for name, bounds in wanted.items():
+    for name, bounds in requested.items():
         if name in sensed:
             continue
         if name in model:
-            first = begin.get(name, base.values.get(name, model[name].default))
+            first = start_values.get(name, base.values.get(name, model[name].default))
             q = model[name]
             unknowns.append(
-                unknown_of(name, float(first or 0.0), bounds, str(q.unit), q.label, given_start=name in begin)
+                unknown_of(name, float(first or 0.0), bounds, str(q.unit), q.label, user_start=name in start_values)
             )
         elif "." in name:
-            ends, keys[name] = _ends(name, bounds)
-            first = begin.get(name, _present(car, name, keys[name]))
-            if first is None and ends is None:
+            key_bounds, keys[name] = _ends(name, bounds)
+            first = start_values.get(name, _present(car, name, keys[name]))
+            if first is None and key_bounds is None:
                 raise ModelError(f"identify: give bounds of '{name}' with a unit, or a value to begin with (start=)")
-            middle = float(first) if first is not None else 0.5 * sum(ends or (0.0, 0.0))
-            unknowns.append(unknown_of(name, middle, ends, keys[name], given_start=name in begin))
+            middle = float(first) if first is not None else 0.5 * sum(key_bounds or (0.0, 0.0))
+            unknowns.append(unknown_of(name, middle, key_bounds, keys[name], user_start=name in start_values))
         else:
-            near = did_you_mean(name, model)
-            raise ModelError(f"identify: '{name}' is no key of the car file, no parameter and no sensor.{near}")
+            suggestion = did_you_mean(name, model)
+            raise ModelError(f"identify: '{name}' is no key of the car file, no parameter and no sensor.{suggestion}")
     cars = _Cars(car, logs, keys, speed, settle, method, gear, setting.channels)
-    unknowns += sensors_of(setting, sensed, begin)
+    unknowns += sensors_of(setting, sensed, start_values)
     cars.run(0, {u.name: u.start for u in unknowns})  # what is wrong is reported as such
-    return fitted(setting, unknowns, cars, weights, most, progress, (), tuple(sensed))
+    return fitted(setting, unknowns, cars, weights, max_iterations, progress, (), tuple(sensed))
 
 
-def _ends(name: str, given: Any) -> tuple[tuple[float, float] | None, str]:
+def _ends(name: str, bounds: Any) -> tuple[tuple[float, float] | None, str]:
     """Bounds of a key and their unit, from numbers or text with a unit; a unit alone has no bounds."""
-    if given is None or isinstance(given, str):
-        return None, given or ""
-    if not isinstance(given, list | tuple) or len(given) != 2:
-        raise ModelError(f"identify: the bounds of '{name}', {displayed(given)}, must be (low, high)")
-    found = [with_unit(x) if isinstance(x, str) else None for x in given]
-    if found[0] is not None and found[1] is not None:
-        if found[0][1] != found[1][1]:
-            raise ModelError(f"identify: the bounds of '{name}', {displayed(given)}, must have the same unit")
-        return (found[0][0], found[1][0]), found[0][1]
-    numbers = [real(x) for x in given]
+    if bounds is None or isinstance(bounds, str):
+        return None, bounds or ""
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+        raise ModelError(f"identify: the bounds of '{name}', {displayed(bounds)}, must be (low, high)")
+    quantities = [with_unit(x) if isinstance(x, str) else None for x in bounds]
+    if quantities[0] is not None and quantities[1] is not None:
+        if quantities[0][1] != quantities[1][1]:
+            raise ModelError(f"identify: the bounds of '{name}', {displayed(bounds)}, must have the same unit")
+        return (quantities[0][0], quantities[1][0]), quantities[0][1]
+    numbers = [real(x) for x in bounds]
     if None in numbers:
         raise ModelError(
-            f"identify: the bounds of '{name}', {displayed(given)}, must be numbers with or without a unit"
+            f"identify: the bounds of '{name}', {displayed(bounds)}, must be numbers with or without a unit"
         )
     return (float(numbers[0] or 0.0), float(numbers[1] or 0.0)), ""
 
 
 def _present(car: Car, key: str, unit: str) -> float | None:
     """The value of a key of the file, in a unit; None where the file does not have it so."""
-    found: Any = car.given
-    stated = Stated()
-    for part in key.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-        if isinstance(found, Mapping) and UNITS in found:
-            stated = stated.within(found[UNITS], key, Problems())
-    pair = with_unit(found) if isinstance(found, str) else None
-    value = real(found) if pair is None and found is not None else None
+    entry: Any = car.given
+    units_stated = Stated()
+    for name in key.split("."):
+        entry = entry.get(name) if isinstance(entry, Mapping) else None
+        if isinstance(entry, Mapping) and UNITS in entry:
+            units_stated = units_stated.within(entry[UNITS], key, Problems())
+    pair = with_unit(entry) if isinstance(entry, str) else None
+    value = real(entry) if pair is None and entry is not None else None
     if not unit:
         return value
     try:
-        if value is not None and (own := stated.of(SI.parse_unit(unit).dimension)) is not None:
-            pair = value, own.text
+        if value is not None and (own_unit := units_stated.of(SI.parse_unit(unit).dimension)) is not None:
+            pair = value, own_unit.text
         return None if pair is None else float(in_unit(np.array([pair[0]]), pair[1], unit, key)[0])
     except BellcrankError:
         return None

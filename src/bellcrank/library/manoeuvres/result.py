@@ -226,9 +226,9 @@ class Result(Shown):
 
     def _html(self) -> list[str]:
         verdicts = [(("passed" if c.passed else "FAILED"), c.words) for c in self.criteria]
-        pieces = [heading(f"{self.car}: {self.manoeuvre}"), *self.metrics._html()]
-        pieces += [table(("", "criterion"), verdicts)] if verdicts else []
-        return [*pieces, *(paragraph(f"Note: {n}") for n in self.notes)]
+        blocks = [heading(f"{self.car}: {self.manoeuvre}"), *self.metrics._html()]
+        blocks += [table(("", "criterion"), verdicts)] if verdicts else []
+        return [*blocks, *(paragraph(f"Note: {n}") for n in self.notes)]
 
     def _drawn(self) -> Any:
         return self._figure() if self.curves() else None
@@ -275,22 +275,22 @@ class Result(Shown):
         RunError
             If a file cannot be written; the others are written nevertheless.
         """
-        place, written, failed = Path(folder), [], []
+        directory, paths, failed = Path(folder), [], []
         text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
         files: dict[str, Callable[[Path], Any]] = {f"{self.manoeuvre}.json": lambda path: write_text(path, text)}
         for name, run in self.runs.items():
             files[f"{self.manoeuvre}_{name}.csv"] = run.save
         with suppress(OSError):  # each file says why
-            place.mkdir(parents=True, exist_ok=True)
-        for path, write in zip((place / name for name in file_names(files)), files.values(), strict=True):
+            directory.mkdir(parents=True, exist_ok=True)
+        for path, write in zip((directory / name for name in file_names(files)), files.values(), strict=True):
             try:
                 guarded("write", path, partial(write, path))
-                written.append(path)
+                paths.append(path)
             except RunError as error:
                 failed.append(str(error))
         if failed:
             raise RunError("; ".join(failed))
-        return written
+        return paths
 
     def curves(self) -> list[Curve]:
         """Arrange what to look at first.
@@ -300,20 +300,20 @@ class Result(Shown):
         list of Curve
             Lines over an axis, with labels of both axes.
         """
-        found = list(self.more)
-        for wanted in self.plotted:
-            y, x = (wanted, None) if isinstance(wanted, str) else wanted
+        curves = list(self.more)
+        for plot in self.plotted:
+            y, x = (plot, None) if isinstance(plot, str) else plot
             if y.startswith(ANY_WHEEL):
-                named = [(c, self.run, y.replace("*", c)) for c in CORNERS]
-                label = self._axis(named[0][2]).replace("the front left tyre", "the tyres")
+                series = [(c, self.run, y.replace("*", c)) for c in CORNERS]
+                label = self._axis(series[0][2]).replace("the front left tyre", "the tyres")
                 label = label.replace(" of the front left wheel", "")
             else:
-                named, label = [(n, r, y) for n, r in self.runs.items()], ""
-            named = [(n, r, y) for n, r, y in named if y in r.channels and (x is None or x in r.channels)]
-            if named:
-                lines = tuple((n, r.time if x is None else r[x], _drawn(r[y], r.units[y])) for n, r, y in named)
-                found.append(Curve("time, s" if x is None else self._axis(x), label or self._axis(y), lines))
-        return found
+                series, label = [(n, r, y) for n, r in self.runs.items()], ""
+            series = [(n, r, y) for n, r, y in series if y in r.channels and (x is None or x in r.channels)]
+            if series:
+                lines = tuple((n, r.time if x is None else r[x], _drawn(r[y], r.units[y])) for n, r, y in series)
+                curves.append(Curve("time, s" if x is None else self._axis(x), label or self._axis(y), lines))
+        return curves
 
     def _axis(self, channel: str) -> str:
         run = next((r for r in self.runs.values() if channel in r.channels), self.run)
@@ -411,20 +411,20 @@ class Result(Shown):
         if "x" in run.channels and "y" in run.channels:
             scene = with_track(scene, track_of(run["x"], run["y"], edges))
         run.motion = replace(motion, scene=scene)
-        named = f"{self.car}: {self.manoeuvre}" if title is None else title
-        return run.animate(path, fps=fps, speed=speed, title=named, progress=progress)
+        caption = f"{self.car}: {self.manoeuvre}" if title is None else title
+        return run.animate(path, fps=fps, speed=speed, title=caption, progress=progress)
 
 
 def _drawn(values: Array, unit: str) -> Array:
     """A channel as it is drawn: zero where it is nothing but rounding, with a gap where an angle passes 180 deg."""
     if np.abs(values).max(initial=0.0) <= ROUNDING:
         return np.zeros_like(values)
-    passes = np.flatnonzero(np.abs(np.diff(values)) > 180) if unit == "deg" else ()
-    if not len(passes):
+    jumps = np.flatnonzero(np.abs(np.diff(values)) > 180) if unit == "deg" else ()
+    if not len(jumps):
         return values
-    found = values.astype(float)
-    found[passes] = np.nan
-    return found
+    gapped = values.astype(float)
+    gapped[jumps] = np.nan
+    return gapped
 
 
 def _finite(value: float) -> float | None:
@@ -447,8 +447,8 @@ class Metrics(dict[str, Figure]):
 def _named(words: str) -> str:
     """The words of an axis, "label, unit", with the unit as it is printed."""
     label, _, unit = words.rpartition(", ")
-    shown = typeset_unit(unit) if unit not in ("", "-", "1") else ""
-    return plain(f"{label} ({shown})" if shown else label or words)
+    unit_text = typeset_unit(unit) if unit not in ("", "-", "1") else ""
+    return plain(f"{label} ({unit_text})" if unit_text else label or words)
 
 
 def _wrapped(words: str) -> str:

@@ -55,30 +55,30 @@ class Course:
 
     def __call__(self) -> tuple[Terrain, Terrain]:
         tracks = iso8608_tracks(self.road, seed=self.seed, track=self.track, length=LENGTH, spacing=SPACING)
-        left, right = (self._one(t, hole) for t, hole in zip(tracks, (True, False), strict=True))
-        return left, right
+        left_track, right_track = (self._one(t, hole) for t, hole in zip(tracks, (True, False), strict=True))
+        return left_track, right_track
 
     def _one(self, road: Terrain, hole: bool) -> Terrain:
         level = float(road.height(-1.0))
-        moved = road.pieces.copy()
-        moved[:, 0] += BEFORE
-        moved[:, 1] -= level
+        coefficients = road.pieces.copy()
+        coefficients[:, 0] += BEFORE
+        coefficients[:, 1] -= level
         x, h = [KERB, KERB, KERB + TOP, KERB + TOP + DOWN], [0.0, self.kerb, self.kerb, 0.0]
         if hole:
             end = HOLE + self.hole_length
             x, h = [*x, HOLE, HOLE, end, end], [*h, 0.0, -self.hole, -self.hole, 0.0]
-        after = profile(x, h)
-        starts = np.concatenate([road.starts + BEFORE, after.starts])
-        whole = Terrain(f"course with {road.name}", starts, np.concatenate([moved, after.pieces[1:]]))
+        obstacles = profile(x, h)
+        road_starts = np.concatenate([road.starts + BEFORE, obstacles.starts])
+        terrain = Terrain(f"course with {road.name}", road_starts, np.concatenate([coefficients, obstacles.pieces[1:]]))
         jumps = [(JUMPS, self.low), (ONTO_HIGH, self.high), (ONTO_LOW, self.low)]
-        left, right = ([(0.0, 1.0), (SLIPPERY, mu), *jumps] for mu in (self.high, self.low))
-        return whole.with_friction(left=left, right=right)
+        left_mu, right_mu = ([(0.0, 1.0), (SLIPPERY, mu), *jumps] for mu in (self.high, self.low))
+        return terrain.with_friction(left=left_mu, right=right_mu)
 
 
-def on_course(vehicle: Car, settings: Mapping[str, Any], **changes: Any) -> Ready:
+def on_course(vehicle: Car, settings: Mapping[str, Any], **course_settings: Any) -> Ready:
     """The car on the course."""
     track = vehicle.data.front.linkage.points["wheel_centre"][1] + vehicle.data.front.record.at[1]
-    return as_set(vehicle, settings, Driver(circles=True), Course(round(2 * abs(float(track)), 3), **changes))
+    return as_set(vehicle, settings, Driver(circles=True), Course(round(2 * abs(float(track)), 3), **course_settings))
 
 
 def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -86,30 +86,35 @@ def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
     car = on_course(vehicle, settings, road=settings["road"], seed=round(settings["seed"]))
     v = settings["speed"] / 3.6
     run = car.drive((BEFORE + LENGTH) / v, car.settled(v), {"speed_set": v})
-    on = (run["x"] > BEFORE + 0.05 * LENGTH) & (run["x"] < BEFORE + LENGTH - 5)
-    found = Metrics()
-    t, az = run.time[on], weighted(run.time, run["az"])[on]
-    comfort = found.add("az_weighted", rms(t, az), "m/s2", "vertical acceleration, weighted by Wk")
-    found.add("az_rms", rms(t, run["az"][on]), "m/s2", "vertical acceleration of the mass centre, root mean square")
-    found.add("crest", peak(t, az) / comfort, "", "crest factor of the weighted vertical acceleration")
-    found.add(
-        "ay_weighted", rms(t, weighted(run.time, run["ay"], "wd")[on]), "m/s2", "lateral acceleration, weighted by Wd"
+    on_road = (run["x"] > BEFORE + 0.05 * LENGTH) & (run["x"] < BEFORE + LENGTH - 5)
+    metrics = Metrics()
+    t, az = run.time[on_road], weighted(run.time, run["az"])[on_road]
+    comfort = metrics.add("az_weighted", rms(t, az), "m/s2", "vertical acceleration, weighted by Wk")
+    metrics.add(
+        "az_rms", rms(t, run["az"][on_road]), "m/s2", "vertical acceleration of the mass centre, root mean square"
+    )
+    metrics.add("crest", peak(t, az) / comfort, "", "crest factor of the weighted vertical acceleration")
+    metrics.add(
+        "ay_weighted",
+        rms(t, weighted(run.time, run["ay"], "wd")[on_road]),
+        "m/s2",
+        "lateral acceleration, weighted by Wd",
     )
     for name in ("roll", "pitch"):
-        found.add(f"{name}_std", std(t, run[name][on]), "deg", f"{name}, standard deviation")
+        metrics.add(f"{name}_std", std(t, run[name][on_road]), "deg", f"{name}, standard deviation")
     for axle, corners in car.data.axle_wheels.items():
-        loads = [load_variation(t, run[f"{c}.tyre_load"][on]) for c in corners]
-        found.add(
+        loads = [load_variation(t, run[f"{c}.tyre_load"][on_road]) for c in corners]
+        metrics.add(
             f"load_{axle}", 100 * math.hypot(*loads) / math.sqrt(2), "%", f"dynamic load coefficient, {axle} wheels"
         )
-        travel = [std(t, run[f"{c}.travel"][on]) for c in corners]
-        words = f"travel of the {axle} wheels, standard deviation"
-        found.add(f"travel_{axle}", 1000 * math.hypot(*travel) / math.sqrt(2), "mm", words)
-    off = [mean(t, 1.0 * (run[f"{c}.tyre_load"][on] <= 0)) for c in car.data.all_wheels]
-    found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off the ground")
-    word = next(w for limit, w in COMFORT if comfort <= limit)
-    return Result("ride", vehicle.name, settings, {"road": run}, found.done(), [],
-                  [f"at the mass centre of the body: {word} (ISO 2631-1)",
+        travel = [std(t, run[f"{c}.travel"][on_road]) for c in corners]
+        label = f"travel of the {axle} wheels, standard deviation"
+        metrics.add(f"travel_{axle}", 1000 * math.hypot(*travel) / math.sqrt(2), "mm", label)
+    lift_fractions = [mean(t, 1.0 * (run[f"{c}.tyre_load"][on_road] <= 0)) for c in car.data.all_wheels]
+    metrics.add("lifted", 100 * max(lift_fractions), "%", "largest fraction of time that a wheel is off the ground")
+    verdict = next(w for limit, w in COMFORT if comfort <= limit)
+    return Result("ride", vehicle.name, settings, {"road": run}, metrics.done(), [],
+                  [f"at the mass centre of the body: {verdict} (ISO 2631-1)",
                    "two tracks of an isotropic road, as far apart as the front wheels"],
                   ("az", "pitch", "roll", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"))  # fmt: skip
 
@@ -119,41 +124,43 @@ def _touch(vehicle: Car) -> str:
     envelop = {bool(axle.record.tyre.enveloping) for axle in (vehicle.data.front, vehicle.data.rear)}
     if envelop == {True}:
         return "two elliptical cams envelop short obstacles; the belt is massless"
-    which = "the tyre touches" if envelop == {False} else "the tyre of one axle touches"
-    return f"{which} at one point, without its belt: peaks at edges are too high"
+    subject = "the tyre touches" if envelop == {False} else "the tyre of one axle touches"
+    return f"{subject} at one point, without its belt: peaks at edges are too high"
 
 
-def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
+def _edge(name: str, x_edge: float, distance: float) -> Callable[..., Result]:
     """A short unevenness, over which the car rolls straight ahead."""
 
     def drive(vehicle: Car, settings: dict[str, Any]) -> Result:
-        given = {k: settings[k] for k in ("kerb", "hole", "hole_length") if k in settings}
-        car, v = on_course(vehicle, settings, **given), settings["speed"] / 3.6
-        start = car.settled(v, place - STARTS)
-        run = car.drive((STARTS + way) / v, start, {"speed_set": v}, HELD)
-        found = Metrics()
-        found.add("az_max", run["az"].max(), "m/s2", "largest vertical acceleration of the body, up")
-        found.add("az_min", run["az"].min(), "m/s2", "largest vertical acceleration of the body, down")
-        still = car.at_rest.wheel_loads
+        course_settings = {k: settings[k] for k in ("kerb", "hole", "hole_length") if k in settings}
+        car, v = on_course(vehicle, settings, **course_settings), settings["speed"] / 3.6
+        start = car.settled(v, x_edge - STARTS)
+        run = car.drive((STARTS + distance) / v, start, {"speed_set": v}, HELD)
+        metrics = Metrics()
+        metrics.add("az_max", run["az"].max(), "m/s2", "largest vertical acceleration of the body, up")
+        metrics.add("az_min", run["az"].min(), "m/s2", "largest vertical acceleration of the body, down")
+        static_loads = car.at_rest.wheel_loads
         for axle, corners in car.data.axle_wheels.items():
             loads = max(float(run[f"{c}.tyre_load"].max()) for c in corners)
-            found.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")
-            factor = max(float(run[f"{c}.tyre_load"].max()) / still[c] for c in corners)
-            found.add(f"factor_{axle}", factor, "", f"largest load of a {axle} wheel over that at rest")
-            for word, pick in (("up", np.max), ("down", np.min)):
-                travel = 1000 * float(pick([pick(run[f"{c}.travel"]) for c in corners]))
-                found.add(f"travel_{axle}_{word}", travel, "mm", f"farthest travel of the {axle} wheels, {word}")
+            metrics.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")
+            factor = max(float(run[f"{c}.tyre_load"].max()) / static_loads[c] for c in corners)
+            metrics.add(f"factor_{axle}", factor, "", f"largest load of a {axle} wheel over that at rest")
+            for direction, reduce in (("up", np.max), ("down", np.min)):
+                travel = 1000 * float(reduce([reduce(run[f"{c}.travel"]) for c in corners]))
+                metrics.add(
+                    f"travel_{axle}_{direction}", travel, "mm", f"farthest travel of the {axle} wheels, {direction}"
+                )
             if axle not in AXLES:
                 continue  # its springs are straight lines without stops
             spring = max(float(run[f"{c}.spring_force"].max()) for c in corners)
-            found.add(f"spring_{axle}", spring, "N", f"largest force of a {axle} spring with its stops")
-        found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
+            metrics.add(f"spring_{axle}", spring, "N", f"largest force of a {axle} spring with its stops")
+        metrics.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
         for angle in ("pitch", "roll"):
-            most = float(np.abs(run[angle] - run[angle][0]).max())
-            found.add(f"{angle}_max", most, "deg", f"largest change of {angle}")
+            max_change = float(np.abs(run[angle] - run[angle][0]).max())
+            metrics.add(f"{angle}_max", max_change, "deg", f"largest change of {angle}")
         lost = 3.6 * float(run["speed"][0] - run["speed"][-1])
-        found.add("speed_lost", lost, "km/h", "speed that is lost")
-        return Result(name, vehicle.name, settings, {name: run}, found.done(), [],
+        metrics.add("speed_lost", lost, "km/h", "speed that is lost")
+        return Result(name, vehicle.name, settings, {name: run}, metrics.done(), [],
                       [_touch(vehicle)],
                       ("az", "pitch", "roll", "steering_torque", "*.tyre_load", "*.travel"))  # fmt: skip
 
@@ -167,26 +174,28 @@ def split_mu(vehicle: Car, settings: dict[str, Any]) -> Result:
     moment = settings["deceleration"] * car.at_rest.total * car.radius
     pedals = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment]), "drive": car.foot_off(start)}
     run = car.drive(8.0, start, pedals, HELD, until="ground_speed < 1")
-    found = Metrics()
-    found.add("deceleration", (v - run["ground_speed"][-1]) / run.time[-1], "m/s2", "mean deceleration")
+    metrics = Metrics()
+    metrics.add("deceleration", (v - run["ground_speed"][-1]) / run.time[-1], "m/s2", "mean deceleration")
     for t in (1.0, 2.0):
         if run.time[-1] > t:
-            found.add(f"yaw_{t:g}", value_at(run, "yaw", t), "deg", f"yaw angle after {t:g} s")
-            found.add(f"yaw_rate_{t:g}", value_at(run, "yaw_rate", t), "deg/s", f"yaw rate after {t:g} s")
-            found.add(f"lateral_displacement_{t:g}", value_at(run, "y", t), "m", f"lateral displacement after {t:g} s")
-    found.add("distance", travelled(run)[-1], "m", "distance until the end")
+            metrics.add(f"yaw_{t:g}", value_at(run, "yaw", t), "deg", f"yaw angle after {t:g} s")
+            metrics.add(f"yaw_rate_{t:g}", value_at(run, "yaw_rate", t), "deg/s", f"yaw rate after {t:g} s")
+            metrics.add(
+                f"lateral_displacement_{t:g}", value_at(run, "y", t), "m", f"lateral displacement after {t:g} s"
+            )
+    metrics.add("distance", travelled(run)[-1], "m", "distance until the end")
     fast = run["ground_speed"] > SLOW
-    spun = found.add("side_slip_max", np.abs(run["side_slip"][fast]).max(initial=0.0), "deg",
-                     f"largest side slip above {3.6 * SLOW:g} km/h")  # fmt: skip
+    max_slip = metrics.add("side_slip_max", np.abs(run["side_slip"][fast]).max(initial=0.0), "deg",
+                           f"largest side slip above {3.6 * SLOW:g} km/h")  # fmt: skip
     slip = min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in ("fr", "rr"))
-    found.add("slip_low", slip, "", f"smallest slip on the slippery side above {3.6 * SLOW:g} km/h; -1 is locked")
-    criteria = [Criterion(f"the car does not spin: side slip up to {spun:.3g} deg", spun < 30)]
+    metrics.add("slip_low", slip, "", f"smallest slip on the slippery side above {3.6 * SLOW:g} km/h; -1 is locked")
+    criteria = [Criterion(f"the car does not spin: side slip up to {max_slip:.3g} deg", max_slip < 30)]
     x = run["x"] - run["x"][0]
-    more = (Curve("distance ahead, m", "lateral displacement of the mass centre, m", (("braking", x, run["y"]),)),)
-    return Result("split-mu", vehicle.name, settings, {"braking": run}, found.done(), criteria,
+    curves = (Curve("distance ahead, m", "lateral displacement of the mass centre, m", (("braking", x, run["y"]),)),)
+    return Result("split-mu", vehicle.name, settings, {"braking": run}, metrics.done(), criteria,
                   [f"{abs_of(vehicle)}; the steering wheel is fixed straight ahead",
                    "friction over that of the tyres' data, left and right of the middle of the road"],
-                  ("speed", "yaw_rate", "side_slip", "*.tyre.kappa"), more)  # fmt: skip
+                  ("speed", "yaw_rate", "side_slip", "*.tyre.kappa"), curves)  # fmt: skip
 
 
 RIDE = Manoeuvre(

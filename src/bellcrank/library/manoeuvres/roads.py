@@ -36,63 +36,67 @@ class _On:
 
 def line_of(road: Road) -> tuple[Path, float]:
     """The line of a road as a path, which continues straight behind it, and its own length."""
-    way = float(np.hypot(np.diff(road.x), np.diff(road.y)).sum())
-    count = max(min(len(road.x), round(way / STEP) + 1), 3)
-    some = np.unique(np.linspace(0, len(road.x) - 1, count).astype(int))
-    points = np.column_stack([road.x[some], road.y[some]])
-    ahead = points[-1] - np.array([road.x[-2], road.y[-2]])
-    beyond = points[-1] + np.outer(np.arange(STEP, BEYOND, STEP), ahead / np.hypot(*ahead))
-    return Path.through(*np.vstack([points, beyond]).T), way
+    length = float(np.hypot(np.diff(road.x), np.diff(road.y)).sum())
+    count = max(min(len(road.x), round(length / STEP) + 1), 3)
+    indices = np.unique(np.linspace(0, len(road.x) - 1, count).astype(int))
+    points = np.column_stack([road.x[indices], road.y[indices]])
+    direction = points[-1] - np.array([road.x[-2], road.y[-2]])
+    beyond = points[-1] + np.outer(np.arange(STEP, BEYOND, STEP), direction / np.hypot(*direction))
+    return Path.through(*np.vstack([points, beyond]).T), length
 
 
 def along(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From the beginning of the road to its end at one speed."""
     road, v = Road.read(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
-    path, way = line_of(road)
+    path, length = line_of(road)
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True)
     car = as_set(vehicle, settings, driver, _On(road.ground.c[1], road.ground))
-    still = car.at_rest
-    behind = float(car.data.sprung.cg[0] - still.contact[:, 0].min())
-    start, steady = car.on_path(path, min(behind + ON, path.s[-1] / 2), v, road.ground.height)
-    wide = max(road.left, -road.right) + LOST
-    ends = f"max(driver.station/{way!r}, abs(path_error)/{wide!r}) > 1"
-    run = car.drive(1.5 * way / v + 10.0, start, {"speed_set": v}, until=ends)
-    half = max(abs(float(y)) for _, y, _ in still.contact)
+    statics = car.at_rest
+    rear_overhang = float(car.data.sprung.cg[0] - statics.contact[:, 0].min())
+    start, steady = car.on_path(path, min(rear_overhang + ON, path.s[-1] / 2), v, road.ground.height)
+    max_error = max(road.left, -road.right) + LOST
+    stop_condition = f"max(driver.station/{length!r}, abs(path_error)/{max_error!r}) > 1"
+    run = car.drive(1.5 * length / v + 10.0, start, {"speed_set": v}, until=stop_condition)
+    half_track = max(abs(float(y)) for _, y, _ in statics.contact)
     error, station = run["path_error"], run["driver.station"]
-    room = np.minimum(road.left - error, error - road.right) - half
-    nearest = int(np.argmin(room))
-    found, later = Metrics(), run.time > min(BEGINS, float(run.time[-1]) / 2)
-    found.add("way", station[-1] - station[0], "m", "distance along the road")
-    found.add("time", run.time[-1], "s", "time")
-    found.add("edge", room[nearest], "m", "smallest distance of the wheels from the edges; negative: outside")
-    found.add("edge_at", station[nearest], "m", "station where that was")
-    found.add("path_error", np.abs(error).max(), "m", "largest distance from the line")
-    for channel, words in (("steering_wheel", "steering-wheel angle"), ("ay", "lateral acceleration"),
+    clearance = np.minimum(road.left - error, error - road.right) - half_track
+    i_min = int(np.argmin(clearance))
+    metrics, is_counted = Metrics(), run.time > min(BEGINS, float(run.time[-1]) / 2)
+    metrics.add("way", station[-1] - station[0], "m", "distance along the road")
+    metrics.add("time", run.time[-1], "s", "time")
+    metrics.add("edge", clearance[i_min], "m", "smallest distance of the wheels from the edges; negative: outside")
+    metrics.add("edge_at", station[i_min], "m", "station where that was")
+    metrics.add("path_error", np.abs(error).max(), "m", "largest distance from the line")
+    for channel, label in (("steering_wheel", "steering-wheel angle"), ("ay", "lateral acceleration"),
                            ("side_slip", "side slip"), ("roll", "roll"), ("pitch", "pitch")):  # fmt: skip
-        found.add(f"{channel}_max", np.abs(run[channel][later]).max(), run.units[channel], f"largest {words}")
-    found.add("az_rms", rms(run.time[later], run["az"][later]), "m/s2", "vertical acceleration, root mean square")
-    found.add("climb", np.ptp(run["height"][later]), "m", "difference of heights that the car passes")
-    lowest = min(float(run[f"{c}.tyre_load"][later].min()) for c in car.data.all_wheels)
-    found.add("load_min", lowest, "N", "smallest wheel load")
-    found.add("speed_min", 3.6 * run["speed"].min(), "km/h", "lowest speed")
-    through = bool(station[-1] >= way - 1.0)
+        metrics.add(f"{channel}_max", np.abs(run[channel][is_counted]).max(), run.units[channel], f"largest {label}")
+    metrics.add(
+        "az_rms", rms(run.time[is_counted], run["az"][is_counted]), "m/s2", "vertical acceleration, root mean square"
+    )
+    metrics.add("climb", np.ptp(run["height"][is_counted]), "m", "difference of heights that the car passes")
+    lowest = min(float(run[f"{c}.tyre_load"][is_counted].min()) for c in car.data.all_wheels)
+    metrics.add("load_min", lowest, "N", "smallest wheel load")
+    metrics.add("speed_min", 3.6 * run["speed"].min(), "km/h", "lowest speed")
+    through = bool(station[-1] >= length - 1.0)
     criteria = [
-        Criterion(f"the car comes to the end of the road: {station[-1]:.0f} of {way:.0f} m", through),
-        Criterion(f"its wheels stay on the road: {1000 * room[nearest]:.0f} mm from the edge", bool(room.min() > 0)),
+        Criterion(f"the car comes to the end of the road: {station[-1]:.0f} of {length:.0f} m", through),
+        Criterion(
+            f"its wheels stay on the road: {1000 * clearance[i_min]:.0f} mm from the edge", bool(clearance.min() > 0)
+        ),
     ]
-    return Result("road", vehicle.name, settings, {"road": run}, found.done(), criteria,
+    return Result("road", vehicle.name, settings, {"road": run}, metrics.done(), criteria,
                   ["the car begins with all its wheels on the road, "
                    + ("in steady motion" if steady else "rolling: the road is uneven there, and no motion is steady"),
                    f"its first {BEGINS:g} s do not count for accelerations, angles and loads"],
                   ("path_error", "steering_wheel", "ay", "az", "roll", "height", "speed", "fl.tyre_load",
-                   "fr.tyre_load"), (_from_above(run, path, way, road),))  # fmt: skip
+                   "fr.tyre_load"), (_from_above(run, path, length, road),))  # fmt: skip
 
 
 def _from_above(run: Run, path: Path, length: float, road: Road) -> Curve:
     """The way of the mass centre between the edges of the road."""
-    there = np.array(path.s) <= length
-    x, y, heading = (np.array(c)[there] for c in (path.x, path.y, path.heading))
-    edges = [(x - far * np.sin(heading), y + far * np.cos(heading)) for far in (road.right, road.left)]
+    on_road = np.array(path.s) <= length
+    x, y, heading = (np.array(c)[on_road] for c in (path.x, path.y, path.heading))
+    edges = [(x - offset * np.sin(heading), y + offset * np.cos(heading)) for offset in (road.right, road.left)]
     ex, ey = (np.concatenate([edges[0][k], [np.nan], edges[1][k]]) for k in (0, 1))
     return Curve(ON_GROUND, "y of the mass centre, m", (("car", run["x"], run["y"]),), (("edges", ex, ey),))
 

@@ -29,18 +29,20 @@ def sine_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     t = np.linspace(0.0, 1 / f, 201)
     wheel = sampled([0.0, *(BEGINS + t), FAR], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0])
     run = car.drive(BEGINS + 1 / f + 3.0, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
-    found = Metrics()
-    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    metrics = Metrics()
+    metrics.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
     first, second = BEGINS + 0.25 / f, BEGINS + 0.75 / f
     for name, words in RESPONSES.items():
         y = change(run, name)
-        (t1, up), (t2, down) = top(run.time, y), top(run.time, -y)
-        found.add(f"{name}_lag_1", t1 - first, "s", f"{words}: first peak behind that of the steering wheel")
-        found.add(f"{name}_lag_2", t2 - second, "s", f"{words}: second peak behind that of the steering wheel")
-        found.add(f"{name}_peak_1", up, run.units[name], f"{words}: first peak")
-        found.add(f"{name}_peaks", down / up, "", f"{words}: second peak over the first")
-        found.add(f"{name}_gain", up / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude")
-    return Result("iso7401-sine", vehicle.name, settings, {"sine": run}, found.done(), [],
+        (t1, first_peak), (t2, second_peak) = top(run.time, y), top(run.time, -y)
+        metrics.add(f"{name}_lag_1", t1 - first, "s", f"{words}: first peak behind that of the steering wheel")
+        metrics.add(f"{name}_lag_2", t2 - second, "s", f"{words}: second peak behind that of the steering wheel")
+        metrics.add(f"{name}_peak_1", first_peak, run.units[name], f"{words}: first peak")
+        metrics.add(f"{name}_peaks", second_peak / first_peak, "", f"{words}: second peak over the first")
+        metrics.add(
+            f"{name}_gain", first_peak / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude"
+        )
+    return Result("iso7401-sine", vehicle.name, settings, {"sine": run}, metrics.done(), [],
                   [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed",
                    COUNTED])  # fmt: skip
 
@@ -52,12 +54,12 @@ def pulse_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     wheel = sampled([0.0, BEGINS, BEGINS + width / 2, BEGINS + width, FAR], [0.0, 0.0, angle, 0.0, 0.0])
     run = car.drive(BEGINS + 14.5, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
     f, responses = frequency_response(run, tuple(RESPONSES), settings["from"], min(settings["to"], 1.6 / width))
-    found = Metrics()
-    found.add("angle", angle, "deg", "height of the pulse")
+    metrics = Metrics()
+    metrics.add("angle", angle, "deg", "height of the pulse")
     for name, words in RESPONSES.items():
-        found.add(f"{name}_max", np.abs(change(run, name)).max(), run.units[name], f"largest {words}")
-    add_responses(found, f, responses, run.units)
-    return Result("iso7401-pulse", vehicle.name, settings, {"pulse": run}, found.done(), [],
+        metrics.add(f"{name}_max", np.abs(change(run, name)).max(), run.units[name], f"largest {words}")
+    add_responses(metrics, f, responses, run.units)
+    return Result("iso7401-pulse", vehicle.name, settings, {"pulse": run}, metrics.done(), [],
                   [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed", COUNTED],
                   more=bode(f, responses, run.units))  # fmt: skip
 

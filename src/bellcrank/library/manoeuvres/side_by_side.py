@@ -33,12 +33,12 @@ def labelled(cars: Iterable[Any]) -> list[Driven]:
     files = [car.source.stem if car.source is not None else "" for car in read]
     if len({car.name for car in read}) < len(read) and len(set(files)) == len(read) and all(files):
         return [Driven(f"{car.name} ({file})", car) for car, file in zip(read, files, strict=True)]
-    count, seen = Counter(car.name for car in read), Counter[str]()
-    found = []
+    count, occurrences = Counter(car.name for car in read), Counter[str]()
+    labelled_cars = []
     for car in read:
-        seen[car.name] += 1
-        found.append(Driven(car.name if count[car.name] == 1 else f"{car.name} ({seen[car.name]})", car))
-    return found
+        occurrences[car.name] += 1
+        labelled_cars.append(Driven(car.name if count[car.name] == 1 else f"{car.name} ({occurrences[car.name]})", car))
+    return labelled_cars
 
 
 def drive_all(
@@ -61,10 +61,10 @@ def drive_all(
 def with_setups(cars: Iterable[str | Path], setups: Iterable[str | Path]) -> list[Car]:
     """Cars of files, each followed by the same with the sections of set-up files over its own, named after both."""
     read = [(Path(path).stem, read_toml(Path(path))) for path in setups]
-    changes = [(str(sections.pop("name", stem)), sections) for stem, sections in read]
-    found = []
+    setup_sections = [(str(sections.pop("name", stem)), sections) for stem, sections in read]
+    variants = []
     for path in cars:
         car = Car.read(path)
-        found.append(car)
-        found += [car.changed(**sections, name=f"{car.name}, {name}") for name, sections in changes]
-    return found
+        variants.append(car)
+        variants += [car.changed(**sections, name=f"{car.name}, {name}") for name, sections in setup_sections]
+    return variants

@@ -72,9 +72,9 @@ class Dwelt:
 def dwell_signal(amplitude: float, frequency: float, dwell: float) -> tuple[Any, float]:
     """The steering-wheel angle from BEGINS on, and the time of its end."""
     T = 1 / frequency
-    before, after = np.linspace(0.0, 0.75 * T, 151), np.linspace(0.75 * T, T, 51)
-    t = BEGINS + np.concatenate([before, dwell + after])
-    y = amplitude * np.sin(2 * np.pi * frequency * np.concatenate([before, after]))
+    t_before, t_after = np.linspace(0.0, 0.75 * T, 151), np.linspace(0.75 * T, T, 51)
+    t = BEGINS + np.concatenate([t_before, dwell + t_after])
+    y = amplitude * np.sin(2 * np.pi * frequency * np.concatenate([t_before, t_after]))
     return sampled([0.0, *t, FAR], [0.0, *y, 0.0]), BEGINS + T + dwell
 
 
@@ -82,14 +82,14 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A sine with a pause at its second peak, coasting, to both sides, larger from run to run."""
     car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     A = angle_at_03g(car, v, settings["rate"])
-    most = min(max(6.5 * A, settings["least"]), settings["most"])
-    sizes = [x * A for x in np.arange(1.5, most / A, 0.5)]
-    sizes = [*(x for x in sizes if x < most - 1e-9), most]
-    found, missing = _series(car, v, sizes, settings)
-    needed = least_displacement(car.at_rest.mass)
-    early, late = (max(found, key=lambda x: getattr(x, key)) for key in ("early", "late"))
-    least = min((x for x in found if x.amplitude >= 5 * A - 1e-9), key=lambda x: x.aside, default=None)
-    aside = math.nan if least is None else least.aside
+    max_angle = min(max(6.5 * A, settings["least"]), settings["most"])
+    sizes = [x * A for x in np.arange(1.5, max_angle / A, 0.5)]
+    sizes = [*(x for x in sizes if x < max_angle - 1e-9), max_angle]
+    trials, missing = _series(car, v, sizes, settings)
+    required = least_displacement(car.at_rest.mass)
+    early, late = (max(trials, key=lambda x: getattr(x, key)) for key in ("early", "late"))
+    worst = min((x for x in trials if x.amplitude >= 5 * A - 1e-9), key=lambda x: x.aside, default=None)
+    offset = math.nan if worst is None else worst.aside
     criteria = []
     if car.at_rest.mass > HEAVIEST:
         missing.append(f"no criteria: FMVSS 126 is for vehicles of up to {HEAVIEST:.0f} kg")
@@ -100,60 +100,64 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
             Criterion(f"1.75 s after the end it is at most 20 %: {percent(late.late)} % ({late.side}, "
                       f"{late.amplitude:.0f} deg)", late.late <= 0.20),
         ]  # fmt: skip
-        if least is not None:
+        if worst is not None:
             criteria.append(
-                Criterion(f"from 5 A on the lateral displacement after 1.07 s is at least {needed} m: {aside:.3g} m "
-                          f"({least.side}, {least.amplitude:.0f} deg)", aside >= needed))  # fmt: skip
-    if least is None:
+                Criterion(f"from 5 A on the lateral displacement after 1.07 s is at least {required} m: {offset:.3g} m "
+                          f"({worst.side}, {worst.amplitude:.0f} deg)", offset >= required))  # fmt: skip
+    if worst is None:
         missing.append(f"no lateral displacement: no run has 5 A = {5 * A:.0f} deg or more")
-    ended = [x.amplitude for x in found if math.isinf(x.late)]
-    if ended:
-        missing.append(f"infinite yaw rates: the vehicle overturns or does not turn back, from {min(ended):.0f} deg on")
+    overturned = [x.amplitude for x in trials if math.isinf(x.late)]
+    if overturned:
+        missing.append(
+            f"infinite yaw rates: the vehicle overturns or does not turn back, from {min(overturned):.0f} deg on"
+        )
     metrics = Metrics()
     metrics.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
-    metrics.add("largest", max(x.amplitude for x in found), "deg", "largest amplitude")
-    metrics.add("runs", len(found), "", "runs")
+    metrics.add("largest", max(x.amplitude for x in trials), "deg", "largest amplitude")
+    metrics.add("runs", len(trials), "", "runs")
     metrics.add("yaw_early", 100 * early.early, "%", "largest yaw rate 1.00 s after the end over its peak")
     metrics.add("yaw_late", 100 * late.late, "%", "largest yaw rate 1.75 s after the end over its peak")
-    metrics.add("lateral_displacement", aside, "m", "smallest lateral displacement from 5 A on")
-    bad = [x.amplitude for x in found if x.early > 0.35 or x.late > 0.20]
-    metrics.add("unstable_from", min(bad, default=math.nan), "deg", "smallest amplitude that fails for its yaw rate")
-    metrics.add("side_slip_max", max(np.abs(x.run["side_slip"]).max() for x in found), "deg", "largest side slip")
-    lifted = [x.amplitude for x in found if _lifted(car, x.run)]
+    metrics.add("lateral_displacement", offset, "m", "smallest lateral displacement from 5 A on")
+    failing_sizes = [x.amplitude for x in trials if x.early > 0.35 or x.late > 0.20]
+    metrics.add(
+        "unstable_from", min(failing_sizes, default=math.nan), "deg", "smallest amplitude that fails for its yaw rate"
+    )
+    metrics.add("side_slip_max", max(np.abs(x.run["side_slip"]).max() for x in trials), "deg", "largest side slip")
+    lifted = [x.amplitude for x in trials if _lifted(car, x.run)]
     metrics.add("lifts_from", min(lifted, default=math.nan), "deg", "smallest amplitude with two-wheel lift")
-    left = [x for x in found if x.side == "left"]
-    shown = [left[i] for i in np.unique(np.linspace(0, len(left) - 1, SHOWN).astype(int))]
-    more = tuple(
+    left_trials = [x for x in trials if x.side == "left"]
+    plotted = [left_trials[i] for i in np.unique(np.linspace(0, len(left_trials) - 1, SHOWN).astype(int))]
+    curves = tuple(
         Curve("amplitude, deg", words, tuple(
-            (side, np.array([x.amplitude for x in found if x.side == side]),
-             np.array([factor * getattr(x, key) for x in found if x.side == side])) for side in SIDES))
+            (side, np.array([x.amplitude for x in trials if x.side == side]),
+             np.array([factor * getattr(x, key) for x in trials if x.side == side])) for side in SIDES))
         for key, factor, words in (("early", 100, "yaw rate after 1.00 s over its peak, %"),
                                    ("late", 100, "yaw rate after 1.75 s over its peak, %"),
                                    ("aside", 1, "lateral displacement after 1.07 s, m"))
     )  # fmt: skip
     stable = vehicle.is_extended or vehicle.controllers.get("esc")
-    return Result("sine-with-dwell", vehicle.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
+    return Result("sine-with-dwell", vehicle.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in plotted},
                   metrics.done(), criteria,
                   [*([] if stable else ["no stability control: a car without one usually fails"]), *missing,
                    "channels are not filtered; the lateral displacement is that of the mass centre of the body",
                    "plots show some runs to the left"],
-                  ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), more)  # fmt: skip
+                  ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), curves)  # fmt: skip
 
 
 def _series(car: Ready, v: float, sizes: list[float], settings: dict[str, Any]) -> tuple[list[Dwelt], list[str]]:
     """Runs to both sides, each until one cannot be driven to its end, such as past the lock of the steering."""
-    found: list[Dwelt] = []
+    trials: list[Dwelt] = []
     notes = []
     for side in SIDES:
         for size in sizes:
             try:
-                found.append(_dwelt(car, v, side, size, settings))
+                trials.append(_dwelt(car, v, side, size, settings))
             except RunError as error:
                 notes.append(f"no runs to the {side} from {size:.0f} deg on: {error}")
                 break
-    if not found:
+    if not trials:
         raise RunError("; ".join(notes))
-    return found, notes
+    return trials, notes
 
 
 def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any]) -> Dwelt:
@@ -162,16 +166,16 @@ def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any
     start = car.settled(v)
     inputs = {"steer": wheel, "drive": car.foot_off(start)}
     run = car.drive(end + 2.0, start, inputs, HELD, until=OVERTURNED)
-    after = run.time > BEGINS + 0.5 / settings["frequency"]
-    back = -sign * run["yaw_rate"][after]  # positive as the car is to turn back
-    top = next((i for i in peaks(back) if back[i] > 0), int(np.argmax(back)))
-    peak = float(back[top])
-    rest = [abs(value_at(run, "yaw_rate", end + late)) / peak if peak > 0 else math.inf for late in (1.00, 1.75)]
+    is_after = run.time > BEGINS + 0.5 / settings["frequency"]
+    yaw_back = -sign * run["yaw_rate"][is_after]  # positive as the car is to turn back
+    top = next((i for i in peaks(yaw_back) if yaw_back[i] > 0), int(np.argmax(yaw_back)))
+    peak = float(yaw_back[top])
+    yaw_ratios = [abs(value_at(run, "yaw_rate", end + late)) / peak if peak > 0 else math.inf for late in (1.00, 1.75)]
     if run.time[-1] < end + 1.75:
-        rest = [math.inf, math.inf]  # it overturned
-    begun = first_time(run.time, sign * change(run, "steering_wheel"), min(BEGUN, 0.5 * size))
-    aside = sign * (value_at(run, "y", begun + 1.07) - value_at(run, "y", begun))
-    return Dwelt(side, size, rest[0], rest[1], aside, run)
+        yaw_ratios = [math.inf, math.inf]  # it overturned
+    steer_start = first_time(run.time, sign * change(run, "steering_wheel"), min(BEGUN, 0.5 * size))
+    displacement = sign * (value_at(run, "y", steer_start + 1.07) - value_at(run, "y", steer_start))
+    return Dwelt(side, size, yaw_ratios[0], yaw_ratios[1], displacement, run)
 
 
 # ---- fishhook
@@ -191,23 +195,23 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
             loads.append(_inner(car, run))
             if _lifted(car, run):
                 lifts.add(speed)
-    found = Metrics()
-    found.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
-    found.add("amplitude", size, "deg", "amplitude of the steering wheel")
-    found.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed with two-wheel lift")
-    for name, words in (("roll", "roll"), ("ay", "lateral acceleration"), ("side_slip", "side slip")):
-        most = max(
+    metrics = Metrics()
+    metrics.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
+    metrics.add("amplitude", size, "deg", "amplitude of the steering wheel")
+    metrics.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed with two-wheel lift")
+    for name, label in (("roll", "roll"), ("ay", "lateral acceleration"), ("side_slip", "side slip")):
+        largest = max(
             float(np.abs(run[name][_upright(run) if name != "roll" else slice(None)]).max()) for run in runs.values()
         )
-        found.add(f"{name}_max", most, next(iter(runs.values())).units[name], f"largest {words}")
-    found.add("inner_load_min", min(loads), "N", "smallest load of all inner wheels of a unit together")
+        metrics.add(f"{name}_max", largest, next(iter(runs.values())).units[name], f"largest {label}")
+    metrics.add("inner_load_min", min(loads), "N", "smallest load of all inner wheels of a unit together")
     for key, stability in car.metrics.details.items():
         if key.startswith("static_stability"):
-            found.add(key, stability.value, stability.unit, stability.label)
+            metrics.add(key, stability.value, stability.unit, stability.label)
     criteria = [Criterion(f"no two-wheel lift up to {max(settings['speeds']):g} km/h"
                           + (f": it occurs at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
     fastest = {n: r for n, r in runs.items() if n.endswith("left")}
-    return Result("fishhook", vehicle.name, settings, fastest, found.done(), criteria,
+    return Result("fishhook", vehicle.name, settings, fastest, metrics.done(), criteria,
                   ["the steering wheel turns over when the roll rate has fallen below 1.5 deg/s",
                    "two-wheel lift: all wheels on one side of the car or of a trailer carry nothing",
                    "plots show runs to the left"],
@@ -217,24 +221,33 @@ def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 def _upright(run: Run) -> slice:
     """The part of a run before the vehicle overturns: what it meets then is no lateral acceleration of a turn."""
-    over = np.flatnonzero(np.abs(run["roll"]) > LYING)
-    return slice(None, max(int(over[0]), 1) if len(over) else None)
+    overturned = np.flatnonzero(np.abs(run["roll"]) > LYING)
+    return slice(None, max(int(overturned[0]), 1) if len(overturned) else None)
 
 
 def _hooked(car: Ready, v: float, size: float, rate: float) -> Run:
     """The first part says when the car stops rolling; then the whole is driven."""
-    up = abs(size) / rate
+    rise_time = abs(size) / rate
     start = car.settled(v)
-    off = car.foot_off(start)
-    first = sampled([0.0, BEGINS, BEGINS + up, FAR], [0.0, 0.0, size, size])
-    run = car.drive(BEGINS + 3.0, start, {"steer": first, "drive": off}, HELD, until=OVERTURNED)
+    released_drive = car.foot_off(start)
+    first = sampled([0.0, BEGINS, BEGINS + rise_time, FAR], [0.0, 0.0, size, size])
+    run = car.drive(BEGINS + 3.0, start, {"steer": first, "drive": released_drive}, HELD, until=OVERTURNED)
     roll_rate = np.gradient(run["roll"], run.time)
-    turned = run.time > BEGINS + up
-    slow = np.flatnonzero(turned & (np.abs(roll_rate) < 1.5))
-    over = float(run.time[slow[0]]) if len(slow) else BEGINS + up + 0.25
-    times = [0.0, BEGINS, BEGINS + up, over, over + 2 * up, over + 2 * up + 3.0, over + 2 * up + 5.0, FAR]
+    is_steered = run.time > BEGINS + rise_time
+    slow = np.flatnonzero(is_steered & (np.abs(roll_rate) < 1.5))
+    t_reversal = float(run.time[slow[0]]) if len(slow) else BEGINS + rise_time + 0.25
+    times = [
+        0.0,
+        BEGINS,
+        BEGINS + rise_time,
+        t_reversal,
+        t_reversal + 2 * rise_time,
+        t_reversal + 2 * rise_time + 3.0,
+        t_reversal + 2 * rise_time + 5.0,
+        FAR,
+    ]
     wheel = sampled(times, [0.0, 0.0, size, size, -size, -size, 0.0, 0.0])
-    return car.drive(times[-2], start, {"steer": wheel, "drive": off}, HELD, until=OVERTURNED)
+    return car.drive(times[-2], start, {"steer": wheel, "drive": released_drive}, HELD, until=OVERTURNED)
 
 
 def _inner(car: Ready, run: Run) -> float:

@@ -32,27 +32,27 @@ LONGEST = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
 STATES = {parse_dimension(d): most for d, most in (("A", 0.05), ("L", 0.05), ("1", 0.05), ("L/T", 2.0), ("A/T", 20.0))}
 
 
-def derivatives(f: Callable[[Array], Array], x: Array, places: Array) -> Array:
+def derivatives(f: Callable[[Array], Array], x: Array, indices: Array) -> Array:
     """Derivatives of a function with respect to some states, in columns, by central differences."""
     columns = []
-    for i in places:
-        less, more = x.copy(), x.copy()
-        less[i] -= STEP
-        more[i] += STEP
-        columns.append((f(more) - f(less)) / (2 * STEP))
+    for i in indices:
+        x_below, x_above = x.copy(), x.copy()
+        x_below[i] -= STEP
+        x_above[i] += STEP
+        columns.append((f(x_above) - f(x_below)) / (2 * STEP))
     return np.stack(columns, axis=1)
 
 
-def acting(f: Any, x: Array, places: Array) -> Array:
+def acting(f: Any, x: Array, indices: Array) -> Array:
     """Those of some states on which a derivative of one of them depends: not the angles of wheels, nor distances and
     other integrals that nothing depends on."""
-    kept, J = list(range(len(places))), derivatives(lambda y: np.array(f(0.0, y))[places], x, places)
+    active, J = list(range(len(indices))), derivatives(lambda y: np.array(f(0.0, y))[indices], x, indices)
     while True:
-        part = np.abs(J[np.ix_(kept, kept)])
-        acts = (part > IDLE * part.max(axis=1, keepdims=True)).any(axis=0)
+        magnitudes = np.abs(J[np.ix_(active, active)])
+        acts = (magnitudes > IDLE * magnitudes.max(axis=1, keepdims=True)).any(axis=0)
         if acts.all():
-            return np.array(places)[kept]
-        kept = [k for k, a in zip(kept, acts, strict=True) if a]
+            return np.array(indices)[active]
+        active = [k for k, a in zip(active, acts, strict=True) if a]
 
 
 def _longest(state: Any) -> float:
@@ -72,8 +72,8 @@ class SteadyMotion:
         self.names = [state.name for state in sim.interface.states]
         index = {name: i for i, name in enumerate(self.names)}
         self.index = index
-        still = {*PLACE, *SEES, *held} | {n for n in self.names if n.endswith(".post")}
-        self.free = np.array([i for i, n in enumerate(self.names) if n not in still])
+        fixed_names = {*PLACE, *SEES, *held} | {n for n in self.names if n.endswith(".post")}
+        self.free = np.array([i for i, n in enumerate(self.names) if n not in fixed_names])
         self.unknown = self.free
         self.longest = np.array([_longest(state) for state in sim.interface.states])
         self.seen = np.array([index[n] for n in SEES[1:] if n in index], dtype=int)
@@ -103,48 +103,48 @@ class SteadyMotion:
     ) -> dict[str, float]:
         """The same state with a driver who already steers as the path asks for, and whose hold on the steering wheel
         makes up the rest: the steering wheel stays where it is when he takes over."""
-        found = dict(state)
+        values = dict(state)
         if not len(self.seen):
-            return found
+            return values
         limited = [p.name for p in self.sim.interface.parameters if p.name == RATE]  # as quickly as it takes
         f = self.sim.rhs(parameters={**parameters, **dict.fromkeys(limited, ENDLESS)}, inputs=dict(inputs))
-        x = np.array([found[n] for n in self.names])
-        before = x[self.seen].copy()
+        x = np.array([values[n] for n in self.names])
+        last_seen = x[self.seen].copy()
         x[self.seen] = 0.0
         r = f(0.0, x)[self.seen]
         J = np.empty((len(r), len(r)))
         for k, i in enumerate(self.seen):  # linear in these states
-            moved = x.copy()
-            moved[i] += 1.0
-            J[:, k] = f(0.0, moved)[self.seen] - r
+            perturbed = x.copy()
+            perturbed[i] += 1.0
+            J[:, k] = f(0.0, perturbed)[self.seen] - r
         x[self.seen] = np.linalg.solve(J, -r)
         hands = float(parameters.get("hands", 0.0))
-        x[self.index["driver.turn"]] += hands * (before[0] - x[self.seen[0]])
+        x[self.index["driver.turn"]] += hands * (last_seen[0] - x[self.seen[0]])
         return dict(zip(self.names, x.tolist(), strict=True))
 
     def _newton(self, f: Any, x: Array) -> Array:
         """Steps count by what remains to be moved, not by what remains of derivatives, whose sizes differ by far
         between wheels and steering (natural monotonicity: Deuflhard, Newton Methods for Nonlinear Problems, 2004)."""
-        most = self.longest[self.unknown]
+        max_steps = self.longest[self.unknown]
         best, r = x.copy(), self._residual(f, x)
         for _ in range(ITERATIONS):
             if np.abs(r).max() < CLOSED:
                 return best
             J = self._jacobian(f, best, r)
-            move = np.linalg.lstsq(J, -r, rcond=None)[0]
-            share = min(1.0, 1.0 / max(np.abs(move / most).max(), 1e-12))
+            newton_step = np.linalg.lstsq(J, -r, rcond=None)[0]
+            fraction = min(1.0, 1.0 / max(np.abs(newton_step / max_steps).max(), 1e-12))
             for _ in range(12):
-                tried = best.copy()
-                tried[self.unknown] += share * move
-                left = self._residual(f, tried)
-                if np.isfinite(left).all():
-                    remains = np.linalg.lstsq(J, -left, rcond=None)[0]
-                    if np.linalg.norm(remains / most) < np.linalg.norm(move / most):
+                trial = best.copy()
+                trial[self.unknown] += fraction * newton_step
+                new_residual = self._residual(f, trial)
+                if np.isfinite(new_residual).all():
+                    next_step = np.linalg.lstsq(J, -new_residual, rcond=None)[0]
+                    if np.linalg.norm(next_step / max_steps) < np.linalg.norm(newton_step / max_steps):
                         break
-                share /= 2
+                fraction /= 2
             else:
                 break
-            best, r = tried, left
+            best, r = trial, new_residual
         if np.abs(r).max() < NEAR:
             return best
         worst = self.names[int(self.unknown[int(np.argmax(np.abs(r)))])]
@@ -153,18 +153,18 @@ class SteadyMotion:
     def _jacobian(self, f: Any, x: Array, r: Array) -> Array:
         J = np.empty((len(r), len(r)))
         for k, i in enumerate(self.unknown):
-            moved = x.copy()
+            perturbed = x.copy()
             h = DIFFERENCE * max(1.0, abs(x[i]))
-            moved[i] += h
-            J[:, k] = (self._residual(f, moved) - r) / h
+            perturbed[i] += h
+            J[:, k] = (self._residual(f, perturbed) - r) / h
         return J
 
     def _residual(self, f: Any, x: Array) -> Array:
         rates = f(0.0, x)
         along, across = (rates[self.index[n]] for n in PLACE[:2])
         rates[self.index["q(chassis, 3)"]] -= self.slope[0] * along + self.slope[1] * across
-        found: Array = rates[self.unknown]
-        return found
+        residual: Array = rates[self.unknown]
+        return residual
 
     def yaw_rate(
         self, state: Mapping[str, float], inputs: Mapping[str, float], parameters: Mapping[str, float]
@@ -174,8 +174,8 @@ class SteadyMotion:
         return float(np.radians(self._seen(x, inputs, parameters)["yaw_rate"]))
 
     def _course(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> float:
-        seen = self._seen(x, inputs, parameters)
-        return float(np.radians(seen["yaw"] + seen["side_slip"]))
+        outputs = self._seen(x, inputs, parameters)
+        return float(np.radians(outputs["yaw"] + outputs["side_slip"]))
 
     def _seen(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> dict[str, float]:
         n = len(x) - sum(name.startswith("u(") for name in self.names)

@@ -49,46 +49,48 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     car, v = as_set(vehicle, settings), settings["speed"] / 3.6
     start, limit = car.settled(v), car.limit(v)
     rate = car.linear_angle(v, settings["growth"])
-    lasts = BEYOND * limit.angle / rate
-    wheel = sampled([0.0, BEGINS, BEGINS + lasts, FAR], [0.0, 0.0, rate * lasts, rate * lasts])
-    ends = f"max(abs(side_slip)/{STRAYS}, abs(speed - {v!r})/{KEPT * v!r}) > 1"
-    run = car.drive(BEGINS + lasts, start, {"steer": wheel, "speed_set": v}, None, until=ends)
+    duration = BEYOND * limit.angle / rate
+    wheel = sampled([0.0, BEGINS, BEGINS + duration, FAR], [0.0, 0.0, rate * duration, rate * duration])
+    stop_condition = f"max(abs(side_slip)/{STRAYS}, abs(speed - {v!r})/{KEPT * v!r}) > 1"
+    run = car.drive(BEGINS + duration, start, {"steer": wheel, "speed_set": v}, None, until=stop_condition)
     ay = across(run)
     last = int(np.argmax(ay)) + 1
-    over, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
-    found = Metrics()
-    ratio, base = car.metrics["steering_ratio"], add_equivalent_wheelbase(found, car)
-    gradients, missing = taken_at(settings["at"], float(over[-1]))
+    ay_rising, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
+    metrics = Metrics()
+    ratio, base = car.metrics["steering_ratio"], add_equivalent_wheelbase(metrics, car)
+    gradients, missing = taken_at(settings["at"], float(ay_rising[-1]))
     for a in gradients:
-        slope = {n: slope_at(over, y, a) for n, y in (
+        gradient = {n: slope_at(ay_rising, y, a) for n, y in (
             ("wheel", wheel_angle), ("roll", run["roll"][:last]), ("slip", run["side_slip"][:last]),
             ("torque", run["steering_torque"][:last]))}  # fmt: skip
-        at = f"at {a:g} m/s2"
-        K = slope["wheel"] / ratio - math.degrees(base / v**2)
-        found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
-        found.add(f"roll_gradient_{a:g}", slope["roll"] * GRAVITY, "deg/g", f"roll gradient {at}")
-        found.add(f"side_slip_gradient_{a:g}", slope["slip"] * GRAVITY, "deg/g", f"side-slip gradient {at}")
-        found.add(f"torque_gradient_{a:g}", slope["torque"], "N-m/(m/s2)", f"steering torque gradient {at}")
-        found.add(f"wheel_{a:g}", float(np.interp(a, over, wheel_angle)), "deg", f"steering-wheel angle {at}")
-    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
-    found.add(
+        at_text = f"at {a:g} m/s2"
+        K = gradient["wheel"] / ratio - math.degrees(base / v**2)
+        metrics.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at_text}")
+        metrics.add(f"roll_gradient_{a:g}", gradient["roll"] * GRAVITY, "deg/g", f"roll gradient {at_text}")
+        metrics.add(f"side_slip_gradient_{a:g}", gradient["slip"] * GRAVITY, "deg/g", f"side-slip gradient {at_text}")
+        metrics.add(f"torque_gradient_{a:g}", gradient["torque"], "N-m/(m/s2)", f"steering torque gradient {at_text}")
+        metrics.add(
+            f"wheel_{a:g}", float(np.interp(a, ay_rising, wheel_angle)), "deg", f"steering-wheel angle {at_text}"
+        )
+    metrics.add("ay_max", ay_rising[-1], "m/s2", "largest lateral acceleration")
+    metrics.add(
         "ay_steady",
         math.nan if limit.ended else limit.ay,
         "m/s2",
         "largest lateral acceleration of steady turns, by continuation",
     )
     drift = float(np.abs(run["speed"][:last] - v).max())
-    lost = drift > 0.999 * KEPT * v  # the event that ends the run is found to far less
-    criteria = [Criterion(f"the speed was kept: within {3.6 * drift:.3g} km/h", not lost)]
-    if lost:
-        most = ay[np.abs(run["speed"] - v) < KEPT * v / 5].max()
+    has_lost_speed = drift > 0.999 * KEPT * v  # the event that ends the run is found to far less
+    criteria = [Criterion(f"the speed was kept: within {3.6 * drift:.3g} km/h", not has_lost_speed)]
+    if has_lost_speed:
+        ay_kept = ay[np.abs(run["speed"] - v) < KEPT * v / 5].max()
         missing = [
             *missing,
-            f"above {most:.3g} m/s2 the drive does not keep the speed: it lacks power, or a wheel spins",
+            f"above {ay_kept:.3g} m/s2 the drive does not keep the speed: it lacks power, or a wheel spins",
         ]
     if limit.ended:
         missing = [*missing, f"steady turns were followed up to {limit.ay:.3g} m/s2: {limit.ended}"]
-    return Result("iso4138", vehicle.name, settings, {"circle": run}, found.done(), criteria,
+    return Result("iso4138", vehicle.name, settings, {"circle": run}, metrics.done(), criteria,
                   [f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 per s of a linear "
                    "car, in place of separate circles", reached(run, ay), *missing],
                   over_path("*.tyre_load"))  # fmt: skip
@@ -104,19 +106,21 @@ def step_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
     angle = car.angle(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
     run = _stepped(car, start, v, angle, rise)
-    found, t0 = Metrics(), BEGINS + rise / 2
-    found.add("angle", angle, "deg", "steering-wheel angle")
+    metrics, t0 = Metrics(), BEGINS + rise / 2
+    metrics.add("angle", angle, "deg", "steering-wheel angle")
     for name, words in RESPONSES.items():
         y, level = np.abs(change(run, name)), abs(steady(run, name))
-        found.add(f"{name}_steady", steady(run, name), run.units[name], f"{words} in steady state")
-        found.add(f"{name}_response", first_time(run.time, y, 0.9 * level) - t0, "s", f"{words}: time to 90 %")
+        metrics.add(f"{name}_steady", steady(run, name), run.units[name], f"{words} in steady state")
+        metrics.add(f"{name}_response", first_time(run.time, y, 0.9 * level) - t0, "s", f"{words}: time to 90 %")
         peak = int(np.argmax(y))
-        found.add(f"{name}_peak_time", run.time[peak] - t0, "s", f"{words}: time to the peak")
-        found.add(f"{name}_overshoot", 100 * (y[peak] / level - 1), "%", f"{words}: overshoot")
-    found.add("yaw_gain", found["yaw_rate_steady"].value / angle, "1/s", "yaw rate over steering-wheel angle")
-    found.add("side_slip_steady", steady(run, "side_slip"), "deg", "side slip in steady state")
-    found.add("tb", found["yaw_rate_peak_time"].value * abs(found["side_slip_steady"].value), "s deg", "TB factor")
-    return Result("iso7401-step", vehicle.name, settings, {"step": run}, found.done(), [],
+        metrics.add(f"{name}_peak_time", run.time[peak] - t0, "s", f"{words}: time to the peak")
+        metrics.add(f"{name}_overshoot", 100 * (y[peak] / level - 1), "%", f"{words}: overshoot")
+    metrics.add("yaw_gain", metrics["yaw_rate_steady"].value / angle, "1/s", "yaw rate over steering-wheel angle")
+    metrics.add("side_slip_steady", steady(run, "side_slip"), "deg", "side slip in steady state")
+    metrics.add(
+        "tb", metrics["yaw_rate_peak_time"].value * abs(metrics["side_slip_steady"].value), "s deg", "TB factor"
+    )
+    return Result("iso7401-step", vehicle.name, settings, {"step": run}, metrics.done(), [],
                   ["times count from half of the steering-wheel angle; the throttle is fixed", COUNTED])  # fmt: skip
 
 
@@ -137,29 +141,36 @@ def chirp_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     signal, end = _chirp(angle, f0, f1, T)
     run = car.drive(end, start, {"steer": signal, "speed_set": v}, HELD)
     f, responses = frequency_response(run, tuple(RESPONSES), f0, f1)
-    found = Metrics()
-    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
-    add_responses(found, f, responses, run.units)
+    metrics = Metrics()
+    metrics.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    add_responses(metrics, f, responses, run.units)
     note = f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"
-    return Result("iso7401-frequency", vehicle.name, settings, {"chirp": run}, found.done(), [], [note],
+    return Result("iso7401-frequency", vehicle.name, settings, {"chirp": run}, metrics.done(), [], [note],
                   more=bode(f, {n: responses[n] for n in RESPONSES}, run.units))  # fmt: skip
 
 
-def add_responses(found: Metrics, f: Array, responses: Mapping[str, Array], units: Mapping[str, str]) -> None:
+def add_responses(metrics: Metrics, f: Array, responses: Mapping[str, Array], units: Mapping[str, str]) -> None:
     """Gains, bandwidths and phases of responses to the steering wheel."""
-    for name, words in RESPONSES.items():
+    for name, label in RESPONSES.items():
         H = responses[name]
         gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
         unit = f"{units[name]}/deg"
-        low = found.add(f"{name}_gain", gain[0], unit, f"{words} over steering wheel at {f[0]:.2g} Hz")
+        first_gain = metrics.add(f"{name}_gain", gain[0], unit, f"{label} over steering wheel at {f[0]:.2g} Hz")
         peak = int(np.argmax(gain))
-        found.add(f"{name}_peak", gain[peak] / low, "", f"{words}: peak gain over the first")
-        found.add(f"{name}_peak_at", f[peak], "Hz", f"{words}: frequency of the peak gain")
-        below = np.flatnonzero((gain < low / math.sqrt(2)) & (np.arange(len(f)) > peak))
-        found.add(f"{name}_bandwidth", f[below[0]] if len(below) else float("nan"), "Hz", f"{words}: bandwidth (-3 dB)")
-        for at in (0.5, 1.0):
-            if f[0] <= at <= f[-1]:
-                found.add(f"{name}_phase_{at:g}", float(np.interp(at, f, phase)), "deg", f"{words}: phase at {at:g} Hz")
+        metrics.add(f"{name}_peak", gain[peak] / first_gain, "", f"{label}: peak gain over the first")
+        metrics.add(f"{name}_peak_at", f[peak], "Hz", f"{label}: frequency of the peak gain")
+        cut_off = np.flatnonzero((gain < first_gain / math.sqrt(2)) & (np.arange(len(f)) > peak))
+        metrics.add(
+            f"{name}_bandwidth", f[cut_off[0]] if len(cut_off) else float("nan"), "Hz", f"{label}: bandwidth (-3 dB)"
+        )
+        for frequency in (0.5, 1.0):
+            if f[0] <= frequency <= f[-1]:
+                metrics.add(
+                    f"{name}_phase_{frequency:g}",
+                    float(np.interp(frequency, f, phase)),
+                    "deg",
+                    f"{label}: phase at {frequency:g} Hz",
+                )
 
 
 def _chirp(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any, float]:
@@ -183,13 +194,13 @@ def frequency_response(run: Run, names: tuple[str, ...], f0: float, f1: float) -
 
 def bode(f: Array, responses: dict[str, Array], units: Mapping[str, str]) -> tuple[Curve, ...]:
     """Gains and phases over the steering wheel, to look at."""
-    found = []
+    curves = []
     for name, H in responses.items():
         gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
-        words = f"{RESPONSES[name]} over steering-wheel angle"
-        found.append(Curve("frequency, Hz", f"gain of {words}, {units[name]}/deg", (("gain", f, gain),)))
-        found.append(Curve("frequency, Hz", f"phase of {words}, deg", (("phase", f, phase),)))
-    return tuple(found)
+        label = f"{RESPONSES[name]} over steering-wheel angle"
+        curves.append(Curve("frequency, Hz", f"gain of {label}, {units[name]}/deg", (("gain", f, gain),)))
+        curves.append(Curve("frequency, Hz", f"phase of {label}, deg", (("phase", f, phase),)))
+    return tuple(curves)
 
 
 CIRCLE = Manoeuvre(

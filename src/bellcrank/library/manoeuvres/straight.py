@@ -28,11 +28,11 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a speed to standstill; without a torque the largest at which no wheel locks."""
     car, v0 = as_set(vehicle, settings), settings["speed"] / 3.6
     start = car.settled(v0)
-    given = settings["torque"]
+    torque_set = settings["torque"]
     weight = car.at_rest.total * GRAVITY * car.radius
-    most = vehicle.data.sections.brakes.torque or 2 * weight
-    if given is None:
-        low, high = 0.0, most
+    max_torque = vehicle.data.sections.brakes.torque or 2 * weight
+    if torque_set is None:
+        low, high = 0.0, max_torque
         run = _braked(car, start, high)
         if _locks(run, car):
             for _ in range(TURNS):
@@ -41,32 +41,40 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
             run = _braked(car, start, low)
         torque = low if low else high
     else:
-        torque = float(given)
+        torque = float(torque_set)
         run = _braked(car, start, torque)
-    found = Metrics()
+    metrics = Metrics()
     v = run["ground_speed"]
     x = travelled(run)
-    found.add("torque", torque, "N-m", "brake torque, sum of all wheels")
-    found.add("distance", x[-1], "m", f"stopping distance from {settings['speed']:g} km/h")
-    found.add("time", run.time[-1], "s", "time to standstill")
-    at = [float(np.interp(-share * v0, -v, x)) for share in (0.8, 0.1)]
-    found.add("mfdd", v0**2 * (0.8**2 - 0.1**2) / (2 * (at[1] - at[0])), "m/s2", "mean fully developed deceleration")
-    found.add("deceleration_max", -run["ax"].min(), "m/s2", "largest deceleration")
-    found.add("pitch_max", run["pitch"].max(), "deg", "largest pitch, nose down")
+    metrics.add("torque", torque, "N-m", "brake torque, sum of all wheels")
+    metrics.add("distance", x[-1], "m", f"stopping distance from {settings['speed']:g} km/h")
+    metrics.add("time", run.time[-1], "s", "time to standstill")
+    distances = [float(np.interp(-fraction * v0, -v, x)) for fraction in (0.8, 0.1)]
+    metrics.add(
+        "mfdd",
+        v0**2 * (0.8**2 - 0.1**2) / (2 * (distances[1] - distances[0])),
+        "m/s2",
+        "mean fully developed deceleration",
+    )
+    metrics.add("deceleration_max", -run["ax"].min(), "m/s2", "largest deceleration")
+    metrics.add("pitch_max", run["pitch"].max(), "deg", "largest pitch, nose down")
     i = int(np.argmin(run["ax"]))
     loads = [float(run[f"{c}.tyre_load"][i]) for c in car.data.wheels]
-    found.add("front_share", sum(loads[:2]) / sum(loads), "", "fraction of the load on the front axle at that time")
-    above = f"above {3.6 * SLOW:g} km/h"
-    found.add("slip_min", _slips(run, car.data.all_wheels), "", f"smallest slip of a wheel {above}; -1 is locked")
-    found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
+    metrics.add("front_share", sum(loads[:2]) / sum(loads), "", "fraction of the load on the front axle at that time")
+    above_text = f"above {3.6 * SLOW:g} km/h"
+    metrics.add(
+        "slip_min", _slips(run, car.data.all_wheels), "", f"smallest slip of a wheel {above_text}; -1 is locked"
+    )
+    metrics.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {3.6 * v[-1]:.3g} km/h", bool(v[-1] < 0.2))]
     limits = (
-        f"the brake torque is the largest at which no wheel locks {above}"
-        if torque < most or not any(name.startswith("abs") and on for name, on in vehicle.controllers.items())
+        f"the brake torque is the largest at which no wheel locks {above_text}"
+        if torque < max_torque
+        or not any(name.startswith("abs") and is_on for name, is_on in vehicle.controllers.items())
         else "the slip is limited"
     )
-    notes = [f"{abs_of(vehicle)}; {limits}"] if given is None else []
-    return Result("braking", vehicle.name, settings, {"braking": run}, found.done(), criteria, notes,
+    notes = [f"{abs_of(vehicle)}; {limits}"] if torque_set is None else []
+    return Result("braking", vehicle.name, settings, {"braking": run}, metrics.done(), criteria, notes,
                   ("speed", "ax", "pitch", "*.tyre_load", "*.tyre.kappa"))  # fmt: skip
 
 
@@ -96,22 +104,22 @@ def accelerate(vehicle: Car, settings: dict[str, Any]) -> Result:
     start = car.settled(0.0)
     geared = settings["gear"] is None and len(drive.gears or ()) > 1
     automatic = RELEASED | ({"gear_held": 0.0} if geared else {})
-    most = 1e7 if drive.torque is None else drive.torque
-    run = car.drive(LONGEST, start, {"drive": step(0.5, most)}, automatic, until=f"speed > {top!r}")
-    found = Metrics()
+    max_torque = 1e7 if drive.torque is None else drive.torque
+    run = car.drive(LONGEST, start, {"drive": step(0.5, max_torque)}, automatic, until=f"speed > {top!r}")
+    metrics = Metrics()
     t, v = run.time - 0.5, run["speed"]
-    reached = bool(v[-1] > top - 0.05)
-    found.add("time", t[-1] if reached else float("nan"), "s", f"time to {settings['to']:g} km/h")
-    found.add("distance", run["x"][-1] - run["x"][0], "m", "distance until then")
-    found.add("acceleration_max", run["ax"].max(), "m/s2", "largest acceleration")
-    found.add("pitch_min", run["pitch"].min(), "deg", "largest pitch, nose up")
+    is_up_to_speed = bool(v[-1] > top - 0.05)
+    metrics.add("time", t[-1] if is_up_to_speed else float("nan"), "s", f"time to {settings['to']:g} km/h")
+    metrics.add("distance", run["x"][-1] - run["x"][0], "m", "distance until then")
+    metrics.add("acceleration_max", run["ax"].max(), "m/s2", "largest acceleration")
+    metrics.add("pitch_min", run["pitch"].min(), "deg", "largest pitch, nose up")
     slips = [run[f"{c}.tyre.slip"][v > 1.0].max(initial=0.0) for c in car.data.wheels]
-    found.add("slip_max", max(slips), "", "largest slip of a wheel over its rolling speed")
+    metrics.add("slip_max", max(slips), "", "largest slip of a wheel over its rolling speed")
     if settings["to"] >= 120:
         a, b = (float(np.interp(x / 3.6, v, t)) for x in (80, 120))
-        found.add("time_80_120", b - a, "s", "time from 80 to 120 km/h")
-    criteria = [Criterion(f"it reaches {settings['to']:g} km/h: {3.6 * v[-1]:.4g} km/h", reached)]
-    return Result("acceleration", vehicle.name, settings, {"acceleration": run}, found.done(), criteria, [],
+        metrics.add("time_80_120", b - a, "s", "time from 80 to 120 km/h")
+    criteria = [Criterion(f"it reaches {settings['to']:g} km/h: {3.6 * v[-1]:.4g} km/h", is_up_to_speed)]
+    return Result("acceleration", vehicle.name, settings, {"acceleration": run}, metrics.done(), criteria, [],
                   ("speed", "ax", "pitch", "*.tyre_load", "*.tyre.kappa"))  # fmt: skip
 
 

@@ -32,16 +32,16 @@ EVEN = 0.01  # of the weight, by which the wheels of both sides may differ witho
 def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The standing car on a table that is inclined to a side."""
     if settings["side"] not in SIDES:
-        near = did_you_mean(settings["side"], SIDES)
-        raise ModelError(f"manoeuvre tilt-table: side={settings['side']!r} must be right or left.{near}")
+        suggestion = did_you_mean(settings["side"], SIDES)
+        raise ModelError(f"manoeuvre tilt-table: side={settings['side']!r} must be right or left.{suggestion}")
     sign, upper = SIDES[settings["side"]]
     car, values = vehicle.like or (vehicle, {})
     sim = car.system(speed=0.0, tilt=True).equations().compile()
-    begin, most, rate = settings["begin"], settings["most"], settings["rate"]
-    ends = QUICK + (most - begin) / rate
+    start_angle, max_angle, rate = settings["begin"], settings["most"], settings["rate"]
+    duration = QUICK + (max_angle - start_angle) / rate
     radius = float(np.mean([vehicle.data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a in ("front", "rear")]))
     inputs = {
-        "tilt": sampled([0.0, QUICK, ends], [0.0, sign * begin, sign * most]),
+        "tilt": sampled([0.0, QUICK, duration], [0.0, sign * start_angle, sign * max_angle]),
         "brake": HOLDS * vehicle.stand.total * GRAVITY * radius,
     }
     rolls = {"car": "roll", **{t.name: f"{t.name}.roll" for t in vehicle.data.trailers}}
@@ -51,54 +51,56 @@ def tilt_table(vehicle: Car, settings: dict[str, Any]) -> Result:
         for p in sim.interface.parameters
         if p.name.startswith(FRICTION) and "parking" not in p.name
     }
-    run = sim.simulate(t_end=ends, step=STEP, method=settings["method"], output_every=EVERY, inputs=inputs,
+    run = sim.simulate(t_end=duration, step=STEP, method=settings["method"], output_every=EVERY, inputs=inputs,
                        parameters={**values, **grips}, events=events, stop=tuple(events))  # fmt: skip
-    tilt, found = np.interp(run.time, [0.0, QUICK, ends], [0.0, begin, most]), Metrics()
+    tilt, metrics = np.interp(run.time, [0.0, QUICK, duration], [0.0, start_angle, max_angle]), Metrics()
     axles = {axle: f"{axle[0]}{upper}" for axle in ("front", "rear")}
     axles |= {a.index: a.wheel(upper) for a in vehicle.data.simple_axles}
     lifted = {}
     for name, wheel in axles.items():
-        at = lifted[name] = _first(tilt, run[f"{wheel}.tyre_load"] <= 0)
-        found.add(f"lift_{name}", at, "deg", f"inclination at which the upper wheel of axle {name} lifts")
-    over = len(run.time) > 1 and run.time[-1] < ends - 1e-9
-    angle = _lost(run, tilt, rolls) if over else math.nan
-    found.add("rollover_angle", angle, "deg", "inclination at which a unit overturns")
-    found.add(
+        inclination = lifted[name] = _first(tilt, run[f"{wheel}.tyre_load"] <= 0)
+        metrics.add(f"lift_{name}", inclination, "deg", f"inclination at which the upper wheel of axle {name} lifts")
+    is_overturned = len(run.time) > 1 and run.time[-1] < duration - 1e-9
+    angle = _lost(run, tilt, rolls) if is_overturned else math.nan
+    metrics.add("rollover_angle", angle, "deg", "inclination at which a unit overturns")
+    metrics.add(
         "rollover_threshold",
         math.tan(math.radians(angle)),
         "g",
         "rollover threshold: lateral acceleration over g, tangent of that inclination",
     )
     for name, channel in rolls.items():
-        at_end = np.interp(angle if over else tilt[-1], tilt, run[channel])
-        found.add(f"roll_{name}", abs(at_end), "deg", f"roll of {name} against the table there")
+        end_roll = np.interp(angle if is_overturned else tilt[-1], tilt, run[channel])
+        metrics.add(f"roll_{name}", abs(end_roll), "deg", f"roll of {name} against the table there")
     notes = [f"friction of the tyres is {RAIL:g} times as high, in place of a rail that keeps wheels from sliding",
-             f"{run.ended}" if over else f"no unit overturns up to {most:g} deg",
+             f"{run.ended}" if is_overturned else f"no unit overturns up to {max_angle:g} deg",
              *_other_side(vehicle, settings["side"])]  # fmt: skip
-    stay = [name for name, at in lifted.items() if math.isnan(at)]
-    if stay:
-        notes.append(f"until then no wheel lifts for good of {', '.join(stay)}")
-    shown = ("tilt", *rolls.values(), *(f"{wheel}.tyre_load" for wheel in axles.values()))
-    return Result("tilt-table", vehicle.name, settings, {"tilt": run}, found.done(), [], notes, shown)
+    not_lifted = [name for name, inclination in lifted.items() if math.isnan(inclination)]
+    if not_lifted:
+        notes.append(f"until then no wheel lifts for good of {', '.join(not_lifted)}")
+    channels = ("tilt", *rolls.values(), *(f"{wheel}.tyre_load" for wheel in axles.values()))
+    return Result("tilt-table", vehicle.name, settings, {"tilt": run}, metrics.done(), [], notes, channels)
 
 
 def _other_side(vehicle: Car, lowered: str) -> list[str]:
     """A note for vehicles that overturn earlier to the other side, whose wheels carry more at rest."""
-    stand = vehicle.stand
-    wheels = dict(zip(("fl", "fr", "rl", "rr"), stand.load, strict=True))
-    for unit in (stand.added, *stand.trailers):
+    statics = vehicle.stand
+    wheels = dict(zip(("fl", "fr", "rl", "rr"), statics.load, strict=True))
+    for unit in (statics.added, *statics.trailers):
         wheels |= {} if unit is None else unit.load
-    other = "left" if lowered == "right" else "right"
-    part = sum(load for wheel, load in wheels.items() if wheel.endswith(other[0])) / sum(wheels.values())
-    if 2 * part - 1 < EVEN:
+    opposite = "left" if lowered == "right" else "right"
+    fraction = sum(load for wheel, load in wheels.items() if wheel.endswith(opposite[0])) / sum(wheels.values())
+    if 2 * fraction - 1 < EVEN:
         return []
-    return [f"the {other} wheels carry {100 * part:.3g} % of the weight: it overturns earlier with side={other}"]
+    return [
+        f"the {opposite} wheels carry {100 * fraction:.3g} % of the weight: it overturns earlier with side={opposite}"
+    ]
 
 
 def _first(tilt: Array, condition: Array) -> float:
     """The inclination at which a condition is met for good."""
-    holds = np.flatnonzero(~condition)
-    i = int(holds[-1]) + 1 if len(holds) else 0
+    unmet = np.flatnonzero(~condition)
+    i = int(unmet[-1]) + 1 if len(unmet) else 0
     return float(tilt[i]) if i < len(tilt) else math.nan
 
 
@@ -111,9 +113,9 @@ def _lost(run: Any, tilt: Array, rolls: dict[str, str]) -> float:
     """
     fastest = max((np.abs(np.gradient(run[channel], run.time)) for channel in rolls.values()), key=lambda x: x[-1])
     table = np.gradient(tilt, run.time)
-    seen, later = (_first(tilt, fastest > times * table) for times in GROWN)
-    took, until = (math.acosh(1 + times) for times in GROWN)
-    return seen - took / (until - took) * (later - seen)
+    tilt_1, tilt_2 = (_first(tilt, fastest > times * table) for times in GROWN)
+    phase_1, phase_2 = (math.acosh(1 + times) for times in GROWN)
+    return tilt_1 - phase_1 / (phase_2 - phase_1) * (tilt_2 - tilt_1)
 
 
 TILT = Manoeuvre(

@@ -15,11 +15,11 @@ SPACING = 3.0  # m between cones
 
 def cones_of(x: Array, y: Array) -> Array:
     """Places of cones on edges of lanes; edges are pairs of points with gaps (NaN) between."""
-    found = []
+    positions = []
     for x0, x1, y0 in zip(x[::3], x[1::3], y[::3], strict=False):
         count = max(2, round(float(x1 - x0) / SPACING) + 1)
-        found += [(v, y0) for v in np.linspace(x0, x1, count)]
-    return np.array(found)
+        positions += [(v, y0) for v in np.linspace(x0, x1, count)]
+    return np.array(positions)
 
 
 def track_of(x: Array, y: Array, edges: tuple[Array, Array] | None) -> Track:

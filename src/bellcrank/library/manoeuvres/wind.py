@@ -23,25 +23,27 @@ def side_wind(vehicle: Car, settings: dict[str, Any]) -> Result:
     if air is None or not air.sided:
         raise ModelError("side wind: the file states no aerodynamics.side, .yaw or .flow", vehicle.name)
     car, v = as_set(vehicle, settings), settings["speed"] / 3.6
-    wind, blows = settings["wind"], settings["duration"]
-    times = [0.0, BEGINS, BEGINS + SOON, BEGINS + blows, BEGINS + blows + SOON, FAR]
+    wind, duration = settings["wind"], settings["duration"]
+    times = [0.0, BEGINS, BEGINS + SOON, BEGINS + duration, BEGINS + duration + SOON, FAR]
     signal = sampled(times, [0.0, 0.0, wind, wind, 0.0, 0.0])
-    run = car.drive(BEGINS + blows + 2.0, car.settled(v), {"wind": signal, "speed_set": v}, HELD)
-    found = Metrics()
-    for after in (1.0, 2.0):
-        if after <= blows:
-            found.add(
-                f"lateral_displacement_{after:g}",
-                value_at(run, "y", BEGINS + after),
+    run = car.drive(BEGINS + duration + 2.0, car.settled(v), {"wind": signal, "speed_set": v}, HELD)
+    metrics = Metrics()
+    for delay in (1.0, 2.0):
+        if delay <= duration:
+            metrics.add(
+                f"lateral_displacement_{delay:g}",
+                value_at(run, "y", BEGINS + delay),
                 "m",
-                f"lateral displacement after {after:g} s",
+                f"lateral displacement after {delay:g} s",
             )
-    found.add("lateral_displacement_end", run["y"][-1], "m", f"lateral displacement after {run.time[-1] - BEGINS:g} s")
-    for name, words in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
-        found.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {words}")
-    found.add("yaw_end", run["yaw"][-1], "deg", "yaw angle at the end")
-    found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
-    return Result("side-wind", vehicle.name, settings, {"wind": run}, found.done(), [],
+    metrics.add(
+        "lateral_displacement_end", run["y"][-1], "m", f"lateral displacement after {run.time[-1] - BEGINS:g} s"
+    )
+    for name, label in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
+        metrics.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {label}")
+    metrics.add("yaw_end", run["yaw"][-1], "deg", "yaw angle at the end")
+    metrics.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
+    return Result("side-wind", vehicle.name, settings, {"wind": run}, metrics.done(), [],
                   ["the steering wheel and the throttle are fixed"],
                   ("wind", "ay", "yaw_rate", "roll", "steering_torque", ("y", "x")))  # fmt: skip
 

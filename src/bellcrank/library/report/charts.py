@@ -30,25 +30,29 @@ def merged(cars: Sequence[Driven], results: Sequence[Result]) -> list[Curve]:
 
 def joined(labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]]) -> list[Curve]:
     """Curves of cars by their labels, those with the same axes in one."""
-    found: dict[tuple[str, str], Curve] = {}
+    merged: dict[tuple[str, str], Curve] = {}
     for label, curve in labelled:
-        old = found.get((curve.x, curve.y))
-        own = tuple((f"{label}, {name}" if name in CORNERS else label, x, y) for name, x, y in curve.lines)
-        lines, fixed = (own, curve.fixed) if old is None else ((*old.lines, *own), _differing(old.fixed, curve.fixed))
-        found[curve.x, curve.y] = Curve(curve.x, curve.y, lines, fixed)
-    return list(found.values())
+        old = merged.get((curve.x, curve.y))
+        labelled_lines = tuple((f"{label}, {name}" if name in CORNERS else label, x, y) for name, x, y in curve.lines)
+        lines, fixed = (
+            (labelled_lines, curve.fixed)
+            if old is None
+            else ((*old.lines, *labelled_lines), _differing(old.fixed, curve.fixed))
+        )
+        merged[curve.x, curve.y] = Curve(curve.x, curve.y, lines, fixed)
+    return list(merged.values())
 
 
 def _differing(old: tuple[Line, ...], new: tuple[Line, ...]) -> tuple[Line, ...]:
     """Fixed lines of cars, each once."""
-    seen = {(n, x.tobytes(), y.tobytes()) for n, x, y in old}
-    return (*old, *((n, x, y) for n, x, y in new if (n, x.tobytes(), y.tobytes()) not in seen))
+    old_lines = {(n, x.tobytes(), y.tobytes()) for n, x, y in old}
+    return (*old, *((n, x, y) for n, x, y in new if (n, x.tobytes(), y.tobytes()) not in old_lines))
 
 
 def charts(drawn: Sequence[Curve], log: bool = False, equal: bool = False) -> Raw:
     """Charts next to each other; every axis has its label with a unit."""
-    parts = [f"<figure>{_chart(curve, log, equal)}</figure>" for curve in drawn]
-    return Raw('<div class="columns">\n' + "\n".join(parts) + "\n</div>")
+    figures = [f"<figure>{_chart(curve, log, equal)}</figure>" for curve in drawn]
+    return Raw('<div class="columns">\n' + "\n".join(figures) + "\n</div>")
 
 
 def _chart(curve: Curve, log: bool, equal: bool) -> str:

@@ -63,10 +63,10 @@ def converted(label: str, unit: str) -> tuple[float, str]:
     return 1.0, WRITTEN[unit] if unit in WRITTEN else typeset_unit(unit)
 
 
-def figure_shown(found: Figure) -> tuple[str, str]:
+def figure_shown(figure: Figure) -> tuple[str, str]:
     """A figure as text, and its unit."""
-    factor, unit = converted(found.label, found.unit)
-    return number(factor * found.value, unit), unit.replace(" ", "\u00a0")  # a unit is not broken over lines
+    factor, unit = converted(figure.label, figure.unit)
+    return number(factor * figure.value, unit), unit.replace(" ", "\u00a0")  # a unit is not broken over lines
 
 
 def axis_shown(words: str) -> tuple[str, float]:

@@ -24,32 +24,36 @@ POINTS = 81
 
 def element_curves(cars: Sequence[Driven], axle: str) -> list[tuple[str, Curve]]:
     """Curves of an axle by the labels of cars: spring, bump stops, both together, damper."""
-    found = []
+    curves = []
     for c in cars:
-        fitted, at_rest = c.car.data.axle(axle), c.car.stand
-        found += [(c.label, curve) for curve in (*spring_curves(fitted, at_rest), damper_curve(fitted))]
-    return found
+        fitted, statics = c.car.data.axle(axle), c.car.stand
+        curves += [(c.label, curve) for curve in (*spring_curves(fitted, statics), damper_curve(fitted))]
+    return curves
 
 
-def spring_curves(axle: FittedAxle, at_rest: Stand) -> list[Curve]:
+def spring_curves(axle: FittedAxle, statics: Stand) -> list[Curve]:
     """Force of the spring and of the bump stops over the wheel travel from the position at rest."""
-    stands = at_rest.travel[0 if axle.name == "front" else 2]
+    rest_travel = statics.travel[0 if axle.name == "front" else 2]
     low, high = default_range(axle.linkage)
-    z = np.linspace(max(low, stands - TRAVEL), min(high, stands + TRAVEL), POINTS)
+    z = np.linspace(max(low, rest_travel - TRAVEL), min(high, rest_travel + TRAVEL), POINTS)
     pose = axle.linkage.solve(z)
-    ends = [pose.point(p).position for p in axle.spring]
-    length = np.linalg.norm(ends[0] - ends[1], axis=1)
-    free, drawn = at_rest.free_length[axle.name], drawn_length(axle, axle.spring)
+    spring_ends = [pose.point(p).position for p in axle.spring]
+    length = np.linalg.norm(spring_ends[0] - spring_ends[1], axis=1)
+    free, drawn = statics.free_length[axle.name], drawn_length(axle, axle.spring)
     spring = np.array([spring_push(axle.record.spring, free, x, drawn) for x in length])
-    found = [Curve("wheel travel from rest, m", f"spring force, {axle.name}, N", ((axle.name, z - stands, spring),))]
-    stops = np.zeros_like(z)
-    for given, sense in ((axle.record.bump_stop, 1), (axle.record.rebound_stop, -1)):
-        if given is not None:
-            stops = stops + sense * stop(ARRAYS, given.gap, given.stiffness, given.cubic, sense * (drawn - length))
-    if stops.any():
+    curves = [
+        Curve("wheel travel from rest, m", f"spring force, {axle.name}, N", ((axle.name, z - rest_travel, spring),))
+    ]
+    stop_force = np.zeros_like(z)
+    for bump_stop, sense in ((axle.record.bump_stop, 1), (axle.record.rebound_stop, -1)):
+        if bump_stop is not None:
+            stop_force = stop_force + sense * stop(
+                ARRAYS, bump_stop.gap, bump_stop.stiffness, bump_stop.cubic, sense * (drawn - length)
+            )
+    if stop_force.any():
         words = f"bump and rebound stop force, {axle.name}, N"
-        found.append(Curve("wheel travel from rest, m", words, ((axle.name, z - stands, stops),)))
-    return found
+        curves.append(Curve("wheel travel from rest, m", words, ((axle.name, z - rest_travel, stop_force),)))
+    return curves
 
 
 def damper_curve(axle: FittedAxle) -> Curve:
@@ -59,14 +63,14 @@ def damper_curve(axle: FittedAxle) -> Curve:
     return Curve("damper speed, compression positive, m/s", f"damper force, {axle.name}, N", ((axle.name, v, force),))
 
 
-def damper_force(given: Damper, v: Array) -> Array:
-    if given.table is not None:
-        speeds, forces = (np.array(column) for column in zip(*given.table, strict=True))
+def damper_force(damper: Damper, v: Array) -> Array:
+    if damper.table is not None:
+        speeds, forces = (np.array(column) for column in zip(*damper.table, strict=True))
         inside = np.interp(v, speeds, forces)
-        for i, j, out in ((0, 1, v < speeds[0]), (-1, -2, v > speeds[-1])):
+        for i, j, is_outside in ((0, 1, v < speeds[0]), (-1, -2, v > speeds[-1])):
             rate = (forces[i] - forces[j]) / (speeds[i] - speeds[j])
-            inside = np.where(out, forces[i] + rate * (v - speeds[i]), inside)
+            inside = np.where(is_outside, forces[i] + rate * (v - speeds[i]), inside)
         return inside
-    if given.coefficient is not None:
-        return given.coefficient * v
-    return np.asarray(two_way(ARRAYS, given.compression, given.rebound, -v))
+    if damper.coefficient is not None:
+        return damper.coefficient * v
+    return np.asarray(two_way(ARRAYS, damper.compression, damper.rebound, -v))

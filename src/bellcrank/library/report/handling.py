@@ -28,14 +28,14 @@ def handling(cars: Sequence[Driven]) -> Iterator[str]:
     """Drawings from the steady circles and the limits of all manoeuvres on dry, level ground."""
     name = next((n for n in STEADY if any(n in c.results for c in cars)), None)
     if name is not None:
-        found = [(c, c.results[name]) for c in cars if name in c.results]
+        results = [(c, c.results[name]) for c in cars if name in c.results]
         pairs = [
-            (c.label, curve) for c, r in found for curve in steady_curves(r, c.car.metrics, c.car.data.axle_wheels)
+            (c.label, curve) for c, r in results for curve in steady_curves(r, c.car.metrics, c.car.data.axle_wheels)
         ]
-        drawn = joined(pairs) if len(found) > 1 else [curve for _, curve in pairs]
-        if drawn:
+        curves = joined(pairs) if len(results) > 1 else [curve for _, curve in pairs]
+        if curves:
             yield heading(f"Steady circle ({name}): understeer and load transfer")
-            yield charts(drawn)
+            yield charts(curves)
             yield paragraph("The neutral line is the Ackermann angle L/R of the path that the car takes. Above it the "
                             "car understeers, below it oversteers. L is the wheelbase, of vehicles with more than two "
                             "axles the equivalent one.")  # fmt: skip
@@ -44,8 +44,10 @@ def handling(cars: Sequence[Driven]) -> Iterator[str]:
         yield heading("g-g diagram")
         yield charts([diagram], equal=True)
         driven = [n for n in DRY if any(n in c.results for c in cars)]
-        what = "Convex hulls" if len(cars) > 1 else "Accelerations"
-        yield Raw(f'<p class="note">{shown(what)} of {shown(", ".join(driven))}, at the mass centre of the body.</p>')
+        subject = "Convex hulls" if len(cars) > 1 else "Accelerations"
+        yield Raw(
+            f'<p class="note">{shown(subject)} of {shown(", ".join(driven))}, at the mass centre of the body.</p>'
+        )
 
 
 def steady_curves(result: Result, figures: Mapping[str, float], axles: Mapping[str, tuple[str, str]]) -> list[Curve]:
@@ -56,32 +58,36 @@ def steady_curves(result: Result, figures: Mapping[str, float], axles: Mapping[s
     ay = run["speed"] * np.radians(run["yaw_rate"])
     last = int(np.argmax(np.abs(ay))) + 1
     sign = 1.0 if ay[last - 1] >= 0 else -1.0
-    over = sign * ay[:last]
-    bend = np.radians(run["yaw_rate"][:last]) / np.maximum(run["speed"][:last], 0.1)
+    ay_rising = sign * ay[:last]
+    curvature = np.radians(run["yaw_rate"][:last]) / np.maximum(run["speed"][:last], 0.1)
     base = result.metrics.get("wheelbase_equivalent", figures["wheelbase"])
-    neutral = sign * np.degrees(base * bend)
+    neutral = sign * np.degrees(base * curvature)
     steer = sign * run["steering_wheel"][:last] / figures["steering_ratio"]
-    found = [Curve(ACCELERATION, "steer angle of the front wheels, deg", (("car", over, steer),),
-                   (("neutral, L/R", over, neutral),))]  # fmt: skip
-    return found + _load_transfer(run, axles, over, last, sign)
+    curves = [Curve(ACCELERATION, "steer angle of the front wheels, deg", (("car", ay_rising, steer),),
+                    (("neutral, L/R", ay_rising, neutral),))]  # fmt: skip
+    return curves + _load_transfer(run, axles, ay_rising, last, sign)
 
 
-def _load_transfer(run: Run, axles: Mapping[str, tuple[str, str]], over: Array, last: int, sign: float) -> list[Curve]:
+def _load_transfer(
+    run: Run, axles: Mapping[str, tuple[str, str]], ay_rising: Array, last: int, sign: float
+) -> list[Curve]:
     """Load that each axle of the car moves from the inner to the outer wheel; the part of the front axle in all."""
     if any(f"{wheel}.tyre_load" not in run.channels for pair in axles.values() for wheel in pair):
         return []
-    moved = {}
+    transfers = {}
     for name, pair in axles.items():
-        left, right = (run[f"{wheel}.tyre_load"][:last] for wheel in pair)
-        moved[name] = sign * ((right - left) - (right[0] - left[0])) / 2
-    total = np.sum(list(moved.values()), axis=0)
-    split = np.where(np.abs(over - over[0]) > LEAST, 100 * moved["front"] / np.where(total == 0, np.nan, total), np.nan)
+        left_load, right_load = (run[f"{wheel}.tyre_load"][:last] for wheel in pair)
+        transfers[name] = sign * ((right_load - left_load) - (right_load[0] - left_load[0])) / 2
+    total = np.sum(list(transfers.values()), axis=0)
+    front_percent = np.where(
+        np.abs(ay_rising - ay_rising[0]) > LEAST, 100 * transfers["front"] / np.where(total == 0, np.nan, total), np.nan
+    )
     return [
         *(
-            Curve(ACCELERATION, f"lateral load transfer, {name} axle, N", ((name, over, y),))
-            for name, y in moved.items()
+            Curve(ACCELERATION, f"lateral load transfer, {name} axle, N", ((name, ay_rising, y),))
+            for name, y in transfers.items()
         ),
-        Curve(ACCELERATION, "front fraction of the load transfer, %", (("front", over, split),)),
+        Curve(ACCELERATION, "front fraction of the load transfer, %", (("front", ay_rising, front_percent),)),
     ]
 
 
@@ -96,20 +102,20 @@ def gg_diagram(cars: Sequence[Driven]) -> Curve | None:
         elif points:
             hull = _hull(np.concatenate(list(points.values())))
             lines.append((c.label, hull[:, 0], hull[:, 1]))
-    turn = np.linspace(0.0, 2 * math.pi, 73)
-    circle = ("1 g", np.cos(turn), np.sin(turn))
+    angles = np.linspace(0.0, 2 * math.pi, 73)
+    circle = ("1 g", np.cos(angles), np.sin(angles))
     return Curve("lateral acceleration, g", "longitudinal acceleration, g", tuple(lines), (circle,)) if lines else None
 
 
 def _accelerations(result: Result) -> Array:
     """(n, 2), in g; a gap after every run."""
     gap = np.full((1, 2), np.nan)
-    found = [
+    points = [
         np.concatenate([np.stack([r["ay"], r["ax"]], 1) / GRAVITY, gap])
         for r in result.runs.values()
         if {"ax", "ay"} <= set(r.channels)
     ]
-    return np.concatenate(found) if found else np.empty((0, 2))
+    return np.concatenate(points) if points else np.empty((0, 2))
 
 
 def _hull(points: Array) -> Array:

@@ -47,37 +47,37 @@ class Limit:
 Targets = Mapping[str, Mapping[str, Limit]]
 
 
-def read_targets(given: str | Path | Mapping[str, Any]) -> Targets:
+def read_targets(source: str | Path | Mapping[str, Any]) -> Targets:
     """Targets of a .toml file or of a mapping like it: sections are manoeuvres or `car`, keys are metrics, and values
     are [min, max] or a table with min, max and target, in the unit of the metric."""
-    sections = given if isinstance(given, Mapping) else read_toml(Path(given))
+    sections = source if isinstance(source, Mapping) else read_toml(Path(source))
     for name, section in sections.items():
         if not isinstance(section, Mapping):
             raise ModelError(f"targets: {name} = {section!r:.40} must be a section of metrics, such as [iso4138]")
     return {name: {key: _limit(f"{name}.{key}", x) for key, x in section.items()} for name, section in sections.items()}
 
 
-def _limit(where: str, value: Any) -> Limit:
+def _limit(key_path: str, value: Any) -> Limit:
     if isinstance(value, list | tuple) and len(value) == 2:
         value = {"min": value[0], "max": value[1]}
     if not isinstance(value, Mapping) or not value:
-        raise ModelError(f"targets: {where} = {value!r:.40} must be [min, max] or a table of {', '.join(KEYS)}")
+        raise ModelError(f"targets: {key_path} = {value!r:.40} must be [min, max] or a table of {', '.join(KEYS)}")
     for key, x in value.items():
         if key not in KEYS:
-            raise ModelError(f"targets: {where} has no '{key}'.{did_you_mean(key, KEYS)} It has {', '.join(KEYS)}.")
+            raise ModelError(f"targets: {key_path} has no '{key}'.{did_you_mean(key, KEYS)} It has {', '.join(KEYS)}.")
         if isinstance(x, bool) or not isinstance(x, int | float) or math.isnan(x):
-            raise ModelError(f"targets: {where}.{key} = {x!r:.40} must be a number")
+            raise ModelError(f"targets: {key_path}.{key} = {x!r:.40} must be a number")
     limit = Limit(value.get("min", -math.inf), value.get("max", math.inf), value.get("target"), TARGET)
     if limit.low > limit.high:
-        raise ModelError(f"targets: {where}: min = {limit.low:g} must not be above max = {limit.high:g}")
+        raise ModelError(f"targets: {key_path}: min = {limit.low:g} must not be above max = {limit.high:g}")
     return limit
 
 
-def check_targets(targets: Targets, known: Mapping[str, Manoeuvre]) -> None:
+def check_targets(targets: Targets, manoeuvres: Mapping[str, Manoeuvre]) -> None:
     """Raises an error about sections that are no manoeuvres."""
     for name in targets:
-        if name != CAR and name not in known:
-            raise ModelError(f"targets: no manoeuvre is called '{name}'.{did_you_mean(name, [*known, CAR])}")
+        if name != CAR and name not in manoeuvres:
+            raise ModelError(f"targets: no manoeuvre is called '{name}'.{did_you_mean(name, [*manoeuvres, CAR])}")
 
 
 def standard_limits(name: str, settings: Mapping[str, Any], mass: float, kind: str = "car") -> dict[str, Limit]:
@@ -98,22 +98,22 @@ def standard_limits(name: str, settings: Mapping[str, Any], mass: float, kind: s
 
 
 def key_figures(
-    cars: Sequence[Driven], names: Sequence[str], known: Mapping[str, Manoeuvre], targets: Targets
+    cars: Sequence[Driven], names: Sequence[str], manoeuvres: Mapping[str, Manoeuvre], targets: Targets
 ) -> Iterator[str]:
     """Key figures of the cars and of every manoeuvre, then criteria."""
     details = {CAR: [car_figures(c) for c in cars]}
     limits: dict[str, dict[str, Limit]] = {}
-    wanted: dict[str, tuple[str, ...]] = {CAR: FIRST}
+    keys_by_name: dict[str, tuple[str, ...]] = {CAR: FIRST}
     for name in names:
         results = [c.results.get(name) for c in cars]
         details[name] = [{} if r is None else r.metrics.details for r in results]
         settings = next((r.settings for r in results if r is not None), {})
         kind = "truck" if any(c.car.data.sections.kind == "truck" for c in cars) else "car"
         limits[name] = standard_limits(name, settings, max(c.car.metrics["mass"] for c in cars), kind)
-        wanted[name] = (*known[name].first, *limits[name])
+        keys_by_name[name] = (*manoeuvres[name].first, *limits[name])
     rows: dict[bool, list[tuple[object, ...]]] = {True: [], False: []}
-    for name, keys in wanted.items():
-        linked: object = link(name, known[name].title if name in known else "Car")
+    for name, keys in keys_by_name.items():
+        linked: object = link(name, manoeuvres[name].title if name in manoeuvres else "Car")
         for key in dict.fromkeys((*keys, *targets.get(name, {}))):
             limit = targets.get(name, {}).get(key) or limits.get(name, {}).get(key) or Limit()
             row = _row(key, [d.get(key) for d in details[name]], limit)
@@ -121,45 +121,48 @@ def key_figures(
                 rows[name in TOP or name in targets].append((linked, *row))
                 linked = ""  # named once
     head = ("", "key figure", *heads(cars), "unit", "limit")
-    right = number_columns(2, cars)
-    yield table(head, rows[True], right=right)
+    right_columns = number_columns(2, cars)
+    yield table(head, rows[True], right=right_columns)
     if rows[False]:
-        yield folded("Further results", table(head, rows[False], right=right), False)
-    yield from _criteria(cars, names, known)
+        yield folded("Further results", table(head, rows[False], right=right_columns), False)
+    yield from _criteria(cars, names, manoeuvres)
 
 
-def _row(key: str, found: Sequence[Figure | None], limit: Limit) -> tuple[object, ...] | None:
+def _row(key: str, figures: Sequence[Figure | None], limit: Limit) -> tuple[object, ...] | None:
     """A line of the table; None for a metric that no car has, unless a target asks for it."""
-    own = next((f for f in found if f is not None), None)
-    if own is None:
-        empty = cells(found)
+    figure = next((f for f in figures if f is not None), None)
+    if figure is None:
+        empty = cells(figures)
         return (key, *empty, "", mark(False, "target, but not measured")) if limit.source == TARGET else None
-    factor, unit = converted(own.label, own.unit)
-    met = [None if f is None or not limit.bounds else limit.met(f.value) for f in found]
-    return own.label, *cells(found, met), unit, _limit_shown(limit, factor, unit)
+    factor, unit = converted(figure.label, figure.unit)
+    met = [None if f is None or not limit.bounds else limit.met(f.value) for f in figures]
+    return figure.label, *cells(figures, met), unit, _limit_shown(limit, factor, unit)
 
 
 def _limit_shown(limit: Limit, factor: float, unit: str) -> Raw:
     """Limits, target and who reports it."""
     low, high = (number(factor * x, unit) if math.isfinite(x) else "" for x in (limit.low, limit.high))
-    both = f"{low} to {high}" if low and high else f"≥ {low}" if low else f"≤ {high}" if high else ""
+    range_text = f"{low} to {high}" if low and high else f"≥ {low}" if low else f"≤ {high}" if high else ""
     aim = "" if limit.target is None else f"target {number(factor * limit.target, unit)}"
     source = "" if limit.source == TARGET and aim else shown(limit.source)
-    return Raw(f'<span class="narrow">{both}</span> <span class="note">{" ".join(filter(None, (aim, source)))}</span>')
+    return Raw(
+        f'<span class="narrow">{range_text}</span> <span class="note">{" ".join(filter(None, (aim, source)))}</span>'
+    )
 
 
-def _criteria(cars: Sequence[Driven], names: Sequence[str], known: Mapping[str, Manoeuvre]) -> Iterator[str]:
+def _criteria(cars: Sequence[Driven], names: Sequence[str], manoeuvres: Mapping[str, Manoeuvre]) -> Iterator[str]:
     rows: list[Sequence[object]] = []
     for name in names:
         for c in cars:
             result = c.results.get(name)
             if result is not None:
                 rows += [
-                    (link(name, known[name].title), *whose(cars, c), mark(x.passed), x.words) for x in result.criteria
+                    (link(name, manoeuvres[name].title), *whose(cars, c), mark(x.passed), x.words)
+                    for x in result.criteria
                 ]
             if name in c.failures:
                 rows.append(
-                    (link(name, known[name].title), *whose(cars, c), mark(False, "not driven"), c.failures[name])
+                    (link(name, manoeuvres[name].title), *whose(cars, c), mark(False, "not driven"), c.failures[name])
                 )
     if rows:
         yield "<h3>Criteria</h3>"

@@ -39,19 +39,19 @@ def lane_picture(run: Run, outlines: Sequence[Outline], cones: Array) -> str:
     paths = [outline.corners(run) for outline in outlines]
     first = float(cones[:, 0].min())
     x0, x1 = first - BEFORE, float(cones[:, 0].max()) + BEHIND
-    seen = np.concatenate([path.reshape(-1, 2) for path in paths])
-    y = np.concatenate([cones[:, 1], seen[_between(seen[:, 0], x0, x1), 1]])
+    corners = np.concatenate([path.reshape(-1, 2) for path in paths])
+    y = np.concatenate([cones[:, 1], corners[_between(corners[:, 0], x0, x1), 1]])
     y0, y1 = float(y.min()) - ROOM, float(y.max()) + ROOM
     long = (x1 - x0) / ROWS
     scale = (WIDTH - LEFT - RIGHT) / long
     high = scale * (y1 - y0)
     tall = TOP + ROWS * (high + BOTTOM)
     every = between_outlines(run, outlines)
-    parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {tall:.0f}" role="img" aria-label="lane change from above">']
+    elements = [f'<svg class="chart" viewBox="0 0 {WIDTH} {tall:.0f}" role="img" aria-label="lane change from above">']
     for i in range(ROWS):
-        begin, top = x0 + i * long, TOP + i * (high + BOTTOM)
-        window = _Window(begin, begin + long, y0, y1, scale)
-        parts += _axes(window, top, high, first)
+        x_start, top = x0 + i * long, TOP + i * (high + BOTTOM)
+        window = _Window(x_start, x_start + long, y0, y1, scale)
+        elements += _axes(window, top, high, first)
         inner = [f'<circle cx="{window.px(x):.1f}" cy="{window.py(y):.1f}" r="2.5" fill="#e06010"/>' for x, y in cones]
         for k, path in enumerate(paths):
             inner += _traces(path[:, 2:] if k else path, window)
@@ -59,8 +59,8 @@ def lane_picture(run: Run, outlines: Sequence[Outline], cones: Array) -> str:
         inside = _between(run["x"], x0, x1)
         inner += [_moving(x, COLOURS[k % len(COLOURS)], run, inside, window) for k, x in enumerate(outlines)]
         size = f'width="{WIDTH - LEFT - RIGHT}" height="{high:.1f}"'
-        parts.append(f'<svg x="{LEFT}" y="{top:.1f}" {size}>' + "\n".join(inner) + "</svg>")  # cuts what is outside
-    return "\n".join([*parts, "</svg>"])
+        elements.append(f'<svg x="{LEFT}" y="{top:.1f}" {size}>' + "\n".join(inner) + "</svg>")  # cuts what is outside
+    return "\n".join([*elements, "</svg>"])
 
 
 @dataclass(frozen=True)
@@ -88,52 +88,54 @@ def _between(x: Array, low: float, high: float) -> Array:
 
 
 def _axes(w: _Window, top: float, high: float, first: float) -> list[str]:
-    parts = []
+    elements = []
     for v in ticks(w.x0 - first, w.x1 - first):
         x = LEFT + w.px(v + first)
-        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{top + high:.1f}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{top + high + 14:.0f}" text-anchor="middle">{v:g}</text>')
+        elements.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{top + high:.1f}"/>')
+        elements.append(f'<text x="{x:.1f}" y="{top + high + 14:.0f}" text-anchor="middle">{v:g}</text>')
     for v in range(int(np.ceil(w.y0 / 2)) * 2, int(np.floor(w.y1)) + 1, 2):
-        parts.append(f'<text x="{LEFT - 6}" y="{top + w.py(v) + 4:.1f}" text-anchor="end">{v:g}</text>')
-    parts.append(f'<rect class="frame" x="{LEFT}" y="{top:.1f}" width="{WIDTH - LEFT - RIGHT}" height="{high:.1f}"/>')
+        elements.append(f'<text x="{LEFT - 6}" y="{top + w.py(v) + 4:.1f}" text-anchor="end">{v:g}</text>')
+    elements.append(
+        f'<rect class="frame" x="{LEFT}" y="{top:.1f}" width="{WIDTH - LEFT - RIGHT}" height="{high:.1f}"/>'
+    )
     middle, below = (WIDTH + LEFT - RIGHT) / 2, top + high + 28
-    parts.append(f'<text x="{middle:.0f}" y="{below:.0f}" text-anchor="middle">x from the first cone (m)</text>')
-    turned = f"translate(13 {top + high / 2:.0f}) rotate(-90)"
-    parts.append(f'<text transform="{turned}" text-anchor="middle">y (m)</text>')
-    return parts
+    elements.append(f'<text x="{middle:.0f}" y="{below:.0f}" text-anchor="middle">x from the first cone (m)</text>')
+    transform = f"translate(13 {top + high / 2:.0f}) rotate(-90)"
+    elements.append(f'<text transform="{transform}" text-anchor="middle">y (m)</text>')
+    return elements
 
 
 def _traces(path: Array, w: _Window) -> list[str]:
     """Lines of corners."""
-    near = path[_between(path[:, 0, 0], w.x0 - 10, w.x1 + 10)]
-    step = max(1, len(near) // 150)
+    visible = path[_between(path[:, 0, 0], w.x0 - 10, w.x1 + 10)]
+    step = max(1, len(visible) // 150)
     style = f'fill="none" stroke="{COLOUR}" stroke-width="0.7" opacity="0.7"'
-    return [f'<polyline points="{w.points(near[::step, k])}" {style}/>' for k in range(path.shape[1])]
+    return [f'<polyline points="{w.points(visible[::step, k])}" {style}/>' for k in range(path.shape[1])]
 
 
 def _snapshots(time: Array, path: Array, every: float, w: _Window) -> list[str]:
     """Outlines of a unit at equal times."""
-    places = np.searchsorted(time, np.arange(time[0], time[-1], every))
+    indices = np.searchsorted(time, np.arange(time[0], time[-1], every))
     style = f'fill="{COLOUR}" fill-opacity="0.08" stroke="{COLOUR}" stroke-width="0.8"'
-    seen = (path[i] for i in places if path[i, :, 0].max() > w.x0 and path[i, :, 0].min() < w.x1)
-    return [f'<polygon points="{w.points(corners)}" {style}/>' for corners in seen]
+    visible = (path[i] for i in indices if path[i, :, 0].max() > w.x0 and path[i, :, 0].min() < w.x1)
+    return [f'<polygon points="{w.points(corners)}" {style}/>' for corners in visible]
 
 
 def _moving(outline: Outline, colour: str, run: Run, inside: Array, w: _Window) -> str:
     """A unit as it moves, in real time, again and again."""
-    where = np.flatnonzero(inside)
-    if len(where) < 2:
+    indices = np.flatnonzero(inside)
+    if len(indices) < 2:
         return ""
-    time = run.time[where]
-    at = np.linspace(time[0], time[-1], FRAMES)
-    x, y, yaw = (np.interp(at, time, values[where]) for values in outline.place(run))
-    moves = ";".join(f"{w.px(a):.1f},{w.py(b):.1f}" for a, b in zip(x, y, strict=True))
-    turns = ";".join(f"{-a:.2f}" for a in np.degrees(yaw))
+    time = run.time[indices]
+    times = np.linspace(time[0], time[-1], FRAMES)
+    x, y, yaw = (np.interp(times, time, values[indices]) for values in outline.place(run))
+    translations = ";".join(f"{w.px(a):.1f},{w.py(b):.1f}" for a, b in zip(x, y, strict=True))
+    rotations = ";".join(f"{-a:.2f}" for a in np.degrees(yaw))
     lasts = f'dur="{time[-1] - time[0]:.2f}s" repeatCount="indefinite"'
-    left, top = w.scale * (outline.ahead - outline.length / 2), -w.scale * (outline.left + outline.width / 2)
+    x_box, top = w.scale * (outline.ahead - outline.length / 2), -w.scale * (outline.left + outline.width / 2)
     size = f'width="{w.scale * outline.length:.1f}" height="{w.scale * outline.width:.1f}"'
-    box = f'<rect x="{left:.1f}" y="{top:.1f}" {size} rx="3" fill="{colour}" fill-opacity="0.85"/>'
-    begin = f'transform="translate({w.px(x[0]):.1f} {w.py(y[0]):.1f})"'  # where nothing is animated, such as on paper
-    moving = f'<animateTransform attributeName="transform" type="translate" values="{moves}" {lasts}/>'
-    turning = f'<animateTransform attributeName="transform" type="rotate" values="{turns}" {lasts}/>'
-    return f"<g {begin}><title>{escape(outline.name)}</title>{moving}<g>{turning}{box}</g></g>"
+    box = f'<rect x="{x_box:.1f}" y="{top:.1f}" {size} rx="3" fill="{colour}" fill-opacity="0.85"/>'
+    initial = f'transform="translate({w.px(x[0]):.1f} {w.py(y[0]):.1f})"'  # where nothing is animated, such as on paper
+    moving = f'<animateTransform attributeName="transform" type="translate" values="{translations}" {lasts}/>'
+    turning = f'<animateTransform attributeName="transform" type="rotate" values="{rotations}" {lasts}/>'
+    return f"<g {initial}><title>{escape(outline.name)}</title>{moving}<g>{turning}{box}</g></g>"

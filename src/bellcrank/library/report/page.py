@@ -38,7 +38,7 @@ AXLES = ("front", "rear")
 
 def car_page(
     cars: Sequence[Driven],
-    known: Mapping[str, Manoeuvre],
+    manoeuvres: Mapping[str, Manoeuvre],
     targets: Targets | None = None,
     author: str | None = None,
     date: datetime | None = None,
@@ -47,11 +47,11 @@ def car_page(
     names = list(dict.fromkeys(n for c in cars for n in (*c.results, *c.failures)))
     title = " and ".join(c.label for c in cars) if len(cars) < 3 else f"{len(cars)} cars compared"
     sections = [
-        Section("overview", "Key figures", [*key_figures(cars, names, known, targets or {})]),
+        Section("overview", "Key figures", [*key_figures(cars, names, manoeuvres, targets or {})]),
         Section("car", "Car" if len(cars) == 1 else "Cars", [*_car(cars)]),
         Section("kinematics", "Kinematics", [*_kinematics(cars)]),
         Section("handling", "Handling", [*handling(cars)]),
-        *(Section(n, known[n].title, [*_manoeuvre(cars, n, known[n])]) for n in names),
+        *(Section(n, manoeuvres[n].title, [*_manoeuvre(cars, n, manoeuvres[n])]) for n in names),
     ]
     return document(title, provenance(cars, author, date or datetime.now()), [s for s in sections if s.parts])
 
@@ -64,9 +64,9 @@ def _car(cars: Sequence[Driven]) -> Iterator[str]:
     yield f'<div class="columns">\n{pictures}\n</div>' if len(cars) > 1 else pictures
     yield compared(cars, [car_figures(c) for c in cars])
     odd = [c.car.check() for c in cars]
-    for sentence in dict.fromkeys(s for found in odd for s in found):
-        those = [c.label for c, found in zip(cars, odd, strict=True) if sentence in found]
-        yield paragraph(f"Note: {sentence}" if len(those) == len(cars) else f"{', '.join(those)}: {sentence}")
+    for sentence in dict.fromkeys(s for messages in odd for s in messages):
+        labels = [c.label for c, messages in zip(cars, odd, strict=True) if sentence in messages]
+        yield paragraph(f"Note: {sentence}" if len(labels) == len(cars) else f"{', '.join(labels)}: {sentence}")
     yield from _views(cars)
     yield heading("Springs, stops and dampers")
     front, rear = (joined(element_curves(cars, axle)) for axle in AXLES)
@@ -75,14 +75,14 @@ def _car(cars: Sequence[Driven]) -> Iterator[str]:
 
 def _views(cars: Sequence[Driven]) -> Iterator[str]:
     """Suspensions; cars with the same hard points share the drawing of the first."""
-    found: dict[tuple[str, ...], list[Driven]] = {}
+    groups: dict[tuple[str, ...], list[Driven]] = {}
     for c in cars:
         axles = (c.car.data.front, c.car.data.rear)
-        found.setdefault(tuple(f"{a.linkage.chain.points} {a.record.at}" for a in axles), []).append(c)
-    for those in found.values():
-        fronts, side, words = views(those[0].car.data, those[0].car.stand)
-        named = "; ".join(c.label for c in those)
-        yield heading("Suspension at rest" + (f": {named}" if len(cars) > 1 else ""))
+        groups.setdefault(tuple(f"{a.linkage.chain.points} {a.record.at}" for a in axles), []).append(c)
+    for group in groups.values():
+        fronts, side, words = views(group[0].car.data, group[0].car.stand)
+        labels = "; ".join(c.label for c in group)
+        yield heading("Suspension at rest" + (f": {labels}" if len(cars) > 1 else ""))
         pairs = zip(AXLES, fronts, strict=True)
         figures = "\n".join(
             f"<figure><figcaption>{a} axle, seen from the front</figcaption>{x}</figure>" for a, x in pairs
@@ -97,14 +97,14 @@ def _kinematics(cars: Sequence[Driven]) -> Iterator[str]:
     yield paragraph("Rigid links; travel 0 is the drawn position. Both wheels of an axle move together.")
     for axle in AXLES:
         yield heading(f"{axle.capitalize()} axle")
-        found = []
+        measures = []
         for c in cars:
             linkage = c.car.linkage(axle)
-            found.append(measure(linkage, usual_travels(linkage)))
-        names = list(dict.fromkeys(n for m in found for n in drawn_columns(m)))
-        everywhere = [n for n in names if all(n in m.columns for m in found)]
-        level = level_measures(found, everywhere)
-        pairs = zip(cars, found, strict=True)
+            measures.append(measure(linkage, usual_travels(linkage)))
+        names = list(dict.fromkeys(n for m in measures for n in drawn_columns(m)))
+        everywhere = [n for n in names if all(n in m.columns for m in measures)]
+        level = level_measures(measures, everywhere)
+        pairs = zip(cars, measures, strict=True)
         curves = [(c.label, _measured(m, n)) for c, m in pairs for n in names if n in m.columns and n not in level]
         yield charts(joined(curves))
         if level:
@@ -121,29 +121,29 @@ def _measured(m: Measures, name: str) -> Curve:
 
 
 def _manoeuvre(cars: Sequence[Driven], name: str, manoeuvre: Manoeuvre) -> Iterator[str]:
-    there = [c for c in cars if name in c.results]
+    driven = [c for c in cars if name in c.results]
     for c in cars:
         if name in c.failures:
             yield Raw(f'<p class="failed">{shown(f"{c.label}: not driven. {c.failures[name]}")}</p>')
-    if not there:
+    if not driven:
         return
     yield Raw(f'<p class="note"><code>{shown(name)}</code>: {shown(manoeuvre.words)}</p>')
-    results = [c.results[name] for c in there]
-    for c, r in zip(there, results, strict=True):
+    results = [c.results[name] for c in driven]
+    for c, r in zip(driven, results, strict=True):
         for x in r.criteria:
             yield Raw(f"<p>{' '.join([mark(x.passed), *map(shown, whose(cars, c))])}: {shown(x.words)}</p>")
-    for c, r in zip(there, results, strict=True):
+    for c, r in zip(driven, results, strict=True):
         yield from _lanes(cars, c, r)
-    yield charts([curve for curve in merged(there, results) if not _from_above(curve)])
+    yield charts([curve for curve in merged(driven, results) if not _from_above(curve)])
     if name == "ride":
-        pairs = [(c.label, curve) for c, r in zip(there, results, strict=True) for curve in ride_psd(r)]
-        yield charts(joined(pairs) if len(there) > 1 else [curve for _, curve in pairs], log=True)
-    yield from notes([*turning_back(there, results)])
-    yield compared(there, [r.metrics.details for r in results])
+        pairs = [(c.label, curve) for c, r in zip(driven, results, strict=True) for curve in ride_psd(r)]
+        yield charts(joined(pairs) if len(driven) > 1 else [curve for _, curve in pairs], log=True)
+    yield from notes([*turning_back(driven, results)])
+    yield compared(driven, [r.metrics.details for r in results])
     for note in dict.fromkeys(n for r in results for n in r.notes):
-        said = [c.label for c, r in zip(there, results, strict=True) if note in r.notes]
-        who = "Note" if len(said) == len(there) else f"Note of {', '.join(said)}"
-        yield Raw(f'<p class="note">{shown(who)}: {shown(note)}.</p>')
+        labels = [c.label for c, r in zip(driven, results, strict=True) if note in r.notes]
+        heading_text = "Note" if len(labels) == len(driven) else f"Note of {', '.join(labels)}"
+        yield Raw(f'<p class="note">{shown(heading_text)}: {shown(note)}.</p>')
     rows = [
         (k, _setting(results[0].settings[k]), converted("", s.unit)[1] if s.unit else "", s.label)
         for k, s in manoeuvre.settings.items()
@@ -196,10 +196,10 @@ def provenance(cars: Sequence[Driven], author: str | None, date: datetime) -> Ra
     return table(("", ""), rows)
 
 
-def tyre_name(given: Rubber) -> str:
+def tyre_name(tyre: Rubber) -> str:
     """The file, size or model of a tyre."""
-    named = given.file or given.size or given.model
-    return str(named) + (f", {given.pressure / 1e5:.3g} bar" if given.pressure is not None else "")
+    label = tyre.file or tyre.size or tyre.model
+    return str(label) + (f", {tyre.pressure / 1e5:.3g} bar" if tyre.pressure is not None else "")
 
 
 def source(car: Car) -> str:

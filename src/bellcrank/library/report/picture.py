@@ -26,26 +26,28 @@ from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, turned_to
 LINK, COIL = 0.012, (0.055, 0.007)  # m, radii of a link, of a spring and of its wire
 
 
-def car_picture(car: CarData, at_rest: Stand) -> Any:
+def car_picture(car: CarData, statics: Stand) -> Any:
     """A figure of the car on level ground."""
     marks: list[Mark] = []
     items: list[Item] = []
     centres = []
 
-    def add(kind: str, size: tuple[float, ...], color: str, role: str, *places: np.ndarray, **more: Any) -> Item:
+    def add(kind: str, size: tuple[float, ...], color: str, role: str, *positions: np.ndarray, **options: Any) -> Item:
         first = len(marks)
-        marks.extend(Mark(0, (float(p[0]), float(p[1]), float(p[2]))) for p in places)
-        return Item(kind, tuple(range(first, len(marks))), size, color, role, **more)
+        marks.extend(Mark(0, (float(p[0]), float(p[1]), float(p[2]))) for p in positions)
+        return Item(kind, tuple(range(first, len(marks))), size, color, role, **options)
 
     def on_wheel(centre: np.ndarray, offsets: tuple[float, ...], size: tuple[float, float]) -> list[Item]:
-        places = [centre + np.array([0.0, y, 0.0]) for y in offsets]
+        positions = [centre + np.array([0.0, y, 0.0]) for y in offsets]
         return [
-            i for at in places for i in wheel_items(add("wheel", size, TYRE, "wheel", at, axes=turned_to((0, 1, 0))))
+            i
+            for position in positions
+            for i in wheel_items(add("wheel", size, TYRE, "wheel", position, axes=turned_to((0, 1, 0))))
         ]
 
     for axle in (car.front, car.rear):
-        seen, tyre = axle_view(axle, at_rest), (tyre_radius(axle), tyre_width(axle))
-        for wheel in (seen.left, seen.right):
+        view, tyre = axle_view(axle, statics), (tyre_radius(axle), tyre_width(axle))
+        for wheel in (view.left, view.right):
             items += [add("rod", (LINK,), STEEL, "body", *link) for link in wheel.links]
             items.append(add("coil", COIL, STEEL, "force", *wheel.spring))
             items += on_wheel(wheel.centre, axle.tyre_offsets, tyre)
@@ -54,24 +56,24 @@ def car_picture(car: CarData, at_rest: Stand) -> Any:
     def on_axle(axle: TowedAxle, ahead: float, travel: Mapping[str, float] | None = None) -> list[Item]:
         """Wheels of an axle `ahead` of its unit's origin; without travels they stand on the ground."""
         radius, (x, y, z) = float(axle.tyre.free_radius(ARRAYS, 0.0)), axle.record.at
-        found = []
+        wheels = []
         for side, sign in SIDES.items():
-            up = radius if travel is None else z + travel[axle.wheel(side)] + at_rest.height
-            found += on_wheel(np.array([ahead + x, sign * y, up]), axle.tyre_offsets, (radius, WIDE * radius))
-        return found
+            z_centre = radius if travel is None else z + travel[axle.wheel(side)] + statics.height
+            wheels += on_wheel(np.array([ahead + x, sign * y, z_centre]), axle.tyre_offsets, (radius, WIDE * radius))
+        return wheels
 
-    for added in car.added:
-        assert at_rest.added is not None
-        items += on_axle(added, 0.0, at_rest.added.travel)
+    for added_axle in car.added:
+        assert statics.added is not None
+        items += on_axle(added_axle, 0.0, statics.added.travel)
     hitch = 0.0  # x of the last one
-    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
+    for trailer, trailer_statics in zip(car.trailers, statics.trailers, strict=True):
         hitch += float(trailer.hitch[0])
-        record, ahead = trailer.record, float(trailer.record.cg[0])
-        middle = np.array([hitch + record.middle, 0.0, stands.hitch_height + record.height / 2])
+        record, x_axle = trailer.record, float(trailer.record.cg[0])
+        middle = np.array([hitch + record.middle, 0.0, trailer_statics.hitch_height + record.height / 2])
         box = (record.length, record.width, record.height)
         items.append(add("box", box, PALE, "body", middle, opacity=SHELL, label=trailer.name))
-        bar = np.array([hitch + ahead / 2, 0.0, stands.hitch_height])
-        items.append(add("box", (-ahead, 0.1, 0.1), STEEL, "body", bar))
+        bar = np.array([hitch + x_axle / 2, 0.0, trailer_statics.hitch_height])
+        items.append(add("box", (-x_axle, 0.1, 0.1), STEEL, "body", bar))
         for towed in trailer.axles:
             items += on_axle(towed, hitch)
     front, height = np.mean(centres[:2], axis=0), float(np.mean([c[2] for c in centres]))

@@ -16,7 +16,7 @@ CHANNELS = {"az": ("vertical acceleration PSD", "(m/s2)^2/Hz"), "pitch_rate": ("
 
 def ride_psd(result: Result) -> list[Curve]:
     """One-sided densities of the run on a rough road."""
-    run, found = result.run, []
+    run, curves = result.run, []
     dt = float(run.time[1] - run.time[0])
     first = int(BEFORE * len(run.time))
     for name, (words, unit) in CHANNELS.items():
@@ -24,5 +24,5 @@ def ride_psd(result: Result) -> list[Curve]:
             values = run[name][first:]
             f, density = welch(values - values.mean(), 1 / dt, nperseg=min(len(values), round(SEGMENT / dt)))
             inside = (f >= RANGE[0]) & (f <= RANGE[1])
-            found.append(Curve("frequency, Hz", f"{words}, {unit}", ((name, f[inside], density[inside]),)))
-    return found
+            curves.append(Curve("frequency, Hz", f"{words}, {unit}", ((name, f[inside], density[inside]),)))
+    return curves

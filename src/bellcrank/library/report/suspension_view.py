@@ -56,47 +56,47 @@ class AxleView:
     roll_centre: float
 
 
-def axle_view(axle: FittedAxle, at_rest: Stand) -> AxleView:
+def axle_view(axle: FittedAxle, statics: Stand) -> AxleView:
     """What the views show of an axle."""
-    left, right = (_wheel_view(axle, at_rest, side) for side in (1, -1))
-    width = getattr(axle.tyre, "width", None) or axle.record.tyre.width or 0.6 * float(left.centre[2])
+    left_wheel, right_wheel = (_wheel_view(axle, statics, side) for side in (1, -1))
+    width = getattr(axle.tyre, "width", None) or axle.record.tyre.width or 0.6 * float(left_wheel.centre[2])
     width = float(width) + (axle.record.dual_spacing or 0.0)
-    return AxleView(axle.name, left, right, width, roll_centre(axle, at_rest))
+    return AxleView(axle.name, left_wheel, right_wheel, width, roll_centre(axle, statics))
 
 
-def _wheel_view(axle: FittedAxle, at_rest: Stand, side: int) -> WheelView:
-    part, found = at_rest.attitude(axle.name), corner_at_rest(axle, at_rest, side)
-    level = _level(part)
+def _wheel_view(axle: FittedAxle, statics: Stand, side: int) -> WheelView:
+    attitude, corner = statics.attitude(axle.name), corner_at_rest(axle, statics, side)
+    level = _level(attitude)
     i = 0 if axle.name == "front" else 2
-    travels = at_rest.travel[i : i + 2]
+    travels = statics.travel[i : i + 2]
     pose = axle.pose(*travels) if axle.both else axle.pose(travels[side < 0])
     mirror = np.array([1.0, 1.0 if axle.both else float(side), 1.0])
-    up = np.array([0.0, 0.0, part.height])
+    offset = np.array([0.0, 0.0, attitude.height])
 
     def place(name: str) -> Array:
-        at = np.asarray(pose.point(name).position).reshape(3) + np.array(axle.record.at)
-        return level @ (at * mirror) + up
+        position = np.asarray(pose.point(name).position).reshape(3) + np.array(axle.record.at)
+        return level @ (position * mirror) + offset
 
     bars = [] if axle.both and side < 0 else _bars(axle.linkage.chain)  # the left view has those of both wheels
     links = tuple(np.array([place(a), place(b)]) for a, b in bars)
-    contact = level @ found.contact + up
+    contact = level @ corner.contact + offset
     # where the wheels move together: seen from the front the axle rolls, seen from the side it rises
     front, _ = instant_centres(
-        contact, level @ (found.slope - found.slope_other), level @ (found.turn - found.turn_other)
+        contact, level @ (corner.slope - corner.slope_other), level @ (corner.turn - corner.turn_other)
     )
     _, side_ = instant_centres(
-        contact, level @ (found.slope + found.slope_other), level @ (found.turn + found.turn_other)
+        contact, level @ (corner.slope + corner.slope_other), level @ (corner.turn + corner.turn_other)
     )
     spring = np.array([place(on_side(p, side) if axle.both else p) for p in axle.spring])
-    return WheelView(links, spring, level @ found.centre + up, contact, front, side_)
+    return WheelView(links, spring, level @ corner.centre + offset, contact, front, side_)
 
 
-def _level(part: Attitude) -> Array:
+def _level(attitude: Attitude) -> Array:
     """Rows: ahead, left and up in axes of a body."""
-    up = part.up
-    left = np.cross(up, [1.0, 0.0, 0.0])
-    left = left / np.linalg.norm(left)
-    return np.array([np.cross(left, up), left, up])
+    up_axis = attitude.up
+    left_axis = np.cross(up_axis, [1.0, 0.0, 0.0])
+    left_axis = left_axis / np.linalg.norm(left_axis)
+    return np.array([np.cross(left_axis, up_axis), left_axis, up_axis])
 
 
 def instant_centres(point: Array, v: Array, w: Array) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -131,8 +131,8 @@ def _pivots(chain: Chain, body: str) -> Iterator[str]:
         if j.kind == "revolute" and j.axis is not None and BASE in (j.first, j.second):
             axis = np.array(j.axis) / np.linalg.norm(j.axis)
             for name, p in chain.points.items():
-                away = np.array(p.at) - np.array(chain.place(j.at))
-                if p.body == BASE and np.linalg.norm(away - axis * (axis @ away)) < ON_AXIS:
+                offset = np.array(p.at) - np.array(chain.place(j.at))
+                if p.body == BASE and np.linalg.norm(offset - axis * (axis @ offset)) < ON_AXIS:
                     yield name
     for rod in chain.rods:
         yield from (p for p in (rod.first, rod.second) if chain.points[p].body == body)
@@ -148,19 +148,19 @@ def front_view(axle: AxleView) -> str:
         colours.append(colour)
 
     wheels = axle.left, axle.right
-    half = max(float(abs(w.contact[1])) for w in wheels) + axle.width / 2
+    half_width = max(float(abs(w.contact[1])) for w in wheels) + axle.width / 2
     for w in wheels:
         for link in w.links:
             add("links", link[:, 1:], LINK)
         add("spring", w.spring[:, 1:], SPRING)
         add("wheel", _tyre_box(w, axle.width), WHEEL)
-        _add_centre(add, w.contact[[1, 2]], w.front_centre, (-half, half))
+        _add_centre(add, w.contact[[1, 2]], w.front_centre, (-half_width, half_width))
     add("roll centre", _cross(0.0, axle.roll_centre), MIDDLE)
     return curves(lines, "y (mm)", "z above the ground (mm)", width=NARROW, colours=colours, equal=True)
 
 
-def side_view(wheels: Sequence[WheelView], mass_centre: Array, added: Sequence[Array] = ()) -> str:
-    """The left side of a car, front to the left as the cars of most drawings; x counts forward. `added`: centres of
+def side_view(wheels: Sequence[WheelView], mass_centre: Array, centres: Sequence[Array] = ()) -> str:
+    """The left side of a car, front to the left as the cars of most drawings; x counts forward. `centres`: centres of
     wheels without links."""
     lines: list[Line] = []
     colours: list[int] = []
@@ -180,7 +180,7 @@ def side_view(wheels: Sequence[WheelView], mass_centre: Array, added: Sequence[A
         add("spring", c.spring[:, [0, 2]], SPRING)
         add_wheel(c.centre)
         _add_centre(add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT))
-    for centre in added:
+    for centre in centres:
         add_wheel(centre)
     add("mass centre", _cross(float(mass_centre[0]), float(mass_centre[1])), MIDDLE)
     return curves(lines, "distance behind the origin of the car (mm)", "z above the ground (mm)", width=WIDTH,
@@ -191,17 +191,25 @@ def _add_centre(add: Any, contact: Array, centre: tuple[float, float], edges: tu
     """The line from the contact centre towards the instant centre, and this one where it lies inside the drawing."""
     if not math.isfinite(centre[0]):
         return
-    away = np.array(centre) - contact
-    room = (edges[1] if away[0] > 0 else edges[0]) - contact[0], HIGH if away[1] > 0 else -LOW
-    reach = min(1.0, *(r / a for r, a in zip(room, away, strict=True) if abs(a) > 1e-9))
-    add("to the instant centre", np.array([contact, contact + reach * away]), CENTRE)
-    if reach == 1.0:
+    direction = np.array(centre) - contact
+    room = (edges[1] if direction[0] > 0 else edges[0]) - contact[0], HIGH if direction[1] > 0 else -LOW
+    length = min(1.0, *(r / a for r, a in zip(room, direction, strict=True) if abs(a) > 1e-9))
+    add("to the instant centre", np.array([contact, contact + length * direction]), CENTRE)
+    if length == 1.0:
         add("to the instant centre", _cross(*centre), CENTRE)
 
 
 def _tyre_box(w: WheelView, width: float) -> Array:
-    y, z, half = float(w.centre[1]), float(w.centre[2]), width / 2
-    return np.array([[y - half, 0.0], [y + half, 0.0], [y + half, 2 * z], [y - half, 2 * z], [y - half, 0.0]])
+    y, z, half_width = float(w.centre[1]), float(w.centre[2]), width / 2
+    return np.array(
+        [
+            [y - half_width, 0.0],
+            [y + half_width, 0.0],
+            [y + half_width, 2 * z],
+            [y - half_width, 2 * z],
+            [y - half_width, 0.0],
+        ]
+    )
 
 
 def _cross(x: float, y: float) -> Array:
@@ -212,32 +220,32 @@ def _cross(x: float, y: float) -> Array:
 def centre_words(axle: AxleView) -> str:
     """Where the instant centres lie, in words."""
 
-    def at(axis: str, place: tuple[float, float]) -> str:
-        if not math.hypot(*place) < FAR:
+    def at(axis: str, position: tuple[float, float]) -> str:
+        if not math.hypot(*position) < FAR:
             return f"farther away than {FAR:g} m"
-        return f"at {axis} = {1000 * place[0]:.0f} mm, z = {1000 * place[1]:.0f} mm"
+        return f"at {axis} = {1000 * position[0]:.0f} mm, z = {1000 * position[1]:.0f} mm"
 
     return (f"{axle.name.capitalize()} axle: instant centre of the left wheel {at('y', axle.left.front_centre)} seen "
             f"from the front, {at('x', axle.left.side_centre)} seen from the side; roll centre "
             f"{1000 * axle.roll_centre:.0f} mm above the ground.")  # fmt: skip
 
 
-def added_wheels(data: CarData, at_rest: Stand) -> list[Array]:
+def added_wheels(data: CarData, statics: Stand) -> list[Array]:
     """Centres of the left wheels of axles next to front and rear, without those that are lifted."""
-    found = []
+    centres = []
     for axle in data.added:
-        assert at_rest.added is not None
-        part = at_rest.attitude(data.part(axle.record.at[0]))
-        travel = at_rest.added.travel[axle.wheel("l")]
-        found.append(_level(part) @ (np.array(axle.record.at) + [0.0, 0.0, travel]) + [0.0, 0.0, part.height])
-    return found
+        assert statics.added is not None
+        attitude = statics.attitude(data.part(axle.record.at[0]))
+        travel = statics.added.travel[axle.wheel("l")]
+        centres.append(_level(attitude) @ (np.array(axle.record.at) + [0.0, 0.0, travel]) + [0.0, 0.0, attitude.height])
+    return centres
 
 
-def views(data: CarData, at_rest: Stand) -> tuple[list[str], str, list[str]]:
+def views(data: CarData, statics: Stand) -> tuple[list[str], str, list[str]]:
     """Front views of both axles, the side view, and words about instant centres."""
-    axles = [axle_view(axle, at_rest) for axle in (data.front, data.rear)]
-    centre = _level(at_rest.attitude("front")) @ at_rest.centre
+    axles = [axle_view(axle, statics) for axle in (data.front, data.rear)]
+    centre = _level(statics.attitude("front")) @ statics.centre
     side = side_view(
-        [a.left for a in axles], np.array([centre[0], centre[2] + at_rest.height]), added_wheels(data, at_rest)
+        [a.left for a in axles], np.array([centre[0], centre[2] + statics.height]), added_wheels(data, statics)
     )
     return [front_view(a) for a in axles], side, [centre_words(a) for a in axles]

@@ -29,23 +29,23 @@ def number_columns(first: int, cars: Sequence[Driven]) -> range:
     return range(first, first + len(heads(cars)))
 
 
-def cells(found: Sequence[Figure | None], met: Sequence[bool | None] | None = None) -> list[object]:
+def cells(figures: Sequence[Figure | None], met: Sequence[bool | None] | None = None) -> list[object]:
     """Values of all cars, and changes against the first car behind all but its own; `met`: whether limits are."""
     row: list[object] = []
-    for i, (figure, verdict) in enumerate(zip(found, met or [None] * len(found), strict=True)):
+    for i, (figure, verdict) in enumerate(zip(figures, met or [None] * len(figures), strict=True)):
         text = "" if figure is None else figure_shown(figure)[0]
         row.append(text if verdict is None else Raw(f'<span class="{VERDICTS[verdict]}">{text}</span>'))
         if i > 0:
-            row.append(_change(figure, found[0]))
+            row.append(_change(figure, figures[0]))
     return row
 
 
-def _change(found: Figure | None, first: Figure | None) -> object:
-    if found is None or first is None or not first.value or not math.isfinite(found.value / first.value):
+def _change(figure: Figure | None, first: Figure | None) -> object:
+    if figure is None or first is None or not first.value or not math.isfinite(figure.value / first.value):
         return ""
-    change = 100 * (found.value / first.value - 1)  # says nothing where the sign changes
-    said = LEAST <= abs(change) < MOST and change > -100
-    return Raw(f'<span class="note narrow">{change:+.1f} %</span>') if said else ""
+    percent = 100 * (figure.value / first.value - 1)  # says nothing where the sign changes
+    is_shown = LEAST <= abs(percent) < MOST and percent > -100
+    return Raw(f'<span class="note narrow">{percent:+.1f} %</span>') if is_shown else ""
 
 
 def car_figures(car: Driven) -> dict[str, Figure]:
@@ -61,11 +61,11 @@ def compared(cars: Sequence[Driven], figures: Sequence[Mapping[str, Figure]]) ->
     """Metrics of cars compared, with units and names."""
     rows = []
     for name in dict.fromkeys(n for f in figures for n in f):
-        found = [f.get(name) for f in figures]
-        own = next(f for f in found if f is not None)
-        pairs = zip(cars, found, strict=True)
+        values = [f.get(name) for f in figures]
+        figure = next(f for f in values if f is not None)
+        pairs = zip(cars, values, strict=True)
         odd = "unusual" if any(f is not None and is_unusual(f, heaviness(c.car.data)) for c, f in pairs) else ""
-        rows.append((own.label, *cells(found), figure_shown(own)[1], odd, name))
+        rows.append((figure.label, *cells(values), figure_shown(figure)[1], odd, name))
     return table(("", *heads(cars), "unit", "", "name"), rows, right=number_columns(1, cars))
 
 
@@ -79,5 +79,5 @@ def link(name: str, title: str = "") -> Raw:
     return Raw(f'<a href="#{shown(name)}">{shown(title or name)}</a>')
 
 
-def mark(passed: bool, failed: str = "failed") -> Raw:
-    return Raw('<span class="passed">passed</span>' if passed else f'<span class="failed">{shown(failed)}</span>')
+def mark(is_passed: bool, failed: str = "failed") -> Raw:
+    return Raw('<span class="passed">passed</span>' if is_passed else f'<span class="failed">{shown(failed)}</span>')

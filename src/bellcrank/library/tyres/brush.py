@@ -72,33 +72,33 @@ class Brush(DeflectionLaw, SteadyTyre):
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         return float("nan") * Fz  # a brush says nothing of its radius
 
-    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         numbers = (*scales.values(), *self.lengths, self.half_length)
         if not all(isinstance(x, int | float) for x in numbers):
             raise ModelError(f"forces of a brush tyre need numbers, cornering= too; given {self!r}")
-        per = at.Fz if self.per_load else 1.0
-        Cx, Cy, mu = scales["longitudinal"] * per, scales["cornering"] * per, scales["friction"] * at.mu
-        rolls = m.max(m.abs(1 + at.kappa), SMALL)
-        qx, qy = Cx * at.kappa / rolls, -Cy * m.tan(at.alpha) / rolls
-        q, most = m.sqrt(qx**2 + qy**2 + SMALL**2), m.max(mu * at.Fz, SMALL)
-        theta = m.min(1.0, q / (3 * most))
-        size = most * (1 - (1 - theta) ** 3) / q
+        per = state.Fz if self.per_load else 1.0
+        Cx, Cy, mu = scales["longitudinal"] * per, scales["cornering"] * per, scales["friction"] * state.mu
+        rolls = m.max(m.abs(1 + state.kappa), SMALL)
+        qx, qy = Cx * state.kappa / rolls, -Cy * m.tan(state.alpha) / rolls
+        q, max_force = m.sqrt(qx**2 + qy**2 + SMALL**2), m.max(mu * state.Fz, SMALL)
+        theta = m.min(1.0, q / (3 * max_force))
+        size = max_force * (1 - (1 - theta) ** 3) / q
         trail = self.half_length * (1 - theta) ** 3 / (3 - 3 * theta + theta**2)
-        none = 0.0 * at.Fz
+        zero = 0.0 * state.Fz
         return {
             "Fx": size * qx,
             "Fy": size * qy,
-            "Mx": none,
-            "My": none,
+            "Mx": zero,
+            "My": zero,
             "Mz": -trail * size * qy,
-            "mux": mu + none,
-            "muy": mu + none,
-            "Kxk": Cx + none,
-            "Kya": -Cy + none,
+            "mux": mu + zero,
+            "muy": mu + zero,
+            "Kxk": Cx + zero,
+            "Kya": -Cy + zero,
             "trail": trail,
-            "load": at.Fz,
-            "sigma_x": self.lengths[0] + none,
-            "sigma_y": self.lengths[1] + none,
+            "load": state.Fz,
+            "sigma_x": self.lengths[0] + zero,
+            "sigma_y": self.lengths[1] + zero,
         }
 
 

@@ -31,53 +31,56 @@ def _coefficients(tyre: Steady) -> Mapping[str, float] | None:
 
 def loads_of(tyre: Steady) -> np.ndarray:
     """Loads at which curves are drawn: half, one, one and a half times the nominal load, and twice it where allowed."""
-    nominal, most = 4000.0, math.inf
-    if (known := _coefficients(tyre)) is not None:
-        nominal, most = known["FNOMIN"], known["FZMAX"]
+    nominal, max_load = 4000.0, math.inf
+    if (coefficients := _coefficients(tyre)) is not None:
+        nominal, max_load = coefficients["FNOMIN"], coefficients["FZMAX"]
     loads = np.array([0.5, 1.0, 1.5, 2.0]) * nominal
-    return loads[loads <= most] if np.any(loads <= most) else np.array([most])
+    return loads[loads <= max_load] if np.any(loads <= max_load) else np.array([max_load])
 
 
 def ends_of(tyre: Steady) -> dict[str, float]:
     """How far slip, slip angle (rad) and inclination (rad) are drawn: as far as the tyre was measured."""
-    far = {"kappa": 0.3, "alpha": math.radians(15), "gamma": math.radians(6)}
-    if (known := _coefficients(tyre)) is not None:
+    limits = {"kappa": 0.3, "alpha": math.radians(15), "gamma": math.radians(6)}
+    if (coefficients := _coefficients(tyre)) is not None:
         for key, name in (("KPU", "kappa"), ("ALP", "alpha"), ("CAM", "gamma")):
-            far[name] = min(far[name], known[f"{key}MAX"], -known[f"{key}MIN"]) or far[name]
-    return {key: value if value > 0 else 0.1 for key, value in far.items()}
+            limits[name] = min(limits[name], coefficients[f"{key}MAX"], -coefficients[f"{key}MIN"]) or limits[name]
+    return {key: value if value > 0 else 0.1 for key, value in limits.items()}
 
 
 def points(tyre: Steady, p: float | None = None, V: float | None = None) -> dict[str, np.ndarray]:
     """A table of pure slip, pure slip angle, camber and combined slip at several loads, by column."""
-    loads, far = loads_of(tyre), ends_of(tyre)
-    slip, angle = np.linspace(-far["kappa"], far["kappa"], 25), np.linspace(-far["alpha"], far["alpha"], 25)
+    loads, limits = loads_of(tyre), ends_of(tyre)
+    slip, angle = np.linspace(-limits["kappa"], limits["kappa"], 25), np.linspace(-limits["alpha"], limits["alpha"], 25)
     rows = [np.array([Fz, k, 0.0, 0.0]) for Fz in loads for k in slip]
     rows += [np.array([Fz, 0.0, a, 0.0]) for Fz in loads for a in angle]
-    rows += [np.array([Fz, 0.0, 0.0, g]) for Fz in loads for g in np.linspace(-far["gamma"], far["gamma"], 13)]
+    rows += [np.array([Fz, 0.0, 0.0, g]) for Fz in loads for g in np.linspace(-limits["gamma"], limits["gamma"], 13)]
     rows += [np.array([Fz, k, a, 0.0]) for Fz in loads for a in angle[::6] for k in slip[::2]]
-    at = dict(zip(("Fz", "kappa", "alpha", "gamma"), np.array(rows).T, strict=True))
-    found = tyre.forces(**at, p=p, V=V)
-    return {**at, **{name: np.asarray(found[name]) for name in COLUMNS if name in found and name not in at}}
+    inputs = dict(zip(("Fz", "kappa", "alpha", "gamma"), np.array(rows).T, strict=True))
+    forces = tyre.forces(**inputs, p=p, V=V)
+    return {**inputs, **{name: np.asarray(forces[name]) for name in COLUMNS if name in forces and name not in inputs}}
 
 
 def draw(tyre: Steady, path: str | Path | None = None, p: float | None = None, V: float | None = None) -> Any:
     """A matplotlib figure: side force, aligning moment and longitudinal force at several loads, the friction envelope
     of combined slip, camber thrust and radii."""
-    loads, far = loads_of(tyre), ends_of(tyre)
-    angle, slip = np.linspace(-far["alpha"], far["alpha"], POINTS), np.linspace(-far["kappa"], far["kappa"], POINTS)
-    lean = np.linspace(-far["gamma"], far["gamma"], POINTS)
-    given: dict[str, Any] = {"p": p, "V": V}
+    loads, limits = loads_of(tyre), ends_of(tyre)
+    angle, slip = (
+        np.linspace(-limits["alpha"], limits["alpha"], POINTS),
+        np.linspace(-limits["kappa"], limits["kappa"], POINTS),
+    )
+    lean = np.linspace(-limits["gamma"], limits["gamma"], POINTS)
+    conditions: dict[str, Any] = {"p": p, "V": V}
     figure = new_figure(13, 7.5)
     axes = figure.subplots(2, 3).ravel()
     for Fz in loads:
         label = f"{Fz / 1000:g} kN"
-        side = tyre.forces(Fz, 0.0, angle, **given)
+        side = tyre.forces(Fz, 0.0, angle, **conditions)
         axes[0].plot(np.degrees(angle), side.Fy / 1000, label=label)
         axes[1].plot(np.degrees(angle), side.Mz, label=label)
-        axes[2].plot(slip, tyre.forces(Fz, slip, 0.0, **given).Fx / 1000, label=label)
-        axes[4].plot(np.degrees(lean), tyre.forces(Fz, 0.0, 0.0, lean, **given).Fy / 1000, label=label)
-    _envelope(axes[3], tyre, float(loads[min(1, len(loads) - 1)]), far, given)
-    _radii(axes[5], tyre, float(loads[-1]), given)
+        axes[2].plot(slip, tyre.forces(Fz, slip, 0.0, **conditions).Fx / 1000, label=label)
+        axes[4].plot(np.degrees(lean), tyre.forces(Fz, 0.0, 0.0, lean, **conditions).Fy / 1000, label=label)
+    _envelope(axes[3], tyre, float(loads[min(1, len(loads) - 1)]), limits, conditions)
+    _radii(axes[5], tyre, float(loads[-1]), conditions)
     for axis, title, x, y in zip(axes, *_WORDS, strict=True):
         axis.set_title(title, fontsize=10)
         axis.set_xlabel(x, fontsize=9)
@@ -106,21 +109,21 @@ _WORDS = (
 )
 
 
-def _envelope(axis: Any, tyre: Steady, Fz: float, far: Mapping[str, float], given: Mapping[str, Any]) -> None:
-    slip = np.linspace(-far["kappa"], far["kappa"], POINTS)
-    for share in (0.1, 0.25, 0.5, 0.75, 1.0):
+def _envelope(axis: Any, tyre: Steady, Fz: float, limits: Mapping[str, float], conditions: Mapping[str, Any]) -> None:
+    slip = np.linspace(-limits["kappa"], limits["kappa"], POINTS)
+    for fraction in (0.1, 0.25, 0.5, 0.75, 1.0):
         for sign in (-1, 1):
-            found = tyre.forces(Fz, slip, sign * share * far["alpha"], **given)
-            label = f"{math.degrees(share * far['alpha']):.3g} deg" if sign > 0 else None
-            look = {"color": "C0", "linewidth": 1, "alpha": 0.3 + 0.6 * share, "label": label}
-            axis.plot(found.Fy / 1000, found.Fx / 1000, **look)
+            forces = tyre.forces(Fz, slip, sign * fraction * limits["alpha"], **conditions)
+            label = f"{math.degrees(fraction * limits['alpha']):.3g} deg" if sign > 0 else None
+            style = {"color": "C0", "linewidth": 1, "alpha": 0.3 + 0.6 * fraction, "label": label}
+            axis.plot(forces.Fy / 1000, forces.Fx / 1000, **style)
     axis.legend(title=f"slip angle, {Fz / 1000:g} kN", fontsize=7, title_fontsize=7, loc="center")
 
 
-def _radii(axis: Any, tyre: Steady, most: float, given: Mapping[str, Any]) -> None:
-    loads = np.linspace(0, most, POINTS)
-    found = tyre.forces(loads, 0.0, 0.0, **given)
-    for name, words in (("Re", "effective rolling radius"), ("Rl", "loaded radius")):
-        if name in found and np.all(np.isfinite(found[name])):
-            axis.plot(loads / 1000, found[name], label=words)
+def _radii(axis: Any, tyre: Steady, max_load: float, conditions: Mapping[str, Any]) -> None:
+    loads = np.linspace(0, max_load, POINTS)
+    forces = tyre.forces(loads, 0.0, 0.0, **conditions)
+    for name, label in (("Re", "effective rolling radius"), ("Rl", "loaded radius")):
+        if name in forces and np.all(np.isfinite(forces[name])):
+            axis.plot(loads / 1000, forces[name], label=label)
             axis.legend(fontsize=8)

@@ -71,32 +71,32 @@ class Fiala(SpringTyre):
     def scales(self) -> Mapping[str, float]:
         return {"c_slip": self.c_slip, "c_alpha": self.c_alpha, "umax": self.umax, "umin": self.umin}
 
-    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         c_slip, c_alpha, umax, umin = (scales[key] for key in ("c_slip", "c_alpha", "umax", "umin"))
-        tan = at.tangent(m)
-        slip = m.min(1.0, m.sqrt(at.kappa**2 + tan**2 + TINY**2))
-        friction = (umax - (umax - umin) * slip) * at.mu
-        most = m.max(friction * at.Fz, 1e-9)
-        size = m.abs(at.kappa)
-        bends = most / (2 * c_slip)
-        beyond = sign(m, at.kappa) * (most - most**2 / (4 * m.max(size, bends) * c_slip))
-        Fx = m.where(size < bends, c_slip * at.kappa, beyond)
+        tan = state.tangent(m)
+        slip = m.min(1.0, m.sqrt(state.kappa**2 + tan**2 + TINY**2))
+        friction = (umax - (umax - umin) * slip) * state.mu
+        max_force = m.max(friction * state.Fz, 1e-9)
+        size = m.abs(state.kappa)
+        peak_slip = max_force / (2 * c_slip)
+        sliding_Fx = sign(m, state.kappa) * (max_force - max_force**2 / (4 * m.max(size, peak_slip) * c_slip))
+        Fx = m.where(size < peak_slip, c_slip * state.kappa, sliding_Fx)
         # written without the sign of the slip angle, which has no derivative at zero
-        part = m.max(-1.0, m.min(1.0, c_alpha * tan / (3 * most)))
-        H = 1 - m.abs(part)
+        slip_ratio = m.max(-1.0, m.min(1.0, c_alpha * tan / (3 * max_force)))
+        H = 1 - m.abs(slip_ratio)
         x, y = self.lengths
         return {
             "Fx": Fx,
-            "Fy": -most * part * (1 + H + H**2),
-            "Mx": 0.0 * at.Fz,
-            "My": -self.rolling_resistance * self.radius * at.Fz * m.tanh(at.omega * self.radius / 0.1),
-            "Mz": most * self.width * part * H**3,
+            "Fy": -max_force * slip_ratio * (1 + H + H**2),
+            "Mx": 0.0 * state.Fz,
+            "My": -self.rolling_resistance * self.radius * state.Fz * m.tanh(state.omega * self.radius / 0.1),
+            "Mz": max_force * self.width * slip_ratio * H**3,
             "mux": friction,
             "muy": friction,
-            "Kxk": c_slip + 0.0 * at.Fz,
-            "Kya": -c_alpha + 0.0 * at.Fz,
+            "Kxk": c_slip + 0.0 * state.Fz,
+            "Kya": -c_alpha + 0.0 * state.Fz,
             "trail": self.width * H**3 / (1 + H + H**2),
-            "load": at.Fz,
-            "sigma_x": x + 0.0 * at.Fz,
-            "sigma_y": y + 0.0 * at.Fz,
+            "load": state.Fz,
+            "sigma_x": x + 0.0 * state.Fz,
+            "sigma_y": y + 0.0 * state.Fz,
         }

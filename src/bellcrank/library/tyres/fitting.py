@@ -140,39 +140,39 @@ def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Ma
     names = _names(start, coefficients)
     measured = [name for name in MEASURED if name in columns]
     size = {name: float(np.sqrt(np.mean(columns[name] ** 2))) or 1.0 for name in measured}
-    weigh = {name: (weights or {}).get(name, 1 / size[name]) for name in measured}
-    given = {key: columns[key] for key in INPUTS if key in columns}
+    weight_of = {name: (weights or {}).get(name, 1 / size[name]) for name in measured}
+    inputs = {key: columns[key] for key in INPUTS if key in columns}
     first = np.array([start[name] for name in names])
     unit = np.where(np.abs(first) > 1e-3, np.abs(first), 0.1)
 
     def computed(x: np.ndarray) -> dict[str, np.ndarray]:
         tyre = start.scaled(**dict(zip(names, (first + unit * x).tolist(), strict=True)))
-        found = tyre.forces(**given, limits=False)
-        return {name: np.broadcast_to(found[name], columns[name].shape) for name in measured}
+        forces = tyre.forces(**inputs, limits=False)
+        return {name: np.broadcast_to(forces[name], columns[name].shape) for name in measured}
 
     def rest(x: np.ndarray) -> np.ndarray:
-        found = computed(x)
-        return np.concatenate([weigh[name] * (found[name] - columns[name]) for name in measured])
+        forces = computed(x)
+        return np.concatenate([weight_of[name] * (forces[name] - columns[name]) for name in measured])
 
     count = sum(len(columns[name]) for name in measured)
     if count <= len(names):
         raise ModelError(f"fit of a tyre: {count} measured values do not determine {len(names)} coefficients")
     try:
-        done = least_squares(
+        solution = least_squares(
             rest, np.zeros(len(names)), x_scale="jac", method="trf", xtol=1e-12, ftol=1e-12, gtol=1e-12
         )
     except ValueError as error:
         raise ModelError(
             f"fit of a tyre: the coefficients {', '.join(names)} give no finite forces ({error})"
         ) from None
-    values = first + unit * done.x
-    spread, left = 2 * done.cost / (count - len(names)), computed(done.x)
-    covariance = np.outer(unit, unit) * np.linalg.pinv(done.jac.T @ done.jac) * spread
-    rms = {name: float(np.sqrt(np.mean((left[name] - columns[name]) ** 2))) for name in measured}
+    values = first + unit * solution.x
+    spread, fitted_forces = 2 * solution.cost / (count - len(names)), computed(solution.x)
+    covariance = np.outer(unit, unit) * np.linalg.pinv(solution.jac.T @ solution.jac) * spread
+    rms = {name: float(np.sqrt(np.mean((fitted_forces[name] - columns[name]) ** 2))) for name in measured}
     fitted = start.scaled(**dict(zip(names, values.tolist(), strict=True)))
     return Fit(
         fitted, tuple(names), values, np.sqrt(np.diag(covariance)), covariance, rms, columns,
-        {name: np.array(v) for name, v in left.items()},
+        {name: np.array(v) for name, v in fitted_forces.items()},
     )  # fmt: skip
 
 
@@ -199,17 +199,17 @@ def _columns(data: Any) -> dict[str, np.ndarray]:
     if isinstance(data, str | Path):
         data = {c.name: c.values for c in read_contents(data).channels}
     try:
-        found = {name: np.asarray(data[name], dtype=float).ravel() for name in (*INPUTS, *MEASURED) if name in data}
+        columns = {name: np.asarray(data[name], dtype=float).ravel() for name in (*INPUTS, *MEASURED) if name in data}
     except (TypeError, ValueError, KeyError) as error:
         raise ModelError(f"fit of a tyre: data must have columns of numbers ({error})") from None
-    missing = [name for name in NEEDED if name not in found]
-    if missing or not any(name in found for name in MEASURED):
+    missing = [name for name in NEEDED if name not in columns]
+    if missing or not any(name in columns for name in MEASURED):
         raise ModelError(
             f"fit of a tyre: data must have the columns {', '.join(NEEDED)} and one of {', '.join(MEASURED)}; it has "
             f"{', '.join(map(str, data)) or 'none'}"
         )
-    length = max(len(v) for v in found.values())
-    wrong = [name for name, v in found.items() if len(v) not in (1, length) or not np.all(np.isfinite(v))]
-    if wrong:
-        raise ModelError(f"fit of a tyre: column {wrong[0]} must have {length} finite numbers")
-    return {name: np.broadcast_to(v, (length,)) for name, v in found.items()}
+    length = max(len(v) for v in columns.values())
+    invalid = [name for name, v in columns.items() if len(v) not in (1, length) or not np.all(np.isfinite(v))]
+    if invalid:
+        raise ModelError(f"fit of a tyre: column {invalid[0]} must have {length} finite numbers")
+    return {name: np.broadcast_to(v, (length,)) for name, v in columns.items()}

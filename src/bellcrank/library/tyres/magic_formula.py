@@ -90,29 +90,29 @@ class MagicFormula(SteadyTyre):
     crown: float = 0.0
 
     def __post_init__(self) -> None:
-        given = {str(key).upper(): value for key, value in self.coefficients.items()}
+        entered = {str(key).upper(): value for key, value in self.coefficients.items()}
         problems = [
             f"{key} is no coefficient of the Magic Formula.{did_you_mean(key, DEFAULTS)}"
-            for key in given
+            for key in entered
             if key not in DEFAULTS
         ]
-        problems += [f"{key}={value!r:.40} must be a number" for key, value in given.items() if not _number(value)]
+        problems += [f"{key}={value!r:.40} must be a number" for key, value in entered.items() if not _number(value)]
         if self.version not in ("5.2", "6.1", "6.2"):
             problems.append(f"version={self.version!r} must be '5.2', '6.1' or '6.2'")
-        words = {"side": (self.side, SIDES), "form": (self.form, FORMS), "transient": (self.transient, TRANSIENTS)}
-        for key, (value, known) in words.items():
-            if value not in known:
-                problems.append(f"{key}={value!r} must be one of {', '.join(map(repr, known))}")
+        choices = {"side": (self.side, SIDES), "form": (self.form, FORMS), "transient": (self.transient, TRANSIENTS)}
+        for key, (value, valid) in choices.items():
+            if value not in valid:
+                problems.append(f"{key}={value!r} must be one of {', '.join(map(repr, valid))}")
         if not problems:
-            whole = {**DEFAULTS, **{key: float(value) for key, value in given.items()}}
-            if "INFLPRES" not in given or not whole["INFLPRES"] > 0:
-                whole["INFLPRES"] = whole["NOMPRES"]
-            if whole["PKY2"] == 0 and whole["PKY1"] == 0:
-                whole["PKY2"] = 1.0  # no side force
-            elif whole["PKY2"] == 0:
+            coefficients = {**DEFAULTS, **{key: float(value) for key, value in entered.items()}}
+            if "INFLPRES" not in entered or not coefficients["INFLPRES"] > 0:
+                coefficients["INFLPRES"] = coefficients["NOMPRES"]
+            if coefficients["PKY2"] == 0 and coefficients["PKY1"] == 0:
+                coefficients["PKY2"] = 1.0  # no side force
+            elif coefficients["PKY2"] == 0:
                 problems.append("PKY2 must not be zero")
-            problems += [f"{key}={whole[key]:g} must be positive" for key in NEEDED if not whole[key] > 0]
-            object.__setattr__(self, "coefficients", MappingProxyType(whole))
+            problems += [f"{key}={coefficients[key]:g} must be positive" for key in NEEDED if not coefficients[key] > 0]
+            object.__setattr__(self, "coefficients", MappingProxyType(coefficients))
         if problems:
             raise ModelError([f"tyre '{self.name}': {p}" for p in problems])
 
@@ -162,8 +162,15 @@ class MagicFormula(SteadyTyre):
 
     def __reduce__(self) -> Any:
         names = (self.version, self.side, self.form, self.name, self.mirrored)
-        more = (dict(self.extra), self.notes, dict(self.named_scales), self.transient, self.named_numbers, self.crown)
-        return MagicFormula, (dict(self.coefficients), *names, *more)
+        options = (
+            dict(self.extra),
+            self.notes,
+            dict(self.named_scales),
+            self.transient,
+            self.named_numbers,
+            self.crown,
+        )
+        return MagicFormula, (dict(self.coefficients), *names, *options)
 
     def __repr__(self) -> str:
         size = f"R0 {self['UNLOADED_RADIUS']:g} m, nominal load {self['FNOMIN']:g} N"
@@ -212,15 +219,15 @@ class MagicFormula(SteadyTyre):
         if not (0 < f < math.inf and 0 < r < math.inf):
             raise ModelError(f"tyre '{self.name}': load={load!r} and radius={radius!r} must be positive numbers")
         factors = {"L": r, "F": f, "A": 1.0, "M": r * r, "T": 1.0, "P": 1.0}
-        still = ("LONGVL", "VXLOW", "GRAVITY")
-        changed = {
+        unscaled = ("LONGVL", "VXLOW", "GRAVITY")
+        scaled = {
             key: value * dimension_factor(DIMENSION_OF[key], factors)
             for key, value in self.coefficients.items()
-            if key in DIMENSION_OF and key not in still
+            if key in DIMENSION_OF and key not in unscaled
         }
         note = f"scaled from {self['FNOMIN']:g} N and {self['UNLOADED_RADIUS']:g} m: likely, not measured"
-        whole, crown = {**self.coefficients, **changed}, r * self.crown
-        return replace(self, coefficients=whole, notes=(*self.notes, note), crown=crown)
+        coefficients, crown = {**self.coefficients, **scaled}, r * self.crown
+        return replace(self, coefficients=coefficients, notes=(*self.notes, note), crown=crown)
 
     def on(self, side: str) -> MagicFormula:
         """Mount the tyre on a side of a vehicle: mirrored if it was measured on the other one.
@@ -251,8 +258,10 @@ class MagicFormula(SteadyTyre):
 
     @property
     def ranges(self) -> Mapping[str, tuple[str, float, float]]:
-        ends = {key: (0.0 if key == "FZ" else self[f"{key}MIN"], self[f"{key}MAX"]) for key in RANGES if key != "PRES"}
-        return {RANGES[key][0]: (RANGES[key][1], *given) for key, given in ends.items() if given[0] < given[1]}
+        limits = {
+            key: (0.0 if key == "FZ" else self[f"{key}MIN"], self[f"{key}MAX"]) for key in RANGES if key != "PRES"
+        }
+        return {RANGES[key][0]: (RANGES[key][1], *bounds) for key, bounds in limits.items() if bounds[0] < bounds[1]}
 
     @property
     def nominal(self) -> float:
@@ -272,46 +281,46 @@ class MagicFormula(SteadyTyre):
             if SECTION_OF[key] not in OMITTED and key not in FORM and 0 != abs(x) < math.inf
         }
 
-    def over(self, named: Mapping[str, Any]) -> MagicFormula:
+    def over(self, formulas: Mapping[str, Any]) -> MagicFormula:
         """The same tyre with formulas in place of `numbers`."""
-        found = copy(self)
-        object.__setattr__(found, "coefficients", MappingProxyType({**self.coefficients, **named}))
-        object.__setattr__(found, "choices", self.choices)
-        return found
+        tyre = copy(self)
+        object.__setattr__(tyre, "coefficients", MappingProxyType({**self.coefficients, **formulas}))
+        object.__setattr__(tyre, "choices", self.choices)
+        return tyre
 
     @cached_property
     def choices(self) -> Mapping[str, bool]:
         """What the values of coefficients decide: is the stiffness of the carcass given, are slip angles bounded?"""
-        given, ends = self.coefficients, (self["ALPMIN"], self["ALPMAX"])
-        known = given["LONGITUDINAL_STIFFNESS"] > 0 and given["LATERAL_STIFFNESS"] > 0
-        return {"carcass": known, "bounded": max(map(abs, ends)) < math.pi / 2}
+        values, alpha_range = self.coefficients, (self["ALPMIN"], self["ALPMAX"])
+        has_carcass = values["LONGITUDINAL_STIFFNESS"] > 0 and values["LATERAL_STIFFNESS"] > 0
+        return {"carcass": has_carcass, "bounded": max(map(abs, alpha_range)) < math.pi / 2}
 
     def _names(self, scales: Mapping[str, Any]) -> Any:
         words = {"version": self.version, "form": self.form, "nonlinear": self.transient == "nonlinear"}
         return SimpleNamespace(**words, **self.choices, **{**self.coefficients, **scales})
 
-    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         c = self._names(scales)
         if self.mirrored:
-            turned = None if at.phit is None else -at.phit
-            tan = None if at.tan is None else -at.tan
-            at = replace(at, alpha=-at.alpha, gamma=-at.gamma, phit=turned, tan=tan)
-        used = self._limited(m, c, at) if limits else at
-        least = terms.LEAST * c.FNOMIN
-        load = m.max(used.Fz, least)
-        used = replace(used, Fz=load)
-        rolls = m.max(-1.0, m.min(1.0, at.omega * self.rolling_radius(m, at.Fz, at.omega, at.p) / c.VXLOW))
-        found = terms.steady(m, c, used, rolls)
-        sigma_x, sigma_y = terms.relaxation(m, c, used, found["Kxk"], found["Kya"])
-        share = m.min(at.Fz / least, 1.0)  # one from the least load on, zero where there is none
-        found |= {key: share * found[key] for key in ("Fx", "Fy", "Mx", "Mz")}
-        whole = m.max(at.Fz, least)  # no range bounds the load of the rolling resistance
-        found["My"] = share * terms.resistance(m, c, replace(used, Fz=whole), found["Fx"], rolls)
+            phit = None if state.phit is None else -state.phit
+            tan = None if state.tan is None else -state.tan
+            state = replace(state, alpha=-state.alpha, gamma=-state.gamma, phit=phit, tan=tan)
+        limited = self._limited(m, c, state) if limits else state
+        min_load = terms.LEAST * c.FNOMIN
+        load = m.max(limited.Fz, min_load)
+        limited = replace(limited, Fz=load)
+        rolls = m.max(-1.0, m.min(1.0, state.omega * self.rolling_radius(m, state.Fz, state.omega, state.p) / c.VXLOW))
+        forces = terms.steady(m, c, limited, rolls)
+        sigma_x, sigma_y = terms.relaxation(m, c, limited, forces["Kxk"], forces["Kya"])
+        fraction = m.min(state.Fz / min_load, 1.0)  # one from the least load on, zero where there is none
+        forces |= {key: fraction * forces[key] for key in ("Fx", "Fy", "Mx", "Mz")}
+        load_unlimited = m.max(state.Fz, min_load)  # no range bounds the load of the rolling resistance
+        forces["My"] = fraction * terms.resistance(m, c, replace(limited, Fz=load_unlimited), forces["Fx"], rolls)
         if self.mirrored:
-            found |= {key: -found[key] for key in ("Fy", "Mx", "Mz")}
-        return {**found, "sigma_x": sigma_x, "sigma_y": sigma_y, "load": share * load}
+            forces |= {key: -forces[key] for key in ("Fy", "Mx", "Mz")}
+        return {**forces, "sigma_x": sigma_x, "sigma_y": sigma_y, "load": fraction * load}
 
-    def _limited(self, m: Math, c: Any, at: Rolling) -> Rolling:
+    def _limited(self, m: Math, c: Any, state: Rolling) -> Rolling:
         """The same wheel inside the ranges of the file."""
 
         def inside(key: str, value: Any, least: float | None = None) -> Any:
@@ -319,46 +328,46 @@ class MagicFormula(SteadyTyre):
             value = m.max(value, low) if low != -math.inf else value
             return m.min(value, high) if high != math.inf else value
 
-        alpha, tan = inside("ALP", at.alpha), at.tan
+        alpha, tan = inside("ALP", state.alpha), state.tan
         if tan is not None and c.bounded:
             tan = m.min(m.max(tan, m.tan(c.ALPMIN)), m.tan(c.ALPMAX))
         return replace(
-            at,
-            Fz=inside("FZ", at.Fz, least=0.0),
-            kappa=inside("KPU", at.kappa),
+            state,
+            Fz=inside("FZ", state.Fz, least=0.0),
+            kappa=inside("KPU", state.kappa),
             alpha=alpha,
             tan=tan,
-            gamma=inside("CAM", at.gamma),
-            p=inside("PRES", at.p),
+            gamma=inside("CAM", state.gamma),
+            p=inside("PRES", state.p),
         )
 
-    def slow(self, m: Math, at: Rolling) -> Rolling:
+    def slow(self, m: Math, state: Rolling) -> Rolling:
         """Slips and shifts that vanish at standstill, below the speed VXLOW, as the commercial solver has them."""
         low = self["VXLOW"]
-        speed = m.abs(at.Vx)
-        part = m.min(speed / low, 1.0)
-        side = m.min(speed * (1 + m.abs(m.tan(at.alpha))) / low, 1.0)
+        speed = m.abs(state.Vx)
+        fraction = m.min(speed / low, 1.0)
+        side = m.min(speed * (1 + m.abs(m.tan(state.alpha))) / low, 1.0)
         slow = speed <= low
         return replace(
-            at,
-            kappa=at.kappa * part,
-            alpha=at.alpha * m.where(slow, side, 1.0),
-            phit=None if at.phit is None else at.phit * part,
-            low=self.fades(m, at.Vx),
+            state,
+            kappa=state.kappa * fraction,
+            alpha=state.alpha * m.where(slow, side, 1.0),
+            phit=None if state.phit is None else state.phit * fraction,
+            low=self.fades(m, state.Vx),
         )
 
-    def beyond(self, at: Rolling) -> tuple[str, ...]:
-        found = []
-        for key, (attribute, words, unit) in RANGES.items():
+    def beyond(self, state: Rolling) -> tuple[str, ...]:
+        notes = []
+        for key, (attribute, label, unit) in RANGES.items():
             low, high = self[f"{key}MIN"], self[f"{key}MAX"]
-            value = np.asarray(getattr(at, attribute))
+            value = np.asarray(getattr(state, attribute))
             outside = (value > high) | ((value < low) & (key != "FZ"))
             if np.any(outside):
                 worst = value[outside].ravel()[0]
                 span = f"{low:g} to {high:g} {unit}".strip()
-                found.append(f"{words} {worst:g} lies outside {span} ({int(np.sum(outside))} of {value.size} points): "
+                notes.append(f"{label} {worst:g} lies outside {span} ({int(np.sum(outside))} of {value.size} points): "
                              "the nearest end was used")  # fmt: skip
-        return tuple(found)
+        return tuple(notes)
 
     def fades(self, m: Math, speed: Any) -> Any:
         return settled(m, speed, self["VXLOW"])
@@ -376,49 +385,49 @@ class MagicFormula(SteadyTyre):
     def free_radius(self, m: Math, omega: Any) -> Any:
         return terms.free_radius(self._names({}), omega)
 
-    def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
+    def press(self, m: Math, state: Rolling, Rl: Any) -> tuple[Any, Any]:
         """Elastic load and its energy; what Fx and Fy take from the load (Q_FCX, Q_FCY) is omitted."""
         c = self._names({})
-        sunk = m.max(0.0, terms.free_radius(c, at.omega) - Rl)
+        sunk = m.max(0.0, terms.free_radius(c, state.omega) - Rl)
         bottom = m.max(0.0, c.RIM_RADIUS + c.BOTTOM_OFFST - Rl) if c.BOTTOM_STIFF else 0.0
-        hard, kept = c.BOTTOM_STIFF * bottom, c.BOTTOM_STIFF * bottom**2 / 2
+        hard, hard_energy = c.BOTTOM_STIFF * bottom, c.BOTTOM_STIFF * bottom**2 / 2
         if self.version == "5.2":
-            return c.VERTICAL_STIFFNESS * sunk + hard, c.VERTICAL_STIFFNESS * sunk**2 / 2 + kept
+            return c.VERTICAL_STIFFNESS * sunk + hard, c.VERTICAL_STIFFNESS * sunk**2 / 2 + hard_energy
         if self.version == "6.2":
-            sunk = cambered(m, c, at, Rl)
+            sunk = cambered(m, c, state, Rl)
         x, R0, q1 = sunk / c.UNLOADED_RADIUS, c.UNLOADED_RADIUS, linear_stiffness(m, c)
-        size = _grown(m, c, at) * _pressed(c, at) * c.FNOMIN
-        return size * x * (q1 + c.Q_FZ2 * x) + hard, size * R0 * x**2 * (q1 / 2 + c.Q_FZ2 * x / 3) + kept
+        size = _grown(m, c, state) * _pressed(c, state) * c.FNOMIN
+        return size * x * (q1 + c.Q_FZ2 * x) + hard, size * R0 * x**2 * (q1 / 2 + c.Q_FZ2 * x / 3) + hard_energy
 
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         return terms.rolling_radius(m, self._names({}), Fz, omega, p)
 
-    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
+    def shape(self, state: Rolling, forces: Mapping[str, Any]) -> dict[str, Any]:
         """rho, Rl, and half length a and half width b of the contact patch."""
         c = self._names(self.scales)
-        free = terms.free_radius(c, at.omega)
+        free = terms.free_radius(c, state.omega)
         if self.version == "6.2":
-            rho = free - self._loaded(c, at, found, free)
+            rho = free - self._loaded(c, state, forces, free)
         elif self.version == "6.1":
-            rho = _deflection_61(c, at, found)
+            rho = _deflection_61(c, state, forces)
         else:
-            rho = at.Fz / c.VERTICAL_STIFFNESS
+            rho = state.Fz / c.VERTICAL_STIFFNESS
         if self.version == "5.2":
-            size = at.Fz / c.FNOMIN
+            size = state.Fz / c.FNOMIN
             q1, q2 = _patch_52(c)
             return {"rho": rho, "Rl": free - rho, "a": c.UNLOADED_RADIUS * (q2 * size + q1 * np.sqrt(size))}
-        n = at.Fz / (terms.vertical_stiffness(c, at.p) * c.UNLOADED_RADIUS)
+        n = state.Fz / (terms.vertical_stiffness(c, state.p) * c.UNLOADED_RADIUS)
         a = c.UNLOADED_RADIUS * (c.Q_RA2 * n + c.Q_RA1 * np.sqrt(n))
         b = c.WIDTH * (c.Q_RB2 * n + c.Q_RB1 * np.cbrt(n))
         return {"rho": rho, "Rl": free - rho, "a": a, "b": b}
 
-    def _loaded(self, c: Any, at: Rolling, found: Mapping[str, Any], free: Any) -> Any:
+    def _loaded(self, c: Any, state: Rolling, forces: Mapping[str, Any], free: Any) -> Any:
         """Loaded radius of 6.2, by halving an interval."""
-        low = np.broadcast_to(np.asarray(0.5 * free), np.shape(at.Fz)).copy()
-        high = np.broadcast_to(np.asarray(free), np.shape(at.Fz)).copy()
+        low = np.broadcast_to(np.asarray(0.5 * free), np.shape(state.Fz)).copy()
+        high = np.broadcast_to(np.asarray(free), np.shape(state.Fz)).copy()
         for _ in range(STEPS):
             middle = 0.5 * (low + high)
-            too_much = load_62(ARRAYS, c, at, middle, found["Fx"], found["Fy"]) > at.Fz
+            too_much = load_62(ARRAYS, c, state, middle, forces["Fx"], forces["Fy"]) > state.Fz
             low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
             if np.all(high - low <= 1e-15 * free):
                 break
@@ -436,43 +445,45 @@ def linear_stiffness(m: Math, c: Any) -> Any:
     return m.sqrt(m.max(0.0, (c.VERTICAL_STIFFNESS * c.UNLOADED_RADIUS / c.FNOMIN) ** 2 - 4 * c.Q_FZ2))
 
 
-def _grown(m: Math, c: Any, at: Rolling) -> Any:
+def _grown(m: Math, c: Any, state: Rolling) -> Any:
     """Growth of the load with spin and pressure, and what the forces take from it is left to the caller."""
-    return 1 + c.Q_V2 * (c.UNLOADED_RADIUS / c.LONGVL) * m.abs(at.omega)
+    return 1 + c.Q_V2 * (c.UNLOADED_RADIUS / c.LONGVL) * m.abs(state.omega)
 
 
-def _pressed(c: Any, at: Rolling) -> Any:
-    return 1 + c.PFZ1 * (at.p - c.NOMPRES) / c.NOMPRES
+def _pressed(c: Any, state: Rolling) -> Any:
+    return 1 + c.PFZ1 * (state.p - c.NOMPRES) / c.NOMPRES
 
 
-def _deflection_61(c: Any, at: Rolling, found: Mapping[str, Any]) -> Any:
+def _deflection_61(c: Any, state: Rolling, forces: Mapping[str, Any]) -> Any:
     """Deflection under a load: the load is a quadratic function of it."""
-    factor = _grown(ARRAYS, c, at) - (c.Q_FCX * found["Fx"] / c.FNOMIN) ** 2 - (c.Q_FCY * found["Fy"] / c.FNOMIN) ** 2
-    b, y = linear_stiffness(ARRAYS, c), at.Fz / (factor * _pressed(c, at) * c.FNOMIN)
+    factor = (
+        _grown(ARRAYS, c, state) - (c.Q_FCX * forces["Fx"] / c.FNOMIN) ** 2 - (c.Q_FCY * forces["Fy"] / c.FNOMIN) ** 2
+    )
+    b, y = linear_stiffness(ARRAYS, c), state.Fz / (factor * _pressed(c, state) * c.FNOMIN)
     return c.UNLOADED_RADIUS * 2 * y / (b + np.sqrt(b * b + 4 * c.Q_FZ2 * y))
 
 
-def cambered(m: Math, c: Any, at: Rolling, Rl: Any) -> Any:
+def cambered(m: Math, c: Any, state: Rolling, Rl: Any) -> Any:
     """Deflection of 6.2 at a loaded radius, with what camber adds to it."""
-    free = terms.free_radius(c, at.omega)
+    free = terms.free_radius(c, state.omega)
     sunk = m.max(0.0, free - Rl)
     rtw = (1.075 - 0.5 * c.ASPECT_RATIO) * c.WIDTH
-    known = c.Q_CAM1 or c.Q_CAM2
-    ratio = (c.Q_CAM1 * Rl + c.Q_CAM2 * Rl**2) / (c.Q_CAM1 * free + c.Q_CAM2 * free**2) if known else 0.0
-    camber = ratio**2 * rtw / 8 * m.abs(m.tan(at.gamma)) - c.Q_CAM3 * sunk * m.abs(at.gamma)
+    has_camber = c.Q_CAM1 or c.Q_CAM2
+    ratio = (c.Q_CAM1 * Rl + c.Q_CAM2 * Rl**2) / (c.Q_CAM1 * free + c.Q_CAM2 * free**2) if has_camber else 0.0
+    camber = ratio**2 * rtw / 8 * m.abs(m.tan(state.gamma)) - c.Q_CAM3 * sunk * m.abs(state.gamma)
     return m.max(0.0, sunk + camber)
 
 
-def load_62(m: Math, c: Any, at: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
+def load_62(m: Math, c: Any, state: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
     """Load of 6.2 at a loaded radius."""
-    free = terms.free_radius(c, at.omega)
-    x = cambered(m, c, at, Rl) / c.UNLOADED_RADIUS
-    pulled = (c.Q_FYS1 + c.Q_FYS2 * Rl / free + c.Q_FYS3 * (Rl / free) ** 2) * at.gamma
-    by_side = c.Q_FCY * (Fy - pulled) / c.FNOMIN
+    free = terms.free_radius(c, state.omega)
+    x = cambered(m, c, state, Rl) / c.UNLOADED_RADIUS
+    camber_shift = (c.Q_FYS1 + c.Q_FYS2 * Rl / free + c.Q_FYS3 * (Rl / free) ** 2) * state.gamma
+    by_side = c.Q_FCY * (Fy - camber_shift) / c.FNOMIN
     if c.Q_FCY2:
         by_side = by_side * m.max(x, 1e-9) ** c.Q_FCY2
-    factor = _grown(m, c, at) - (c.Q_FCX * Fx / c.FNOMIN) ** 2 - by_side**2
-    return factor * _pressed(c, at) * (linear_stiffness(m, c) * x + c.Q_FZ2 * x**2) * c.FNOMIN
+    factor = _grown(m, c, state) - (c.Q_FCX * Fx / c.FNOMIN) ** 2 - by_side**2
+    return factor * _pressed(c, state) * (linear_stiffness(m, c) * x + c.Q_FZ2 * x**2) * c.FNOMIN
 
 
 def _patch_52(c: Any) -> tuple[float, float]:

@@ -40,10 +40,10 @@ SECTIONS = {
 
 def _written_out(word: str) -> list[str]:
     """PDX1-3 as PDX1, PDX2, PDX3."""
-    found = re.fullmatch(r"(\w*?)(\d+)-(\d+)", word)
-    if found is None:
+    match = re.fullmatch(r"(\w*?)(\d+)-(\d+)", word)
+    if match is None:
         return [word]
-    return [f"{found[1]}{i}" for i in range(int(found[2]), int(found[3]) + 1)]
+    return [f"{match[1]}{i}" for i in range(int(match[2]), int(match[3]) + 1)]
 
 
 SECTION_OF = {key: section for section, text in SECTIONS.items() for word in text.split() for key in _written_out(word)}

@@ -80,48 +80,48 @@ class Turn:
     sway: Any = None
 
 
-def changes(c: Any, at: Rolling) -> tuple[Any, Any]:
+def changes(c: Any, state: Rolling) -> tuple[Any, Any]:
     """Relative changes of load and pressure from the nominal ones."""
     nominal = c.LFZO * c.FNOMIN
-    return (at.Fz - nominal) / nominal, (0.0 if c.version == "5.2" else (at.p - c.NOMPRES) / c.NOMPRES)
+    return (state.Fz - nominal) / nominal, (0.0 if c.version == "5.2" else (state.p - c.NOMPRES) / c.NOMPRES)
 
 
-def along(m: Math, c: Any, at: Rolling, turn: Turn) -> tuple[Any, Any, Any, Any]:
+def along(m: Math, c: Any, state: Rolling, spin: Turn) -> tuple[Any, Any, Any, Any]:
     """Fx in pure slip, slip stiffness Kxk, friction mux, and its slope over that without slip."""
-    dfz, dpi = changes(c, at)
-    gamma, Fz, mu = at.gamma * c.LGAX, at.Fz, c.LMUX * at.mu
-    kx = at.kappa + (c.PHX1 + c.PHX2 * dfz) * c.LHX * at.low
+    dfz, dpi = changes(c, state)
+    gamma, Fz, mu = state.gamma * c.LGAX, state.Fz, c.LMUX * state.mu
+    kx = state.kappa + (c.PHX1 + c.PHX2 * dfz) * c.LHX * state.low
     mux = (c.PDX1 + c.PDX2 * dfz) * (1 + c.PPX3 * dpi + c.PPX4 * dpi**2) * (1 - c.PDX3 * gamma**2) * mu
-    C, D = c.PCX1 * c.LCX, mux * Fz * turn.z1
+    C, D = c.PCX1 * c.LCX, mux * Fz * spin.z1
     E = m.min((c.PEX1 + c.PEX2 * dfz + c.PEX3 * dfz**2) * (1 - c.PEX4 * sign(m, kx)) * c.LEX, 1.0)
     grow = m.exp(c.PKX3 * dfz) if c.PKX3 else 1.0
     K = Fz * (c.PKX1 + c.PKX2 * dfz) * grow * (1 + c.PPX1 * dpi + c.PPX2 * dpi**2) * c.LKX
-    shift = Fz * (c.PVX1 + c.PVX2 * dfz) * c.LVX * mu * turn.z1 * at.low
+    shift = Fz * (c.PVX1 + c.PVX2 * dfz) * c.LVX * mu * spin.z1 * state.low
     B = K / kept(m, C * D)
     return D * m.sin(C * bent(m, B, E, kx)) + shift, K, mux, slope(m, c, C, B, E, kx)
 
 
-def across(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, turn: Turn) -> Side:
+def across(m: Math, c: Any, state: Rolling, alpha: Any, gamma: Any, spin: Turn) -> Side:
     """Fy in pure slip, at a slip angle and an inclination as the formula uses them."""
-    dfz, dpi = changes(c, at)
-    Fz, mu, nominal = at.Fz, c.LMUY * at.mu, c.LFZO * c.FNOMIN
+    dfz, dpi = changes(c, state)
+    Fz, mu, nominal = state.Fz, c.LMUY * state.mu, c.LFZO * c.FNOMIN
     gamma = gamma * c.LGAY
     muy = (c.PDY1 + c.PDY2 * dfz) * (1 + c.PPY3 * dpi + c.PPY4 * dpi**2) * (1 - c.PDY3 * gamma**2) * mu
-    C, D = c.PCY1 * c.LCY, muy * Fz * turn.z2
-    most = c.PKY1 * nominal * (1 + c.PPY1 * dpi) * (1 - c.PKY3 * m.abs(gamma)) * turn.z3 * c.LKY
-    K = most * m.sin(c.PKY4 * m.atan(Fz / nominal / ((c.PKY2 + c.PKY5 * gamma**2) * (1 + c.PPY2 * dpi))))
+    C, D = c.PCY1 * c.LCY, muy * Fz * spin.z2
+    K_max = c.PKY1 * nominal * (1 + c.PPY1 * dpi) * (1 - c.PKY3 * m.abs(gamma)) * spin.z3 * c.LKY
+    K = K_max * m.sin(c.PKY4 * m.atan(Fz / nominal / ((c.PKY2 + c.PKY5 * gamma**2) * (1 + c.PPY2 * dpi))))
     B = K / kept(m, C * D)
-    camber = Fz * (c.PVY3 + c.PVY4 * dfz) * gamma * c.LKYC * mu * turn.z2
+    camber = Fz * (c.PVY3 + c.PVY4 * dfz) * gamma * c.LKYC * mu * spin.z2
     K_camber = Fz * (c.PKY6 + c.PKY7 * dfz) * (1 + c.PPY5 * dpi) * c.LKYC
     shift_x = (c.PHY1 + c.PHY2 * dfz) * c.LHY
     if c.version == "5.2":
         shift_x = shift_x + c.PHY3 * gamma * c.LKYC
-    elif turn.sway is None:
+    elif spin.sway is None:
         shift_x = shift_x + (K_camber * gamma - camber) / kept(m, K)
     else:
-        shift_x = shift_x + turn.sway - camber / kept(m, K)
-    shift_x = shift_x * at.low
-    shift_y = (Fz * (c.PVY1 + c.PVY2 * dfz) * c.LVY * mu * turn.z2 + camber) * at.low
+        shift_x = shift_x + spin.sway - camber / kept(m, K)
+    shift_x = shift_x * state.low
+    shift_y = (Fz * (c.PVY1 + c.PVY2 * dfz) * c.LVY * mu * spin.z2 + camber) * state.low
     ay = alpha + shift_x
     sides = 1 + c.PEY5 * gamma**2 - (c.PEY3 + c.PEY4 * gamma) * sign(m, ay)
     E = m.min((c.PEY1 + c.PEY2 * dfz) * sides * c.LEY, 1.0)
@@ -129,83 +129,93 @@ def across(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, turn: Turn) -> 
     return Side(force, K, B, C, muy, shift_x, shift_y, camber, K_camber, slope(m, c, C, B, E, ay))
 
 
-def weights(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any) -> tuple[Any, Any]:
+def weights(m: Math, c: Any, state: Rolling, alpha: Any, gamma: Any) -> tuple[Any, Any]:
     """How much combined slip leaves of Fx and Fy: Gxa, Gyk."""
-    dfz, _ = changes(c, at)
-    Bx = (c.RBX1 + c.RBX3 * gamma**2) * cos_atan(m, c.RBX2 * at.kappa) * c.LXAL
+    dfz, _ = changes(c, state)
+    Bx = (c.RBX1 + c.RBX3 * gamma**2) * cos_atan(m, c.RBX2 * state.kappa) * c.LXAL
     Ex = m.min(c.REX1 + c.REX2 * dfz, 1.0)
     By = (c.RBY1 + c.RBY4 * gamma**2) * cos_atan(m, c.RBY2 * (alpha - c.RBY3)) * c.LYKA
     Ey = m.min(c.REY1 + c.REY2 * dfz, 1.0)
     shift = c.RHY1 + c.RHY2 * dfz
     G_x = m.cos(c.RCX1 * bent(m, Bx, Ex, alpha + c.RHX1)) / m.cos(c.RCX1 * bent(m, Bx, Ex, c.RHX1))
-    G_y = m.cos(c.RCY1 * bent(m, By, Ey, at.kappa + shift)) / m.cos(c.RCY1 * bent(m, By, Ey, shift))
+    G_y = m.cos(c.RCY1 * bent(m, By, Ey, state.kappa + shift)) / m.cos(c.RCY1 * bent(m, By, Ey, shift))
     return G_x, G_y
 
 
-def pulled(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, muy: Any, turn: Turn) -> Any:
+def pulled(m: Math, c: Any, state: Rolling, alpha: Any, gamma: Any, muy: Any, spin: Turn) -> Any:
     """Side force that longitudinal slip brings about: SVyk."""
-    dfz, _ = changes(c, at)
-    D = muy * at.Fz * (c.RVY1 + c.RVY2 * dfz + c.RVY3 * gamma) * cos_atan(m, c.RVY4 * alpha) * turn.z2
-    return D * m.sin(c.RVY5 * m.atan(c.RVY6 * at.kappa)) * c.LVYKA * at.low
+    dfz, _ = changes(c, state)
+    D = muy * state.Fz * (c.RVY1 + c.RVY2 * dfz + c.RVY3 * gamma) * cos_atan(m, c.RVY4 * alpha) * spin.z2
+    return D * m.sin(c.RVY5 * m.atan(c.RVY6 * state.kappa)) * c.LVYKA * state.low
 
 
 def aligning(
-    m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, side: Side, pure: Any, Kxk: Any, Fx: Any, Fy: Any, turn: Turn
+    m: Math,
+    c: Any,
+    state: Rolling,
+    alpha: Any,
+    gamma: Any,
+    side: Side,
+    pure: Any,
+    Kxk: Any,
+    Fx: Any,
+    Fy: Any,
+    spin: Turn,
 ) -> tuple[Any, Any]:
     """Mz and the pneumatic trail; `pure` is the side force that acts with the trail."""
-    dfz, dpi = changes(c, at)
-    R0, Fz, mu = c.UNLOADED_RADIUS, at.Fz, c.LMUY * at.mu
-    lean, gamma = at.gamma * c.LGAZ, gamma * c.LGAZ
-    forward = sign(m, at.Vx)
+    dfz, dpi = changes(c, state)
+    R0, Fz, mu = c.UNLOADED_RADIUS, state.Fz, c.LMUY * state.mu
+    lean, gamma = state.gamma * c.LGAZ, gamma * c.LGAZ
+    forward = sign(m, state.Vx)
     K = kept(m, side.K)
     at_t = alpha + c.QHZ1 + c.QHZ2 * dfz + (c.QHZ3 + c.QHZ4 * dfz) * gamma
     at_r = alpha + side.shift_x + side.shift_y / K
     ratio = c.LKY / m.max(mu, EPS)
     B = (c.QBZ1 + c.QBZ2 * dfz + c.QBZ3 * dfz**2) * (1 + c.QBZ4 * lean + c.QBZ5 * m.abs(lean)) * ratio
     D = (c.QDZ1 + c.QDZ2 * dfz) * (1 - c.PPZ1 * dpi) * (1 + c.QDZ3 * lean + c.QDZ4 * lean**2)
-    D = D * Fz * (R0 / c.FNOMIN) * c.LTR * turn.z5
+    D = D * Fz * (R0 / c.FNOMIN) * c.LTR * spin.z5
     E = (c.QEZ1 + c.QEZ2 * dfz + c.QEZ3 * dfz**2) * (
         1 + (c.QEZ4 + c.QEZ5 * gamma) * (2 / math.pi) * m.atan(B * c.QCZ1 * at_t)
     )
-    by_slip = (Kxk / K * at.kappa) ** 2 + TINY**2
+    by_slip = (Kxk / K * state.kappa) ** 2 + TINY**2
     t_eq = m.atan(m.sqrt(m.tan(at_t) ** 2 + by_slip)) * sign(m, at_t)
     r_eq = m.atan(m.sqrt(m.tan(at_r) ** 2 + by_slip)) * sign(m, at_r)
     # Vx over the speed of the contact centre, whose part across is |Vx| tan(alpha)
-    size = m.sqrt(1 + at.tangent(m) ** 2)
-    ahead = at.Vx / (m.abs(at.Vx) * size + EPS)
-    turned = m.cos(alpha) if at.tan is None or c.form == "star" else 1 / size
-    trail = D * m.cos(c.QCZ1 * bent(m, B, m.min(E, 1.0), t_eq)) * ahead * at.low
-    straight = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * turn.z2
+    size = m.sqrt(1 + state.tangent(m) ** 2)
+    cos_forward = state.Vx / (m.abs(state.Vx) * size + EPS)
+    cos_path = m.cos(alpha) if state.tan is None or c.form == "star" else 1 / size
+    trail = D * m.cos(c.QCZ1 * bent(m, B, m.min(E, 1.0), t_eq)) * cos_forward * state.low
+    straight = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * spin.z2
     leaning = (c.QDZ8 + c.QDZ9 * dfz) * (1 + c.PPZ2 * dpi) + (c.QDZ10 + c.QDZ11 * dfz) * m.abs(gamma)
-    D_r = Fz * R0 * (straight + leaning * gamma * c.LKZC * turn.z0) * mu * forward * turned
-    B_r = (c.QBZ9 * ratio + c.QBZ10 * side.B * side.C) * turn.z6
-    rest = D_r * cos_atan(m, B_r * r_eq) * at.low
+    D_r = Fz * R0 * (straight + leaning * gamma * c.LKZC * spin.z0) * mu * forward * cos_path
+    B_r = (c.QBZ9 * ratio + c.QBZ10 * side.B * side.C) * spin.z6
+    residual_Mz = D_r * cos_atan(m, B_r * r_eq) * state.low
     lever = R0 * (c.SSZ1 + c.SSZ2 * Fy / c.FNOMIN + (c.SSZ3 + c.SSZ4 * dfz) * lean) * c.LS
-    return -trail * pure + rest + lever * Fx, trail
+    return -trail * pure + residual_Mz + lever * Fx, trail
 
 
-def overturning(m: Math, c: Any, at: Rolling, Fy: Any) -> Any:
+def overturning(m: Math, c: Any, state: Rolling, Fy: Any) -> Any:
     """Mx."""
-    _, dpi = changes(c, at)
-    gamma, load, push = at.gamma, at.Fz / c.FNOMIN, Fy / c.FNOMIN
-    turning = c.QSX1 * c.LVMX - c.QSX2 * gamma * (1 + c.PPMX1 * dpi) + c.QSX3 * push
+    _, dpi = changes(c, state)
+    gamma, load, side = state.gamma, state.Fz / c.FNOMIN, Fy / c.FNOMIN
+    turning = c.QSX1 * c.LVMX - c.QSX2 * gamma * (1 + c.PPMX1 * dpi) + c.QSX3 * side
     turning = turning + c.QSX10 * m.atan(c.QSX11 * load) * gamma
     turning = turning + c.QSX4 * m.cos(c.QSX5 * m.atan((c.QSX6 * load) ** 2)) * m.sin(
-        c.QSX7 * gamma + c.QSX8 * m.atan(c.QSX9 * push)
+        c.QSX7 * gamma + c.QSX8 * m.atan(c.QSX9 * side)
     )
-    beside = Fy * (c.QSX13 + c.QSX14 * m.abs(gamma)) - at.Fz * c.QSX12 * gamma * m.abs(gamma)
-    return c.UNLOADED_RADIUS * c.LMX * (at.Fz * turning + beside)
+    camber_term = Fy * (c.QSX13 + c.QSX14 * m.abs(gamma)) - state.Fz * c.QSX12 * gamma * m.abs(gamma)
+    return c.UNLOADED_RADIUS * c.LMX * (state.Fz * turning + camber_term)
 
 
-def resistance(m: Math, c: Any, at: Rolling, Fx: Any, rolls: Any) -> Any:
+def resistance(m: Math, c: Any, state: Rolling, Fx: Any, rolls: Any) -> Any:
     """My; `rolls` is the rolling speed over the low one, between -1 and 1."""
-    speed, load = at.Vx / c.LONGVL, at.Fz / c.FNOMIN
+    speed, load = state.Vx / c.LONGVL, state.Fz / c.FNOMIN
     size = c.QSY1 + c.QSY2 * Fx / c.FNOMIN + c.QSY3 * m.abs(speed) + c.QSY4 * speed**4
     if c.version == "5.2":
         size = size * load
     else:
-        size = size + (c.QSY5 + c.QSY6 * load) * at.gamma**2
-        size = size * _power(load, c.QSY7) * _power(at.p / c.NOMPRES, c.QSY8)
+        size = size + (c.QSY5 + c.QSY6 * load) * state.gamma**2
+        size = size * _power(load, c.QSY7) * _power(state.p / c.NOMPRES, c.QSY8)
     return -c.UNLOADED_RADIUS * c.FNOMIN * c.LMY * size * m.sin(math.pi / 2 * rolls)
 
 
@@ -213,20 +223,20 @@ def _power(x: Any, n: float) -> Any:
     return x**n if n else 1.0
 
 
-def turning(m: Math, c: Any, at: Rolling) -> Turn:
+def turning(m: Math, c: Any, state: Rolling) -> Turn:
     """Turn slip: factors of a path whose curvature the tyre sees."""
-    dfz, _ = changes(c, at)
-    R0, tan = c.UNLOADED_RADIUS, m.tan(at.alpha)
+    dfz, _ = changes(c, state)
+    R0, tan = c.UNLOADED_RADIUS, m.tan(state.alpha)
     eg = c.PECP1 * (1 + c.PECP2 * dfz)
-    speed = m.max(m.abs(at.Vx) * m.sqrt(1 + tan**2), c.VXLOW)
-    phi = R0 * (-at.phit - (1 - eg) * at.omega * m.sin(at.gamma) / speed)
-    forward = sign(m, at.Vx)
-    round_x = c.PDXP1 * (1 + c.PDXP2 * dfz) * cos_atan(m, c.PDXP3 * at.kappa) * phi
+    speed = m.max(m.abs(state.Vx) * m.sqrt(1 + tan**2), c.VXLOW)
+    phi = R0 * (-state.phit - (1 - eg) * state.omega * m.sin(state.gamma) / speed)
+    forward = sign(m, state.Vx)
+    round_x = c.PDXP1 * (1 + c.PDXP2 * dfz) * cos_atan(m, c.PDXP3 * state.kappa) * phi
     size = m.abs(phi)
     root = c.PDYP4 * m.sqrt(size) if c.PDYP4 else 0.0
     round_y = c.PDYP1 * (1 + c.PDYP2 * dfz) * cos_atan(m, c.PDYP3 * tan) * (size + root)
     z3 = cos_atan(m, c.PKYP1 * phi**2)
-    upright = across(m, c, at, at.alpha, 0.0, Turn(z3=z3))
+    upright = across(m, c, state, state.alpha, 0.0, Turn(z3=z3))
     D = (c.PHYP2 + c.PHYP3 * dfz) * forward
     sway: Any = 0.0
     if c.PHYP1 and (c.PHYP2 or c.PHYP3):
@@ -243,24 +253,24 @@ def turning(m: Math, c: Any, at: Rolling) -> Turn:
     )
 
 
-def steady(m: Math, c: Any, at: Rolling, rolls: Any) -> dict[str, Any]:
+def steady(m: Math, c: Any, state: Rolling, rolls: Any) -> dict[str, Any]:
     """All of it: forces and moments, and what belongs to them."""
     star = c.form == "star"
-    alpha = m.tan(at.alpha) * sign(m, at.Vx) if star else at.alpha
-    gamma = m.sin(at.gamma) if star else at.gamma
-    turn = Turn() if at.phit is None else turning(m, c, at)
-    Fx0, Kxk, mux, slope_x = along(m, c, at, turn)
-    side = across(m, c, at, alpha, gamma, turn)
-    Gx, Gy = weights(m, c, at, alpha, gamma)
-    Svyk = pulled(m, c, at, alpha, gamma, side.mu, turn)
+    alpha = m.tan(state.alpha) * sign(m, state.Vx) if star else state.alpha
+    gamma = m.sin(state.gamma) if star else state.gamma
+    spin = Turn() if state.phit is None else turning(m, c, state)
+    Fx0, Kxk, mux, slope_x = along(m, c, state, spin)
+    side = across(m, c, state, alpha, gamma, spin)
+    Gx, Gy = weights(m, c, state, alpha, gamma)
+    Svyk = pulled(m, c, state, alpha, gamma, side.mu, spin)
     Fx, Fy = Gx * Fx0, Gy * side.force + Svyk
-    upright = side if c.version == "5.2" else across(m, c, at, alpha, 0.0, Turn())
-    Mz, trail = aligning(m, c, at, alpha, gamma, side, Gy * upright.force, Kxk, Fx, Fy, turn)
+    upright = side if c.version == "5.2" else across(m, c, state, alpha, 0.0, Turn())
+    Mz, trail = aligning(m, c, state, alpha, gamma, side, Gy * upright.force, Kxk, Fx, Fy, spin)
     return {
         "Fx": Fx,
         "Fy": Fy,
-        "Mx": overturning(m, c, at, Fy),
-        "My": resistance(m, c, at, Fx, rolls),
+        "Mx": overturning(m, c, state, Fy),
+        "My": resistance(m, c, state, Fx, rolls),
         "Mz": Mz,
         "mux": mux,
         "muy": side.mu,
@@ -271,25 +281,25 @@ def steady(m: Math, c: Any, at: Rolling, rolls: Any) -> dict[str, Any]:
     }
 
 
-def stiffness(c: Any, at: Rolling) -> tuple[Any, Any]:
+def stiffness(c: Any, state: Rolling) -> tuple[Any, Any]:
     """Stiffness of the carcass along and across (6.1, 6.2)."""
-    dfz, dpi = changes(c, at)
+    dfz, dpi = changes(c, state)
     Cx = c.LONGITUDINAL_STIFFNESS * (1 + c.PCFX1 * dfz + c.PCFX2 * dfz**2) * (1 + c.PCFX3 * dpi)
     Cy = c.LATERAL_STIFFNESS * (1 + c.PCFY1 * dfz + c.PCFY2 * dfz**2) * (1 + c.PCFY3 * dpi)
     return Cx, Cy
 
 
-def relaxation(m: Math, c: Any, at: Rolling, Kxk: Any, Kya: Any) -> tuple[Any, Any]:
+def relaxation(m: Math, c: Any, state: Rolling, Kxk: Any, Kya: Any) -> tuple[Any, Any]:
     """Relaxation lengths along and across; of a common tyre where the file does not determine."""
     R0, nominal = c.UNLOADED_RADIUS, c.LFZO * c.FNOMIN
     if c.version == "5.2" and c.PTX1 and c.PTY1 and c.PTY2:
-        dfz, _ = changes(c, at)
-        long = at.Fz * (c.PTX1 + c.PTX2 * dfz) * m.exp(-c.PTX3 * dfz) * (R0 / c.FNOMIN) * c.LSGKP
-        side = c.PTY1 * m.sin(2 * m.atan(at.Fz / (c.PTY2 * nominal))) * (1 - c.PKY3 * m.abs(at.gamma))
+        dfz, _ = changes(c, state)
+        long = state.Fz * (c.PTX1 + c.PTX2 * dfz) * m.exp(-c.PTX3 * dfz) * (R0 / c.FNOMIN) * c.LSGKP
+        side = c.PTY1 * m.sin(2 * m.atan(state.Fz / (c.PTY2 * nominal))) * (1 - c.PKY3 * m.abs(state.gamma))
         return long, side * R0 * c.LFZO * c.LSGAL
     if c.version == "5.2" or not c.carcass:
-        return COMMON[0] * R0 * at.Fz / nominal, COMMON[1] * R0 * at.Fz / nominal
-    Cx, Cy = stiffness(c, at)
+        return COMMON[0] * R0 * state.Fz / nominal, COMMON[1] * R0 * state.Fz / nominal
+    Cx, Cy = stiffness(c, state)
     return m.abs(Kxk) / Cx, m.abs(Kya) / Cy
 
 

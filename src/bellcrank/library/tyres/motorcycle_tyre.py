@@ -96,32 +96,32 @@ class MotorcycleTyre(SpringTyre):
         return {"mu": self.mu, "cornering": self.cornering, "camber": self.camber}
 
     def problems(self) -> list[str]:
-        found = super().problems()
-        if not found and self.crown >= self.radius:
-            found.append(f"crown={self.crown:g} must be smaller than radius={self.radius:g}")
-        return found
+        problems = super().problems()
+        if not problems and self.crown >= self.radius:
+            problems.append(f"crown={self.crown:g} must be smaller than radius={self.radius:g}")
+        return problems
 
-    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
-        mu = scales["mu"] * at.mu
-        tan = at.tangent(m)
+    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+        mu = scales["mu"] * state.mu
+        tan = state.tangent(m)
         slipping = scales["cornering"] * tan
-        x, y = self.longitudinal * at.kappa, -(slipping + scales["camber"] * at.gamma)
+        x, y = self.longitudinal * state.kappa, -(slipping + scales["camber"] * state.gamma)
         square = 1 + ((x**2 + y**2) / mu**2) ** 2
-        size = at.Fz / m.sqrt(m.sqrt(square))
+        size = state.Fz / m.sqrt(m.sqrt(square))
         trail = self.trail / square
         along, across = self.lengths
         return {
             "Fx": size * x,
             "Fy": size * y,
-            "Mx": 0.0 * at.Fz,
-            "My": -self.rolling_resistance * self.radius * at.Fz * m.tanh(at.omega),
-            "Mz": size * (trail * slipping - self.twist * at.gamma),
-            "mux": mu + 0.0 * at.Fz,
-            "muy": mu + 0.0 * at.Fz,
-            "Kxk": self.longitudinal * at.Fz,
-            "Kya": -scales["cornering"] * at.Fz,
+            "Mx": 0.0 * state.Fz,
+            "My": -self.rolling_resistance * self.radius * state.Fz * m.tanh(state.omega),
+            "Mz": size * (trail * slipping - self.twist * state.gamma),
+            "mux": mu + 0.0 * state.Fz,
+            "muy": mu + 0.0 * state.Fz,
+            "Kxk": self.longitudinal * state.Fz,
+            "Kya": -scales["cornering"] * state.Fz,
             "trail": trail,
-            "load": at.Fz,
-            "sigma_x": along + 0.0 * at.Fz,
-            "sigma_y": across + 0.0 * at.Fz,
+            "load": state.Fz,
+            "sigma_x": along + 0.0 * state.Fz,
+            "sigma_y": across + 0.0 * state.Fz,
         }

@@ -156,15 +156,15 @@ class SteadyTyre(ABC, Shown, Listed):
     @property
     def lengths(self) -> tuple[Any, ...]:
         """Relaxation lengths along and across, of a tyre that has them as `relaxation`."""
-        given = getattr(self, "relaxation", SHORTEST)
-        return tuple(given) if isinstance(given, tuple | list) else (given, given)
+        relaxation = getattr(self, "relaxation", SHORTEST)
+        return tuple(relaxation) if isinstance(relaxation, tuple | list) else (relaxation, relaxation)
 
     @abstractmethod
     def problems(self) -> list[str]:
         """What is not allowed, as messages."""
 
     @abstractmethod
-    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges."""
 
     @abstractmethod
@@ -196,10 +196,10 @@ class SteadyTyre(ABC, Shown, Listed):
         """Load (N) at which the stiffness of the carcass is taken."""
         return 4000.0
 
-    def carcass(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
+    def carcass(self, m: Math, state: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
         """Stiffness of the carcass at standstill along and across (N/m): of small slip, at the nominal load."""
-        found = self.steady(m, Rolling(self.nominal, 0.0, 0.0, 0.0, at.p, self.usual[1], 0.0), scales)
-        Cx, Cy = (m.abs(found[K]) / m.max(SHORTEST, found[s]) for K, s in (("Kxk", "sigma_x"), ("Kya", "sigma_y")))
+        forces = self.steady(m, Rolling(self.nominal, 0.0, 0.0, 0.0, state.p, self.usual[1], 0.0), scales)
+        Cx, Cy = (m.abs(forces[K]) / m.max(SHORTEST, forces[s]) for K, s in (("Kxk", "sigma_x"), ("Kya", "sigma_y")))
         return Cx, Cy
 
     def fades(self, m: Math, speed: Any) -> Any:
@@ -210,21 +210,21 @@ class SteadyTyre(ABC, Shown, Listed):
         """Radius of the turning wheel without load."""
         return getattr(self, "radius", float("nan"))
 
-    def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
+    def press(self, m: Math, state: Rolling, Rl: Any) -> tuple[Any, Any]:
         """Elastic load at a loaded radius, and the energy stored by it."""
-        rho = m.max(0.0, self.free_radius(m, at.omega) - Rl)
+        rho = m.max(0.0, self.free_radius(m, state.omega) - Rl)
         k = getattr(self, "vertical_stiffness", float("nan"))
         return k * rho, k * rho**2 / 2
 
-    def slow(self, m: Math, at: Rolling) -> Rolling:
+    def slow(self, m: Math, state: Rolling) -> Rolling:
         """The same wheel with slips that vanish at standstill, for tables without a law of standstill."""
-        return at
+        return state
 
-    def beyond(self, at: Rolling) -> tuple[str, ...]:
+    def beyond(self, state: Rolling) -> tuple[str, ...]:
         """Messages about what lies outside the ranges of the tyre."""
         return ()
 
-    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
+    def shape(self, state: Rolling, forces: Mapping[str, Any]) -> dict[str, Any]:
         """Deflection, loaded radius and what else is known of the contact patch."""
         return {}
 
@@ -279,38 +279,38 @@ class SteadyTyre(ABC, Shown, Listed):
         if problems:
             raise ModelError([f"forces of a tyre: {p}" for p in problems])
         pressure, speed = self.usual
-        given = {
+        inputs = {
             "Fz": Fz, "kappa": kappa, "alpha": alpha, "gamma": gamma, "p": pressure if p is None else p,
             "V": speed if V is None else V, "phit": phit,
         }  # fmt: skip
-        values = _arrays(given)
-        turns = bool(np.any(values["phit"] != 0))
+        values = _arrays(inputs)
+        has_turn_slip = bool(np.any(values["phit"] != 0))
         with np.errstate(all="ignore"):
             omega = self._spin(values)
-            at = Rolling(
+            state = Rolling(
                 np.maximum(values["Fz"], 0.0), values["kappa"], values["alpha"], values["gamma"], values["p"],
-                values["V"], omega, values["phit"] if turns else None,
+                values["V"], omega, values["phit"] if has_turn_slip else None,
             )  # fmt: skip
-            used = self.slow(ARRAYS, at) if limits else at
-            found = self.steady(ARRAYS, used, self.scales, limits)
-            found = {name: value for name, value in found.items() if name not in FOR_MODELS}
-            found = {"Fx": found["Fx"], "Fy": found["Fy"], "Fz": at.Fz, **found}
-            found["Re"] = self.rolling_radius(ARRAYS, at.Fz, omega, at.p)
-            found |= self.shape(at, found)
-        shape = np.broadcast_shapes(*(np.shape(x) for x in given.values()))
-        every = {name: _like(value, shape) for name, value in found.items()}
-        return Forces(every, self.beyond(at) if limits else ())
+            slowed = self.slow(ARRAYS, state) if limits else state
+            results = self.steady(ARRAYS, slowed, self.scales, limits)
+            results = {name: value for name, value in results.items() if name not in FOR_MODELS}
+            results = {"Fx": results["Fx"], "Fy": results["Fy"], "Fz": state.Fz, **results}
+            results["Re"] = self.rolling_radius(ARRAYS, state.Fz, omega, state.p)
+            results |= self.shape(state, results)
+        shape = np.broadcast_shapes(*(np.shape(x) for x in inputs.values()))
+        arrays = {name: _like(value, shape) for name, value in results.items()}
+        return Forces(arrays, self.beyond(state) if limits else ())
 
-    def _spin(self, at: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _spin(self, state: Mapping[str, np.ndarray]) -> np.ndarray:
         """The spin at which a wheel has its slip: the radius depends on it, if only a little."""
-        rim = (1 + at["kappa"]) * at["V"]
-        load = np.maximum(at["Fz"], 0.0)
-        omega = rim / self.rolling_radius(ARRAYS, load, 0.0 * rim, at["p"])
+        rim = (1 + state["kappa"]) * state["V"]
+        load = np.maximum(state["Fz"], 0.0)
+        omega = rim / self.rolling_radius(ARRAYS, load, 0.0 * rim, state["p"])
         for _ in range(TURNS):
-            new = rim / self.rolling_radius(ARRAYS, load, omega, at["p"])
-            done = bool(np.all(np.abs(new - omega) <= 1e-15 * np.abs(new)))
+            new = rim / self.rolling_radius(ARRAYS, load, omega, state["p"])
+            is_converged = bool(np.all(np.abs(new - omega) <= 1e-15 * np.abs(new)))
             omega = new
-            if done:
+            if is_converged:
                 break
         return omega
 
@@ -345,30 +345,32 @@ class SpringTyre(SteadyTyre):
         ModelError
             If the tyre has no value of that name.
         """
-        known = [x.name for x in fields(cast(Any, self))]
-        wrong = [name for name in values if name not in known]
-        if wrong:
-            near = did_you_mean(wrong[0], known)
-            raise ModelError(f"a {type(self).__name__} tyre has no '{wrong[0]}'.{near} It has {', '.join(known)}.")
+        field_names = [x.name for x in fields(cast(Any, self))]
+        unknown = [name for name in values if name not in field_names]
+        if unknown:
+            suggestion = did_you_mean(unknown[0], field_names)
+            raise ModelError(
+                f"a {type(self).__name__} tyre has no '{unknown[0]}'.{suggestion} It has {', '.join(field_names)}."
+            )
         return cast(Self, replace(cast(Any, self), **values))
 
     def problems(self) -> list[str]:
-        given = {name: getattr(self, name) for name in (*self.positive, *self.not_negative)}
-        found = [
+        numbers = {name: getattr(self, name) for name in (*self.positive, *self.not_negative)}
+        problems = [
             f"{name}={value!r:.40} must be {'a positive number' if name in self.positive else 'zero or positive'}"
-            for name, value in given.items()
+            for name, value in numbers.items()
             if not is_finite(value) or value < 0 or (value == 0 and name in self.positive)
         ]
         if len(self.lengths) != 2 or not all(is_finite(x) and x >= 0 for x in self.lengths):
             pair = getattr(self, "relaxation", None)
-            found.append(f"relaxation={pair!r:.40} must be a length (m), or those along and across the wheel")
-        return found
+            problems.append(f"relaxation={pair!r:.40} must be a length (m), or those along and across the wheel")
+        return problems
 
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         return self.radius - Fz / self.vertical_stiffness / 3 + 0.0 * omega
 
-    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
-        rho = at.Fz / self.vertical_stiffness
+    def shape(self, state: Rolling, forces: Mapping[str, Any]) -> dict[str, Any]:
+        rho = state.Fz / self.vertical_stiffness
         return {"rho": rho, "Rl": self.radius - rho}
 
 
@@ -376,10 +378,10 @@ def _like(value: Any, shape: tuple[int, ...]) -> Any:
     return float(value) if not shape else np.array(np.broadcast_to(value, shape))
 
 
-def _arrays(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def _arrays(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The inputs as arrays of one shape; all problems are reported at once."""
     values, problems = {}, []
-    for name, value in given.items():
+    for name, value in inputs.items():
         try:
             values[name] = np.asarray(value, dtype=float)
         except (TypeError, ValueError):

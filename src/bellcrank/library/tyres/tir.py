@@ -88,8 +88,8 @@ class _File:
 
     def word(self, key: str) -> str:
         """A value as a word without quotes, blanks and capitals; empty if there is none."""
-        found = [str(value) for (section, k), (value, _) in self.values.items() if k == key and section != "UNITS"]
-        return found[-1].strip().lower().replace(" ", "") if found else ""
+        words = [str(value) for (section, k), (value, _) in self.values.items() if k == key and section != "UNITS"]
+        return words[-1].strip().lower().replace(" ", "") if words else ""
 
 
 @dataclass(frozen=True)
@@ -122,20 +122,20 @@ def read_tir(path: str | Path, version: str | None = None) -> TirFile:
     if len(text) > LARGEST:
         raise ModelError(f"{path}: a .tir file of {len(text)} characters is too large")
     file = _parsed(text, str(path))
-    found = _version(file, version)
+    formula_version = _version(file, version)
     numbers, extra = _numbers(file)
     if file.problems:
         raise ModelError([f"{file.where}: {p}" for p in file.problems])
     side = _side(file)
     _check_ranges(file, numbers)
-    return TirFile(numbers, found, side, one_line(Path(path).stem) or "tyre", extra, file.notes)
+    return TirFile(numbers, formula_version, side, one_line(Path(path).stem) or "tyre", extra, file.notes)
 
 
 # ---- lines
 
 
-def _parsed(text: str, where: str) -> _File:
-    file, section, table = _File(where), "", ""
+def _parsed(text: str, path: str) -> _File:
+    file, section, table = _File(path), "", ""
     for number, raw in enumerate(text.split("\n"), 1):
         line = _without_comment(raw).strip()
         if not line:
@@ -184,9 +184,9 @@ def _enter(file: _File, section: str, key: str, text: str, line: int) -> None:
 
 def _table_row(file: _File, table: str, line: str, number: int) -> None:
     """A row of numbers; other words without a key are noted."""
-    parts = line.replace(",", " ").split()
-    if all(NUMBER.fullmatch(p) for p in parts):
-        file.tables.setdefault(table or "TABLE", []).append([_float(p) for p in parts])
+    tokens = line.replace(",", " ").split()
+    if all(NUMBER.fullmatch(p) for p in tokens):
+        file.tables.setdefault(table or "TABLE", []).append([_float(p) for p in tokens])
     else:
         file.notes.append(f"line {number} is neither a section nor KEY = value and was omitted: {_short(line)}")
 
@@ -203,7 +203,7 @@ def _float(text: str) -> float:
 # ---- meaning
 
 
-def _version(file: _File, given: str | None) -> str:
+def _version(file: _File, requested: str | None) -> str:
     """5.2, 6.1 or 6.2; what is something else is rejected."""
     fit, format = file.word("FITTYP"), file.word("PROPERTY_FILE_FORMAT").replace("'", "")
     if format in NO_FORMULA:
@@ -217,12 +217,12 @@ def _version(file: _File, given: str | None) -> str:
         file.problems.append(f"FITTYP = {fit} is {ROUND} (MF-MCTyre); {READ}. {INSTEAD}")
         return "6.1"
     if number in VERSIONS:
-        found = VERSIONS[int(number)]
-        if given is not None and given != found:
-            file.notes.append(f"the file says version {found}; it was read as {given}, as asked")
-        return given or found
-    if given is not None:
-        return given
+        file_version = VERSIONS[int(number)]
+        if requested is not None and requested != file_version:
+            file.notes.append(f"the file says version {file_version}; it was read as {requested}, as asked")
+        return requested or file_version
+    if requested is not None:
+        return requested
     if fit:
         file.problems.append(
             f"FITTYP = {_short(fit)} is not known; 5, 6 and 21 are Magic Formula 5.2, 61 is 6.1, 62 is 6.2. "
@@ -243,19 +243,19 @@ def _version(file: _File, given: str | None) -> str:
 def _factors(file: _File) -> dict[str, float]:
     """SI values of the units of the file, by the letters of dimensions."""
     factors = {}
-    for kind, known in UNITS.items():
+    for kind, units in UNITS.items():
         value, line = file.values.get(("UNITS", kind), ("", 0))
         word = re.sub(r"[\s'\"]", "", str(value)).lower()
         if not word:
             factors[kind[0]] = 1.0 if kind != "PRESSURE" else math.nan
             continue
-        found = known.get(word, known.get(word.removesuffix("s")))
-        if found is None:
+        factor = units.get(word, units.get(word.removesuffix("s")))
+        if factor is None:
             file.problems.append(
-                f"line {line}: {kind} = {_short(str(value))} is no unit that is known; known are {', '.join(known)}"
+                f"line {line}: {kind} = {_short(str(value))} is no unit that is known; known are {', '.join(units)}"
             )
-            found = 1.0
-        factors[kind[0]] = found
+            factor = 1.0
+        factors[kind[0]] = factor
     if not any(section == "UNITS" for section, _ in file.values):
         file.notes.append("the file has no [UNITS]: m, N, rad, kg, s and Pa were assumed")
     if math.isnan(factors["P"]):
@@ -299,17 +299,17 @@ def _numbers(file: _File) -> tuple[dict[str, float], dict[str, Any]]:
 
 def _number(file: _File, key: str, text: str, line: int) -> float | None:
     """A number, with what may stand behind it; None, and a problem, where there is none."""
-    found = NUMBER.match(text)
-    rest = text[found.end() :].strip(" ,;\t") if found else ""
-    if found and rest and re.match(r"[\d.,]", rest):
-        found = None  # 1.2.3, 1,5
-    if found is None:
+    match = NUMBER.match(text)
+    trailing = text[match.end() :].strip(" ,;\t") if match else ""
+    if match and trailing and re.match(r"[\d.,]", trailing):
+        match = None  # 1.2.3, 1,5
+    if match is None:
         comma = " A decimal comma is not read." if re.fullmatch(r"[+-]?\d+,\d+.*", text) else ""
         file.problems.append(f"line {line}: {key} = {_short(text)} is no number.{comma}")
         return None
-    if rest:
-        file.notes.append(f"line {line}: {_short(rest)} behind the value of {key} was omitted")
-    number = _float(found[0])
+    if trailing:
+        file.notes.append(f"line {line}: {_short(trailing)} behind the value of {key} was omitted")
+    number = _float(match[0])
     if not math.isfinite(number):
         file.problems.append(f"line {line}: {key} = {_short(text)} is too large")
         return None
@@ -319,8 +319,8 @@ def _number(file: _File, key: str, text: str, line: int) -> float | None:
 def _side(file: _File) -> str:
     word = file.word("TYRESIDE").strip("'\"")
     if word not in SIDES:
-        said = f"TYRESIDE = {_short(word)} names no side" if word else "TYRESIDE is missing"
-        file.notes.append(f"{said}: the tyre counts as measured on the left")
+        reason = f"TYRESIDE = {_short(word)} names no side" if word else "TYRESIDE is missing"
+        file.notes.append(f"{reason}: the tyre counts as measured on the left")
     return SIDES.get(word, "left")
 
 
@@ -336,29 +336,33 @@ def _check_ranges(file: _File, numbers: dict[str, float]) -> None:
 
 def implausible(tyre: Coefficients) -> list[str]:
     """What of a set of coefficients is not as a tyre should be, over its range of loads."""
-    found = []
+    messages = []
     top = tyre["FZMAX"] if math.isfinite(tyre["FZMAX"]) else 2.5 * tyre["FNOMIN"]
     loads = np.linspace(max(tyre["FZMIN"], 0.05 * tyre["FNOMIN"]) if tyre["FZMIN"] < top else 0.0, top, 25)
-    given = tyre.forces(loads, 0.0, 0.0, limits=False)
-    whole = {key: np.asarray(given[key]) for key in ("mux", "muy", "Kxk", "Kya", "Re")}
-    if not all(np.all(np.isfinite(v)) for v in whole.values()):
+    forces = tyre.forces(loads, 0.0, 0.0, limits=False)
+    curves = {key: np.asarray(forces[key]) for key in ("mux", "muy", "Kxk", "Kya", "Re")}
+    if not all(np.all(np.isfinite(v)) for v in curves.values()):
         return ["the coefficients give no finite forces over the range of loads"]
-    for key, words in (("mux", "friction along"), ("muy", "friction across"), ("Kxk", "slip stiffness")):
-        if np.any(whole[key] <= 0):
-            at = loads[whole[key] <= 0]
-            found.append(f"{key}, the {words}, is not positive at a load of {at[0]:g} N")
-    if np.any(whole["Kya"] > 0):
-        at = loads[whole["Kya"] > 0]
-        found.append(f"Kya, the cornering stiffness, is not negative at a load of {at[0]:g} N: are the axes ISO-W?")
-    if np.any(whole["Re"] <= 0):
-        found.append("the effective rolling radius is not positive over the range of loads")
+    for key, label in (("mux", "friction along"), ("muy", "friction across"), ("Kxk", "slip stiffness")):
+        if np.any(curves[key] <= 0):
+            failing_loads = loads[curves[key] <= 0]
+            messages.append(f"{key}, the {label}, is not positive at a load of {failing_loads[0]:g} N")
+    if np.any(curves["Kya"] > 0):
+        failing_loads = loads[curves["Kya"] > 0]
+        messages.append(
+            f"Kya, the cornering stiffness, is not negative at a load of {failing_loads[0]:g} N: are the axes ISO-W?"
+        )
+    if np.any(curves["Re"] <= 0):
+        messages.append("the effective rolling radius is not positive over the range of loads")
     if tyre.version != "5.2":
         if 4 * tyre["Q_FZ2"] > (tyre["VERTICAL_STIFFNESS"] * tyre["UNLOADED_RADIUS"] / tyre["FNOMIN"]) ** 2:
-            found.append("Q_FZ2 is too large for VERTICAL_STIFFNESS: the stiffness at the nominal load is another one")
+            messages.append(
+                "Q_FZ2 is too large for VERTICAL_STIFFNESS: the stiffness at the nominal load is another one"
+            )
         if not 1e4 <= tyre["NOMPRES"] <= 5e6:
-            found.append(f"NOMPRES = {tyre['NOMPRES']:g} Pa is hardly the pressure of a tyre: look at its unit")
+            messages.append(f"NOMPRES = {tyre['NOMPRES']:g} Pa is hardly the pressure of a tyre: look at its unit")
         if tyre["LONGITUDINAL_STIFFNESS"] <= 0 or tyre["LATERAL_STIFFNESS"] <= 0:
-            found.append(f"LONGITUDINAL_STIFFNESS or LATERAL_STIFFNESS is missing: {COMMON}")
+            messages.append(f"LONGITUDINAL_STIFFNESS or LATERAL_STIFFNESS is missing: {COMMON}")
     elif not (tyre["PTX1"] and tyre["PTY1"] and tyre["PTY2"]):
-        found.append(f"PTX1, PTY1 or PTY2 is missing: {COMMON}")
-    return found
+        messages.append(f"PTX1, PTY1 or PTY2 is missing: {COMMON}")
+    return messages

@@ -147,24 +147,26 @@ class TMeasy(SpringTyre):
         >>> round(tyre.radius, 4), round(tyre.pn)
         (0.3135, 3029)
         """
-        found = SIZE.fullmatch(size) if isinstance(size, str) else None
-        if found is None:
+        match = SIZE.fullmatch(size) if isinstance(size, str) else None
+        if match is None:
             raise ModelError(f"size={size!r:.60} is no tyre size such as '205/60R15 91V'")
         if load_index is None:
-            behind = re.match(r"\d{2,3}", found[4])
-            if behind is None:
+            index_match = re.match(r"\d{2,3}", match[4])
+            if index_match is None:
                 raise ModelError(f"size={size!r} has no load index behind it; give load_index=, such as 91")
-            load_index = int(behind[0])
+            load_index = int(index_match[0])
         if kind not in KINDS:
             raise ModelError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
-        most = load_of_index(load_index)
-        if not int(found[1]) * int(found[2]) > 0:
+        max_load = load_of_index(load_index)
+        if not int(match[1]) * int(match[2]) > 0:
             raise ModelError(f"size={size!r}: width and aspect ratio must be positive")
-        width, height = int(found[1]) / 1000, int(found[1]) * int(found[2]) / 1e5
-        stiffness = most / (0.16 * height)  # the tyre gives way by so much of its height under the load of its index
+        width, height = int(match[1]) / 1000, int(match[1]) * int(match[2]) / 1e5
+        stiffness = max_load / (
+            0.16 * height
+        )  # the tyre gives way by so much of its height under the load of its index
         stiffer = KINDS[kind]["dfx0"][0] / KINDS[kind]["dfy0"][0] - 1  # combined slip takes its direction from both
         return cls(
-            0.5 * most, **KINDS[kind], radius=height + float(found[3]) * 0.0254 / 2, width=width,
+            0.5 * max_load, **KINDS[kind], radius=height + float(match[3]) * 0.0254 / 2, width=width,
             vertical_stiffness=stiffness,
             notes=(
                 f"typical values of a {kind} tyre of this size and load index, not measured ones",
@@ -186,19 +188,19 @@ class TMeasy(SpringTyre):
         return 0.0, 2 * self.pn  # that of its load index
 
     def problems(self) -> list[str]:
-        found = super().problems()
+        problems = super().problems()
         for name in PAIRS:
             pair = getattr(self, name)
             if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(is_finite(x) and x > 0 for x in pair):
-                found.append(f"{name}={pair!r} must be two positive numbers, at the nominal load and at twice it")
-        return found
+                problems.append(f"{name}={pair!r} must be two positive numbers, at the nominal load and at twice it")
+        return problems
 
-    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
-        mu = scales["mu"] * at.mu
-        q = m.min(m.max(at.Fz / self.pn, LEAST), self.most)
-        share = m.min(at.Fz / (LEAST * self.pn), 1.0)
-        rolls = m.max(m.abs(1 + at.kappa), LOCKED)
-        sx, sy = at.kappa / rolls, -at.tangent(m) / rolls
+    def steady(self, m: Math, state: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+        mu = scales["mu"] * state.mu
+        q = m.min(m.max(state.Fz / self.pn, LEAST), self.most)
+        fraction = m.min(state.Fz / (LEAST * self.pn), 1.0)
+        rolls = m.max(m.abs(1 + state.kappa), LOCKED)
+        sx, sy = state.kappa / rolls, -state.tangent(m) / rolls
         square = sx**2 + sy**2 + 2 * TINY**2
         s = m.sqrt(square)
         cos, sin = sx / s, sy / s
@@ -221,32 +223,32 @@ class TMeasy(SpringTyre):
             mu * both(force("fxm"), force("fym")), mu * both(slip("sxs"), slip("sys")),
             mu * both(force("fxs"), force("fys")),
         )  # fmt: skip
-        Fx, Fy = share * size * cos, share * size * sin
+        Fx, Fy = fraction * size * cos, fraction * size * sin
         depth = q * self.pn / self.vertical_stiffness
         lever = self._lever(m, m.abs(sy), slip("sq0"), slip("sqe"), slip("lever"))
-        trail = lever * 2 * math.sqrt(self.radius) * m.sqrt(depth) * m.tanh(at.Vx / STILL)
+        trail = lever * 2 * math.sqrt(self.radius) * m.sqrt(depth) * m.tanh(state.Vx / STILL)
         x, y = self.lengths
         return {
             "Fx": Fx,
             "Fy": Fy,
-            "Mx": -share * self.width**2 / 12 * self.vertical_stiffness * at.gamma,
-            "My": -self.rolling_resistance * self.radius * at.Fz * m.tanh(at.omega),
+            "Mx": -fraction * self.width**2 / 12 * self.vertical_stiffness * state.gamma,
+            "My": -self.rolling_resistance * self.radius * state.Fz * m.tanh(state.omega),
             "Mz": -trail * Fy,
             "mux": mu * force("fxm") / (q * self.pn),
             "muy": mu * force("fym") / (q * self.pn),
-            "Kxk": share * force("dfx0"),
-            "Kya": -share * force("dfy0"),
+            "Kxk": fraction * force("dfx0"),
+            "Kya": -fraction * force("dfy0"),
             "trail": trail,
-            "load": share * q * self.pn,
-            "sigma_x": x + 0.0 * at.Fz,
-            "sigma_y": y + 0.0 * at.Fz,
+            "load": fraction * q * self.pn,
+            "sigma_x": x + 0.0 * state.Fz,
+            "sigma_y": y + 0.0 * state.Fz,
         }
 
-    def slow(self, m: Math, at: Rolling) -> Rolling:
+    def slow(self, m: Math, state: Rolling) -> Rolling:
         """Slips over the speed and a little more."""
-        speed = m.abs(at.Vx)
-        share = speed / (speed + STILL)
-        return replace(at, kappa=at.kappa * share, alpha=m.atan(m.tan(at.alpha) * share))
+        speed = m.abs(state.Vx)
+        fraction = speed / (speed + STILL)
+        return replace(state, kappa=state.kappa * fraction, alpha=m.atan(m.tan(state.alpha) * fraction))
 
     def _lever(self, m: Math, s: Any, zero: Any, end: Any, start: Any) -> Any:
         """Lever of the side force over the patch length."""
@@ -262,13 +264,13 @@ def curve(m: Math, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
     x = s / sm
     rise = df0 * s / (1 + x * (x + df0 * sm / fm - 2))
     a = (fm / sm) ** 2 / (df0 * sm)
-    apart = m.max(ss - sm, TINY)  # without any slip both are nothing
-    turn = sm + (fm - fs) / (a * apart)
+    fall_width = m.max(ss - sm, TINY)  # without any slip both are nothing
+    inflection = sm + (fm - fs) / (a * fall_width)
     first = fm - a * (s - sm) ** 2
-    second = fs + a * (turn - sm) / m.max(ss - turn, TINY) * (ss - s) ** 2
-    y = (s - sm) / apart
+    second = fs + a * (inflection - sm) / m.max(ss - inflection, TINY) * (ss - s) ** 2
+    y = (s - sm) / fall_width
     wide = fm - (fm - fs) * y**2 * (3 - 2 * y)
-    fall = m.where(turn <= ss, m.where(s <= turn, first, second), wide)
+    fall = m.where(inflection <= ss, m.where(s <= inflection, first, second), wide)
     return m.where(s < sm, rise, m.where(s < ss, fall, fs))
 
 

@@ -31,52 +31,59 @@ from bellcrank.library.vehicles.trailers import SIDES, TowedAxle
 
 
 def add_added_axles(
-    s: System, car: CarData, at_rest: Stand, parts: Mapping[str, BodyHandle], ground: Any, mounts: Mapping[str, Mount]
+    s: System,
+    car: CarData,
+    statics: Stand,
+    body_parts: Mapping[str, BodyHandle],
+    ground: Any,
+    mounts: Mapping[str, Mount],
 ) -> None:
     """All axles but front and rear, on the parts of the body; `ground(wheel, side)`: what is below a wheel."""
     for axle in car.added:
-        assert at_rest.added is not None
-        chassis = parts[car.part(axle.record.at[0])]
-        below = ground(axle.wheel("l"), 1), ground(axle.wheel("r"), -1)
-        add_axle_parts(s, axle, chassis, below, at_rest.added.load)
-        words = f"force of each spring of axle {axle.name} at no travel"
-        static = put(s, f"f_static_{axle.name}", at_rest.added.spring[axle.name], "F", words)
+        assert statics.added is not None
+        chassis = body_parts[car.part(axle.record.at[0])]
+        grounds = ground(axle.wheel("l"), 1), ground(axle.wheel("r"), -1)
+        add_axle_parts(s, axle, chassis, grounds, statics.added.load)
+        label = f"force of each spring of axle {axle.name} at no travel"
+        static = put(s, f"f_static_{axle.name}", statics.added.spring[axle.name], "F", label)
         add_axle_springs(s, axle, chassis, static, {c: coordinate(axle, c) for c in COORDINATES})
         add_path(s, axle, chassis)
         if axle.own.equalisation:
-            _add_equaliser(s, car, at_rest, axle, chassis, mounts)
+            _add_equaliser(s, car, statics, axle, chassis, mounts)
 
 
-def rolling_axles(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
+def rolling_axles(car: CarData, statics: Stand, speed: float) -> dict[str, float]:
     """Initial values of axles that roll with the car at a speed (m/s)."""
-    if at_rest.added is None:
+    if statics.added is None:
         return {}
-    spins = (rolling_wheels(axle, at_rest.added.load, speed) for axle in car.added)
-    return {**at_rest.added.axle, **{name: value for one in spins for name, value in one.items()}}
+    spins = (rolling_wheels(axle, statics.added.load, speed) for axle in car.added)
+    return {**statics.added.axle, **{name: value for one in spins for name, value in one.items()}}
 
 
 def _add_equaliser(
-    s: System, car: CarData, at_rest: Stand, axle: TowedAxle, chassis: BodyHandle, mounts: Mapping[str, Mount]
+    s: System, car: CarData, statics: Stand, axle: TowedAxle, chassis: BodyHandle, mounts: Mapping[str, Mount]
 ) -> None:
-    assert at_rest.added is not None
+    assert statics.added is not None
     name, corners = axle.name, ("rl", "rr")
-    own, rear = axle.record.stiffness, spring_rates(car.rear, at_rest).heave
-    k = put(s, f"k_equal_{name}", axle.own.equalisation * own * rear / (own + rear), "F/L",
+    stiffness, rear_rate = axle.record.stiffness, spring_rates(car.rear, statics).heave
+    k = put(s, f"k_equal_{name}", axle.own.equalisation * stiffness * rear_rate / (stiffness + rear_rate), "F/L",
             f"equalisation of axle {name} with the rear axle: force of a wheel per difference of travels")  # fmt: skip
-    apart = sum(at_rest.travel[2:]) - sum(at_rest.added.travel[axle.wheel(side)] for side in SIDES)
-    z = put(s, f"z_equal_{name}", apart / 2, "L", f"travel of the rear axle less that of axle {name} at rest")
-    sums = [" + ".join(f"({x})" for x in listed) for listed in (
+    travel_difference = sum(statics.travel[2:]) - sum(statics.added.travel[axle.wheel(side)] for side in SIDES)
+    z = put(
+        s, f"z_equal_{name}", travel_difference / 2, "L", f"travel of the rear axle less that of axle {name} at rest"
+    )
+    sums = [" + ".join(f"({x})" for x in travels) for travels in (
         [mounts[c].travel for c in corners], [wheel_travel(axle, side) for side in SIDES])]  # fmt: skip
     force = f"{name}.equalises"
     s.define(force, f"{k}*(({sums[0]} - ({sums[1]}))/2 - {z})")
     hub = car.rear.linkage.chain.hub
-    pushed = [(f"{c}.{name}_equaliser", force, mounts[c].point(hub)) for c in corners]
+    loads = [(f"{c}.{name}_equaliser", force, mounts[c].point(hub)) for c in corners]
     if axle.rigid:
-        pushed.append((f"{name}.equaliser", f"-2*{force}", f"{name}.origin"))
+        loads.append((f"{name}.equaliser", f"-2*{force}", f"{name}.origin"))
     else:
-        pushed += [(f"{axle.wheel(i)}.equaliser", f"-{force}", f"{axle.wheel(i)}.origin") for i in SIDES]
-    for load, magnitude, at in pushed:
-        s.add_force(load, magnitude=magnitude, direction=chassis[3], at=at, against=chassis.origin,
+        loads += [(f"{axle.wheel(i)}.equaliser", f"-{force}", f"{axle.wheel(i)}.origin") for i in SIDES]
+    for load, magnitude, point in loads:
+        s.add_force(load, magnitude=magnitude, direction=chassis[3], at=point, against=chassis.origin,
                     label=f"equalisation of axle {name} with the rear axle")  # fmt: skip
     s.add_output(f"{name}.equaliser_force", force, units="F",
                  label=f"force by which equalisation relieves a wheel of the rear axle for axle {name}")  # fmt: skip

@@ -26,8 +26,8 @@ SIDE = "lateral_air"  # force on both parts of a frame that twists
 STILL = 1e-6  # m/s: in still air the speed has a slope, too
 
 
-def add_air(s: System, car: CarData, parts: Mapping[str, BodyHandle], at_rest: Stand) -> None:
-    air, chassis = car.sections.aerodynamics, parts["front"]
+def add_air(s: System, car: CarData, body_parts: Mapping[str, BodyHandle], statics: Stand) -> None:
+    air, chassis = car.sections.aerodynamics, body_parts["front"]
     if air is None:
         return
     put(s, "rho", air.density, "M/L**3", "density of the air")
@@ -45,24 +45,24 @@ def add_air(s: System, car: CarData, parts: Mapping[str, BodyHandle], at_rest: S
         s.define("air_angle", "atan2(aside, air_ahead)")
         s.add_output("air_angle", "air_angle", label="air-flow angle, positive from the left", units="deg")
     if air.ride is not None:
-        _add_ride(s, car, air.ride, parts)
+        _add_ride(s, car, air.ride, body_parts)
     s.define("stagnation", f"{pressure}*ahead")
-    drag, whole = _coefficient(s, air, "drag")
-    along = "rho/2*area*airspeed**2*ahead/air_ahead" if whole else "stagnation"
-    s.add_force("drag", magnitude=f"-{drag}*{along}", direction=chassis[1], at=chassis.cm, label="drag")
-    ends = [float(at_rest.contact[i][0]) for i in (0, 2)]
-    for axle, x in (("front", ends[0]), ("rear", ends[1])):
+    drag, uses_airspeed = _coefficient(s, air, "drag")
+    drag_load = "rho/2*area*airspeed**2*ahead/air_ahead" if uses_airspeed else "stagnation"
+    s.add_force("drag", magnitude=f"-{drag}*{drag_load}", direction=chassis[1], at=chassis.cm, label="drag")
+    lift_positions = [float(statics.contact[i][0]) for i in (0, 2)]
+    for axle, x in (("front", lift_positions[0]), ("rear", lift_positions[1])):
         put(s, f"x_lift_{axle}", x, "L", f"x of the lift over the {axle} axle, above its contacts at rest")
-        point = s.add_point(f"{axle}.lift_at", body=parts[axle], at=(f"x_lift_{axle}", 0, "cg_z"))
-        lift, whole = _coefficient(s, air, f"lift_{axle}")
-        speed = "airspeed" if whole else "ahead"
-        s.add_force(f"{axle}.lift", magnitude=f"{lift}*rho/2*area*{speed}**2", direction=parts[axle][3], at=point,
+        point = s.add_point(f"{axle}.lift_at", body=body_parts[axle], at=(f"x_lift_{axle}", 0, "cg_z"))
+        lift, uses_airspeed = _coefficient(s, air, f"lift_{axle}")
+        speed = "airspeed" if uses_airspeed else "ahead"
+        s.add_force(f"{axle}.lift", magnitude=f"{lift}*rho/2*area*{speed}**2", direction=body_parts[axle][3], at=point,
                     label=f"lift over the {axle} axle")  # fmt: skip
     if air.sided:
-        _add_side(s, air, parts, at_rest)
+        _add_side(s, air, body_parts, statics)
     if air.ride is not None or air.flow is not None:
         forces = {force: f"fm({force})" for force in ("drag", "front.lift", "rear.lift")}
-        side = "fm(side_wind)" if parts["rear"] is chassis else SIDE
+        side = "fm(side_wind)" if body_parts["rear"] is chassis else SIDE
         for name, force in (forces | ({"side": side} if air.sided else {})).items():
             s.add_output(f"{name}_force", force, label=f"aerodynamic force: {name}", units="F")
 
@@ -70,14 +70,14 @@ def add_air(s: System, car: CarData, parts: Mapping[str, BodyHandle], at_rest: S
 def _coefficient(s: System, air: Aerodynamics, name: str) -> tuple[str, bool]:
     """A coefficient as a formula, and whether it is over the whole speed of the air. With a map of ride heights its
     parameter is a factor of the map."""
-    words = {"drag": "drag coefficient"}.get(name, f"lift coefficient over the {name[5:]} axle")
+    label = {"drag": "drag coefficient"}.get(name, f"lift coefficient over the {name[5:]} axle")
     rows = None if air.ride is None else getattr(air.ride, name)
     over_angle = None if air.flow is None else getattr(air.flow, name)
     formula = f"c_{name}"
     if rows is None:
-        put(s, formula, getattr(air, name), "1", words)
+        put(s, formula, getattr(air, name), "1", label)
     else:
-        put(s, formula, 1.0, "1", f"factor of the map: {words}")
+        put(s, formula, 1.0, "1", f"factor of the map: {label}")
         s.define(f"{name}_map", ride_table(air.ride, rows))  # type: ignore[arg-type]
         formula += f"*{name}_map(front.ride_height, rear.ride_height)"
     if over_angle is not None:
@@ -86,40 +86,40 @@ def _coefficient(s: System, air: Aerodynamics, name: str) -> tuple[str, bool]:
     return formula, over_angle is not None
 
 
-def _add_ride(s: System, car: CarData, ride: RideMap, parts: Mapping[str, BodyHandle]) -> None:
+def _add_ride(s: System, car: CarData, ride: RideMap, body_parts: Mapping[str, BodyHandle]) -> None:
     """Ride heights, over the road below the wheels of each axle."""
-    for axle, at in (("front", ride.front_at), ("rear", ride.rear_at)):
-        point = s.add_point(f"{axle}.ride_at", body=parts[axle], at=at)
+    for axle, position in (("front", ride.front_at), ("rear", ride.rear_at)):
+        point = s.add_point(f"{axle}.ride_at", body=body_parts[axle], at=position)
         dual = car.axle(axle).record.dual_spacing is not None
-        wheels = [name for name, (which, _) in CORNERS.items() if which == axle]
-        over = [f"{one}_distance/{1 + dual}" for name in wheels for one in contacts(name, dual)]
-        above = [f"dot(pos({point.name}) - pos({name}.wheel.cm), [n3])" for name in wheels]
-        s.define(f"{axle}.ride_height", f"({' + '.join([*over, *above])})/2")
+        wheels = [name for name, (axle_name, _) in CORNERS.items() if axle_name == axle]
+        distances = [f"{contact}_distance/{1 + dual}" for name in wheels for contact in contacts(name, dual)]
+        heights = [f"dot(pos({point.name}) - pos({name}.wheel.cm), [n3])" for name in wheels]
+        s.define(f"{axle}.ride_height", f"({' + '.join([*distances, *heights])})/2")
         s.add_output(f"{axle}.ride_height", f"{axle}.ride_height", label=f"ride height of the {axle} axle", units="L")
 
 
-def _add_side(s: System, air: Aerodynamics, parts: Mapping[str, BodyHandle], at_rest: Stand) -> None:
-    flow, chassis = air.flow, parts["front"]
-    found = {}
-    for name, words in (("side", "lateral force coefficient"), ("yaw", "yaw moment coefficient")):
+def _add_side(s: System, air: Aerodynamics, body_parts: Mapping[str, BodyHandle], statics: Stand) -> None:
+    flow, chassis = air.flow, body_parts["front"]
+    formulas = {}
+    for name, label in (("side", "lateral force coefficient"), ("yaw", "yaw moment coefficient")):
         pairs = None if flow is None else getattr(flow, name)
         if pairs is None:
-            put(s, f"c_{name}", getattr(air, name), "1", f"{words}, per sine of the air-flow angle")
-            found[name] = f"-c_{name}*rho/2*area*airspeed*aside"
+            put(s, f"c_{name}", getattr(air, name), "1", f"{label}, per sine of the air-flow angle")
+            formulas[name] = f"-c_{name}*rho/2*area*airspeed*aside"
         else:
-            put(s, f"c_{name}", 1.0, "1", f"factor of the table: {words}")
+            put(s, f"c_{name}", 1.0, "1", f"factor of the table: {label}")
             s.define(f"{name}_flow", flow_table(pairs, odd=True))
-            found[name] = f"-c_{name}*{name}_flow(air_angle)*rho/2*area*airspeed**2"
-    high = float(at_rest.centre[2]) if air.side_height is None else air.side_height - at_rest.height
-    put(s, "z_air", high, "L", "z of the aerodynamic lateral force")
-    bodies = [chassis] if parts["rear"] is chassis else [chassis, parts["rear"]]
+            formulas[name] = f"-c_{name}*{name}_flow(air_angle)*rho/2*area*airspeed**2"
+    height = float(statics.centre[2]) if air.side_height is None else air.side_height - statics.height
+    put(s, "z_air", height, "L", "z of the aerodynamic lateral force")
+    bodies = [chassis] if body_parts["rear"] is chassis else [chassis, body_parts["rear"]]
     if len(bodies) > 1:
-        s.define(SIDE, found["side"])
-        found["side"] = f"{SIDE}/2"  # half on each part of a frame that twists
+        s.define(SIDE, formulas["side"])
+        formulas["side"] = f"{SIDE}/2"  # half on each part of a frame that twists
     for body, end in zip(bodies, ("", "_rear"), strict=False):
         point = s.add_point(f"air_centre{end}", body=body, at=("(x_lift_front + x_lift_rear)/2", 0, "z_air"))
-        s.add_force(f"side_wind{end}", magnitude=found["side"], direction=body[2], at=point,
+        s.add_force(f"side_wind{end}", magnitude=formulas["side"], direction=body[2], at=point,
                     label="aerodynamic lateral force")  # fmt: skip
     s.define("air_base", "x_lift_front - x_lift_rear")
-    s.add_moment("yaw_wind", magnitude=found["yaw"].replace("-c_yaw*", "-c_yaw*air_base*", 1), direction=chassis[3],
+    s.add_moment("yaw_wind", magnitude=formulas["yaw"].replace("-c_yaw*", "-c_yaw*air_base*", 1), direction=chassis[3],
                  on=chassis, label="aerodynamic yaw moment")  # fmt: skip

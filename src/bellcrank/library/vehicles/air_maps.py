@@ -31,30 +31,30 @@ def air_problems(air: Aerodynamics | None) -> Iterator[str]:
         yield from _ride_problems(air, ride)
     for name in (*ODD, *RIDE) if flow is not None else ():
         pairs: Pairs | None = getattr(flow, name)
-        where = f"{WHERE}.flow.{name}"
+        key = f"{WHERE}.flow.{name}"
         if pairs is None:
             continue
         if name in ODD and getattr(air, name) != 0:
-            yield f"{WHERE}.{name} and {where} are both given; the table takes the place of the coefficient."
+            yield f"{WHERE}.{name} and {key} are both given; the table takes the place of the coefficient."
         first, last = (math.degrees(pairs[i][0]) for i in (0, -1))
         if first != 0 or last > WIDEST:
-            yield f"{where}: angles must begin at 0 and end at {WIDEST:g} deg at most, given {first:g} to {last:g} deg."
-        starts = 0.0 if name in ODD else 1.0
-        if pairs[0][1] != starts:
+            yield f"{key}: angles must begin at 0 and end at {WIDEST:g} deg at most, given {first:g} to {last:g} deg."
+        expected = 0.0 if name in ODD else 1.0
+        if pairs[0][1] != expected:
             kind = "coefficient" if name in ODD else "factor"
-            yield f"{where}: the {kind} at angle 0 must be {starts:g}, given {pairs[0][1]:g}."
+            yield f"{key}: the {kind} at angle 0 must be {expected:g}, given {pairs[0][1]:g}."
 
 
 def _ride_problems(air: Aerodynamics, ride: RideMap) -> Iterator[str]:
     for name in ("front", "rear"):
         heights = getattr(ride, name)
         if len(heights) < 2 or any(b <= a for a, b in pairwise(heights)) or heights[0] < 0:
-            shown = [round(1000 * h, 3) for h in heights]
-            yield f"{WHERE}.ride.{name} must be at least two increasing heights, none negative, given {shown} mm."
-    given = [name for name in RIDE if getattr(ride, name) is not None]
-    if not given:
+            heights_mm = [round(1000 * h, 3) for h in heights]
+            yield f"{WHERE}.ride.{name} must be at least two increasing heights, none negative, given {heights_mm} mm."
+    map_names = [name for name in RIDE if getattr(ride, name) is not None]
+    if not map_names:
         yield f"{WHERE}.ride has no map: {', '.join(RIDE)}."
-    for name in given:
+    for name in map_names:
         rows = getattr(ride, name)
         if (len(rows), len(rows[0])) != (len(ride.front), len(ride.rear)):
             yield (

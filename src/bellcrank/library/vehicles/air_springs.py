@@ -23,31 +23,31 @@ from bellcrank.library.vehicles.rest import air_volume, drawn_length
 
 def add_air_parameters(s: System, axle: FittedAxle, length: float) -> None:
     """Numbers of the air springs of an axle, whose static length is given (m)."""
-    given, name = axle.record.spring.air, axle.name
-    assert given is not None
-    volume = air_volume(given, length, drawn_length(axle, axle.spring))
-    put(s, f"a_air_{name}", given.area, "L**2", f"effective area of the {name} air springs")
+    air, name = axle.record.spring.air, axle.name
+    assert air is not None
+    volume = air_volume(air, length, drawn_length(axle, axle.spring))
+    put(s, f"a_air_{name}", air.area, "L**2", f"effective area of the {name} air springs")
     put(s, f"v_air_{name}", volume, "L**3", f"volume of a {name} air spring at rest")
-    put(s, f"n_air_{name}", given.exponent, "1", f"polytropic exponent of the {name} air springs")
+    put(s, f"n_air_{name}", air.exponent, "1", f"polytropic exponent of the {name} air springs")
     s.require_positive(f"a_air_{name}", f"v_air_{name}", f"n_air_{name}")
 
 
 def air_law(axle: FittedAxle, force: Any, shorter: Any) -> Any:
     """Force of an air spring that is shorter than at rest."""
     assert axle.record.spring.air is not None
-    area, volume, n = (name_of(f"{what}_air_{axle.name}") for what in "avn")
-    left = FORMULAS.max(SMALLEST * volume, volume - area * shorter)
+    area, volume, n = (name_of(f"{symbol}_air_{axle.name}") for symbol in "avn")
+    remaining_volume = FORMULAS.max(SMALLEST * volume, volume - area * shorter)
     if axle.record.spring.air.levelling_time is not None:
         force = force + name_of(f"{axle.name}.level") * (force + ATMOSPHERE * area)
-    return air_force(force, area, n, volume / left)
+    return air_force(force, area, n, volume / remaining_volume)
 
 
 def add_levelling(s: System, axle: FittedAxle, mounts: Mapping[str, Mount]) -> None:
     """The valve of an axle, a state: it feeds air until both springs have their mean length at rest."""
-    given, name = axle.record.spring.air, axle.name
-    if given is None or given.levelling_time is None:
+    air, name = axle.record.spring.air, axle.name
+    if air is None or air.levelling_time is None:
         return
-    time = put(s, f"t_level_{name}", given.levelling_time, "T", f"time constant of the self-levelling, {name}")
+    time = put(s, f"t_level_{name}", air.levelling_time, "T", f"time constant of the self-levelling, {name}")
     s.require_positive(time)
     lengths = []
     for corner in (f"{name[0]}l", f"{name[0]}r"):

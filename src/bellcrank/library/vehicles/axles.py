@@ -78,16 +78,16 @@ class FittedAxle:
     def parts(self, side: int) -> Iterator[tuple[Link, str, float]]:
         """Carrier and links of one side (1 left, -1 right) with the mass centre of that side, their bodies in the
         linkage, and the fraction of each that counts for it: of a part that both wheels share, half."""
-        named = [(self.record.carrier, self.linkage.chain.carrier)]
-        named += [(part, name) for name, part in (self.record.links or {}).items()]
-        for part, name in named:
+        bodies = [(self.record.carrier, self.linkage.chain.carrier)]
+        bodies += [(part, name) for name, part in (self.record.links or {}).items()]
+        for part, name in bodies:
             if not self.both:
                 yield part, name, 1.0
                 continue
-            own = on_side(name, side)
-            shared = own == on_side(name, -side)
+            side_name = on_side(name, side)
+            shared = side_name == on_side(name, -side)
             x, y, z = self.linkage.origins[name] if part.cg is None else part.cg
-            yield replace(part, cg=(x, y if shared else side * y, z)), own, 0.5 if shared else 1.0
+            yield replace(part, cg=(x, y if shared else side * y, z)), side_name, 0.5 if shared else 1.0
 
     def as_given(self, points: Mapping[str, Point]) -> dict[str, list[str]]:
         """Hard points (m, axes of the car, left side) as the file of the axle states them."""
@@ -112,14 +112,14 @@ class FittedAxle:
         """Solves for several travels at once, in the time that one takes."""
         new = [] if self.both else [z for z in dict.fromkeys(travels) if z not in self.poses]
         if new:
-            found = self.linkage.solve(np.array(new))
-            self.poses.update((z, found[i]) for i, z in enumerate(new))
+            poses = self.linkage.solve(np.array(new))
+            self.poses.update((z, poses[i]) for i, z in enumerate(new))
 
 
 def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: Problems) -> FittedAxle | None:
     """The axle; None where something is wrong, which `problems` then reports. `axes`: of hard points that do not state
     theirs."""
-    before = len(problems)
+    problem_count = len(problems)
     linkage = _linkage(name, record, axes, folder, problems)
     tyre = make_tyre(f"{name}.tyre", record.tyre, folder, problems)
     _springs(name, record, problems)
@@ -128,8 +128,8 @@ def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: 
     if linkage is None:
         return None
     spring, damper = (
-        _strut(f"{name}.{what}.strut", text, linkage, problems)
-        for what, text in (("spring", record.spring.strut), ("damper", record.damper.strut))
+        _strut(f"{name}.{element}.strut", text, linkage, problems)
+        for element, text in (("spring", record.spring.strut), ("damper", record.damper.strut))
     )
     if linkage.chain.both:
         problems.extend(_both_problems(name, record, linkage, (*spring, *damper)))
@@ -142,8 +142,8 @@ def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: 
     record = _in_iso(record, linkage.chain.drawn)
     points = linkage.chain.points
     if record.anti_roll_bar is not None and record.anti_roll_bar.at not in points:
-        at = record.anti_roll_bar.at
-        problems.append(f"{name}.anti_roll_bar.at: no hard point is called '{at}'.{did_you_mean(at, points)}")
+        bar_end = record.anti_roll_bar.at
+        problems.append(f"{name}.anti_roll_bar.at: no hard point is called '{bar_end}'.{did_you_mean(bar_end, points)}")
     record = _with_bar(name, record, linkage, problems)
     for link in record.links or {}:
         if link not in linkage.links:
@@ -152,10 +152,10 @@ def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: 
                 f"{', '.join(linkage.links) or 'none'}."
             )
     bushes = _bushes(name, record, linkage, problems)
-    return FittedAxle(name, record, linkage, tyre, spring, damper, bushes) if len(problems) == before else None
+    return FittedAxle(name, record, linkage, tyre, spring, damper, bushes) if len(problems) == problem_count else None
 
 
-def _both_problems(name: str, record: Axle, linkage: Linkage, ends: Iterable[str]) -> Iterator[str]:
+def _both_problems(name: str, record: Axle, linkage: Linkage, end_names: Iterable[str]) -> Iterator[str]:
     """What an axle whose linkage carries both wheels cannot have."""
     if name == "front":
         yield "front.suspension: a solid axle or twist beam has no rack, so the front wheels could not be steered."
@@ -164,7 +164,7 @@ def _both_problems(name: str, record: Axle, linkage: Linkage, ends: Iterable[str
     if record.at[1] != 0:
         yield f"{name}.at: its y must be 0, as the hard points are those of both sides; given {record.at[1]:g} m."
     points = linkage.chain.points
-    for end in dict.fromkeys(ends):
+    for end in dict.fromkeys(end_names):
         if end in points and (on_side(end, -1) == end or on_side(end, -1) not in points):
             yield (
                 f"{name}: the hard point '{end}' of a spring or damper has no counterpart on the right; on a solid "
@@ -194,79 +194,79 @@ def _with_bar(name: str, record: Axle, linkage: Linkage, problems: Problems) -> 
     if bar is None:
         return record
     if (bar.stiffness is None) == (bar.rate is None):
-        given = "both are" if bar.rate is not None else "none is"
-        where = f"{name}.anti_roll_bar"
-        problems.append(f"{where}: give either stiffness (N-m/deg) or rate (N/mm at the drop links); {given} given.")
+        phrase = "both are" if bar.rate is not None else "none is"
+        key = f"{name}.anti_roll_bar"
+        problems.append(f"{key}: give either stiffness (N-m/deg) or rate (N/mm at the drop links); {phrase} given.")
     elif bar.rate is not None and bar.at in linkage.chain.points:
         arm = bar_arm(linkage, record.at[1], bar.at)
         return replace(record, anti_roll_bar=replace(bar, stiffness=bar.rate * arm**2))
     return record
 
 
-def bar_arm(linkage: Linkage, aside: float, at: str) -> float:
+def bar_arm(linkage: Linkage, lateral_offset: float, end_name: str) -> float:
     """Displacement of the ends of an anti-roll bar against each other per roll angle at the wheels, m, as drawn."""
     pose = linkage.solve(0.0)
     if not linkage.chain.both:
-        return float(2 * (pose.position[1] + aside) * pose.point(at).d[2])
-    left, right = (pose.point(on_side(at, side)).d_rack for side in (1, -1))
-    assert left is not None and right is not None
-    return float(left[2] - right[2])
+        return float(2 * (pose.position[1] + lateral_offset) * pose.point(end_name).d[2])
+    left_partial, right_partial = (pose.point(on_side(end_name, side)).d_rack for side in (1, -1))
+    assert left_partial is not None and right_partial is not None
+    return float(left_partial[2] - right_partial[2])
 
 
 def _bushes(name: str, record: Axle, linkage: Linkage, problems: Problems) -> dict[str, Bush]:
-    found = {}
+    bushes = {}
     if record.bushes and record.compliance is not None:
         problems.append(f"{name}: give bushes or compliance, not both: what a wheel gives follows from its bushes.")
-    for at, given in (record.bushes or {}).items():
+    for point, keys in (record.bushes or {}).items():
         try:
-            found[at] = make_bush(linkage.chain, at, **vars(given))
+            bushes[point] = make_bush(linkage.chain, point, **vars(keys))
         except ModelError as error:
             problems.extend(f"{name}.bushes: {p}" for p in error.problems)
-    return found
+    return bushes
 
 
 MERGED = ("points", "lengths", "attach", "struts")  # of a file of hard points: what a car may change one by one
 
 
-def _over(stated: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _over(sheet: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Statements of a file of hard points, with what is given for the car; lengths in the unit of the file."""
-    changed = {key: given[key] for key in ("rack", *MERGED) if key in given}
+    merged = {key: changes[key] for key in ("rack", *MERGED) if key in changes}
     for key in MERGED:
-        if isinstance(changed.get(key), Mapping):
-            changed[key] = {**stated.get(key, {}), **changed[key]}
-    return stated | changed
+        if isinstance(merged.get(key), Mapping):
+            merged[key] = {**sheet.get(key, {}), **merged[key]}
+    return sheet | merged
 
 
 def _linkage(name: str, record: Axle, axes: str | None, folder: Path, problems: Problems) -> Linkage | None:
-    given = dict(record.suspension)
-    where = f"{name}.suspension"
-    source = [key for key in ("shipped", "file") if key in given]
+    keys = dict(record.suspension)
+    section = f"{name}.suspension"
+    source = [key for key in ("shipped", "file") if key in keys]
     try:
         if source:
-            allowed = ("rack", *MERGED, "note")
-            extra = [*source[1:], *(key for key in given if key not in ("shipped", "file", *allowed))]
+            allowed_keys = ("rack", *MERGED, "note")
+            extra = [*source[1:], *(key for key in keys if key not in ("shipped", "file", *allowed_keys))]
             if extra:
                 problems.append(
-                    f"{where}: hard points come from '{source[0]}', whose {', '.join(extra)} cannot be changed; what "
-                    f"can is {', '.join(allowed)}."
+                    f"{section}: hard points come from '{source[0]}', whose {', '.join(extra)} cannot be changed; what "
+                    f"can is {', '.join(allowed_keys)}."
                 )
-            path = shipped(given["shipped"]) if source[0] == "shipped" else folder / str(given["file"])
-            statements = {"name": path.stem, **_over(read_file(path), given)}
+            path = shipped(keys["shipped"]) if source[0] == "shipped" else folder / str(keys["file"])
+            statements = {"name": path.stem, **_over(read_file(path), keys)}
         else:
-            for key in given:
+            for key in keys:
                 if key not in KEYS:
-                    near = did_you_mean(str(key), ("shipped", "file", *KEYS))
-                    problems.append(f"{where}: '{key}' is not known.{near}")
-            statements = {"name": name, "axes": axes, **{k: v for k, v in given.items() if k in KEYS}}
+                    suggestion = did_you_mean(str(key), ("shipped", "file", *KEYS))
+                    problems.append(f"{section}: '{key}' is not known.{suggestion}")
+            statements = {"name": name, "axes": axes, **{k: v for k, v in keys.items() if k in KEYS}}
         drawn = _in_car(build_chain(read_sheet(statements)))
-        right = drawn.side == "right"
-        slips = list(axle_problems(name, record, drawn.mirrored() if right else drawn))
-        problems.extend(slips)
-        linkage = None if slips else _kept(json.dumps(statements, default=list))
+        is_right = drawn.side == "right"
+        point_problems = list(axle_problems(name, record, drawn.mirrored() if is_right else drawn))
+        problems.extend(point_problems)
+        linkage = None if point_problems else _kept(json.dumps(statements, default=list))
     except ModelError as error:
-        problems.extend(f"{where}: {p}" for p in error.problems)
+        problems.extend(f"{section}: {p}" for p in error.problems)
         return None
-    return linkage.mirror() if linkage is not None and right else linkage
+    return linkage.mirror() if linkage is not None and is_right else linkage
 
 
 def _in_car(chain: Chain) -> Chain:
@@ -274,9 +274,11 @@ def _in_car(chain: Chain) -> Chain:
     chain = chain.in_iso()
     if all(i.kind != "rack" or i.axis[1] >= 0 for i in chain.inputs):
         return chain
-    back = (-1, -1, -1)
-    inputs = tuple(replace(i, axis=turned(i.axis, back)) if i.kind == "rack" else i for i in chain.inputs)
-    joints = tuple(replace(j, axis=turned(j.axis, back)) if j.name == "rack_guide" else j for j in chain.joints)
+    reversed_axes = (-1, -1, -1)
+    inputs = tuple(replace(i, axis=turned(i.axis, reversed_axes)) if i.kind == "rack" else i for i in chain.inputs)
+    joints = tuple(
+        replace(j, axis=turned(j.axis, reversed_axes)) if j.name == "rack_guide" else j for j in chain.joints
+    )
     return replace(chain, inputs=inputs, joints=joints)
 
 
@@ -293,21 +295,21 @@ def _followed(source: str) -> Linkage:
     return linkage
 
 
-def _strut(where: str, text: str, linkage: Linkage, problems: Problems) -> tuple[str, str]:
+def _strut(key: str, text: str, linkage: Linkage, problems: Problems) -> tuple[str, str]:
     struts = {s.name: s.points for s in linkage.chain.struts}
     if linkage.chain.both and f"{text}_left" in struts:
         text = f"{text}_left"
     points = linkage.chain.points
-    ends = [part.strip() for part in text.split(",")]
-    if len(ends) == 2:
-        for end in ends:
+    end_names = [part.strip() for part in text.split(",")]
+    if len(end_names) == 2:
+        for end in end_names:
             if end not in points:
-                problems.append(f"{where}: no hard point is called '{end}'.{did_you_mean(end, points)}")
-        return ends[0], ends[1]
+                problems.append(f"{key}: no hard point is called '{end}'.{did_you_mean(end, points)}")
+        return end_names[0], end_names[1]
     if text not in struts:
-        listed = ", ".join(struts) or "none"
+        names = ", ".join(struts) or "none"
         problems.append(
-            f"{where}: the suspension has no strut '{text}'.{did_you_mean(text, struts)} It has {listed}; or name two "
+            f"{key}: the suspension has no strut '{text}'.{did_you_mean(text, struts)} It has {names}; or name two "
             "hard points, 'spring_base, spring_arm'."
         )
         return "", ""
@@ -324,9 +326,9 @@ def _springs(name: str, record: Axle, problems: Problems) -> None:
         )
     if spring.table is not None and any(b <= a for (_, a), (_, b) in zip(spring.table, spring.table[1:])):
         problems.append(f"{name}.spring.table: the force must grow with the shortening, or the car has no stand.")
-    ways = (damper.coefficient is not None, damper.compression is not None or damper.rebound is not None,
-            damper.table is not None)  # fmt: skip
-    if sum(ways) != 1:
+    damper_forms = (damper.coefficient is not None, damper.compression is not None or damper.rebound is not None,
+                    damper.table is not None)  # fmt: skip
+    if sum(damper_forms) != 1:
         problems.append(f"{name}.damper: give one of coefficient, compression and rebound, or table.")
     for v, force in damper.table or ():
         if v * force < 0 or (v == 0 and force != 0):
@@ -334,48 +336,48 @@ def _springs(name: str, record: Axle, problems: Problems) -> None:
                 f"{name}.damper.table: {force:g} N at {v:g} m/s adds energy; force and speed have the same sign, both "
                 "positive in compression, and the force at 0 m/s is 0."
             )
-    if ways[1] and (damper.compression is None or damper.rebound is None):
+    if damper_forms[1] and (damper.compression is None or damper.rebound is None):
         problems.append(f"{name}.damper: compression and rebound belong together.")
 
 
-def make_tyre(where: str, given: Rubber, folder: Path, problems: Problems) -> Any:
+def make_tyre(section: str, tyre_data: Rubber, folder: Path, problems: Problems) -> Any:
     """The tyre of a section; None where something is wrong, which `problems` then reports."""
-    ways = [w for w in ("file", "size", "model") if getattr(given, w) is not None]
-    if len(ways) != 1:
-        message = f"; {' and '.join(ways)} are given" if ways else ""
-        return problems.wrong(f"{where}: give one of file (a .tir file), size or model{message}.")
-    own = {"file": ("pressure",), "size": ("kind", *OTHER), "model": (*FIALA, *OTHER)}[ways[0]]
-    usual = Rubber()
-    for key, value in vars(given).items():
-        if value != getattr(usual, key) and key not in (ways[0], "enveloping", *own):
-            problems.append(f"{where}.{key} has no meaning for a tyre by {ways[0]}.")
-    problems.extend(f"{where}.{p}" for p in _cam_problems(given.enveloping))
-    values = {key: getattr(given, key) for key in own if getattr(given, key) is not None}
+    sources = [w for w in ("file", "size", "model") if getattr(tyre_data, w) is not None]
+    if len(sources) != 1:
+        message = f"; {' and '.join(sources)} are given" if sources else ""
+        return problems.wrong(f"{section}: give one of file (a .tir file), size or model{message}.")
+    allowed_keys = {"file": ("pressure",), "size": ("kind", *OTHER), "model": (*FIALA, *OTHER)}[sources[0]]
+    defaults = Rubber()
+    for key, value in vars(tyre_data).items():
+        if value != getattr(defaults, key) and key not in (sources[0], "enveloping", *allowed_keys):
+            problems.append(f"{section}.{key} has no meaning for a tyre by {sources[0]}.")
+    problems.extend(f"{section}.{p}" for p in _cam_problems(tyre_data.enveloping))
+    values = {key: getattr(tyre_data, key) for key in allowed_keys if getattr(tyre_data, key) is not None}
     try:
-        return _made(where, given, values, folder, problems)
+        return _made(section, tyre_data, values, folder, problems)
     except ModelError as error:
-        problems.extend(f"{where}: {p}" for p in error.problems)
+        problems.extend(f"{section}: {p}" for p in error.problems)
         return None
 
 
-def _cam_problems(given: Enveloping | None) -> Iterator[str]:
-    if given is not None and given.ellipse is not None and len(given.ellipse) != 2:
-        yield f"enveloping.ellipse = {list(given.ellipse)} must be two half axes: along the road and upright."
-    if given is not None and given.exponent is not None and given.exponent < 1:
-        yield f"enveloping.exponent = {given.exponent:g} must be at least 1: the cam is hollow otherwise."
+def _cam_problems(enveloping: Enveloping | None) -> Iterator[str]:
+    if enveloping is not None and enveloping.ellipse is not None and len(enveloping.ellipse) != 2:
+        yield f"enveloping.ellipse = {list(enveloping.ellipse)} must be two half axes: along the road and upright."
+    if enveloping is not None and enveloping.exponent is not None and enveloping.exponent < 1:
+        yield f"enveloping.exponent = {enveloping.exponent:g} must be at least 1: the cam is hollow otherwise."
 
 
-def _made(where: str, given: Rubber, values: Mapping[str, Any], folder: Path, problems: Problems) -> Any:
-    if given.file is not None:
-        tyre: Any = MagicFormula.read(folder / given.file)
-        return tyre.scaled(INFLPRES=given.pressure) if given.pressure is not None else tyre
-    if given.size is not None:
-        changes = {key: value for key, value in values.items() if key in OTHER}
-        return replace(TMeasy.of_size(given.size, kind=given.kind), **changes)
+def _made(section: str, tyre_data: Rubber, values: Mapping[str, Any], folder: Path, problems: Problems) -> Any:
+    if tyre_data.file is not None:
+        tyre: Any = MagicFormula.read(folder / tyre_data.file)
+        return tyre.scaled(INFLPRES=tyre_data.pressure) if tyre_data.pressure is not None else tyre
+    if tyre_data.size is not None:
+        overrides = {key: value for key, value in values.items() if key in OTHER}
+        return replace(TMeasy.of_size(tyre_data.size, kind=tyre_data.kind), **overrides)
     for key in FIALA:
         if key not in values:
-            problems.append(f"{where}.{key} is missing: model = 'fiala' needs {', '.join(FIALA)}.")
+            problems.append(f"{section}.{key} is missing: model = 'fiala' needs {', '.join(FIALA)}.")
             return None
     tyre = Fiala(**values)
-    problems.extend(f"{where}: {p}" for p in tyre.problems())
+    problems.extend(f"{section}: {p}" for p in tyre.problems())
     return tyre

@@ -38,8 +38,8 @@ class Attitude(NamedTuple):
 
 def behind(frame: FrameData, front: Attitude, twist: float) -> Attitude:
     """How the rear part stands behind a front part, at a twist of the frame (rad)."""
-    turned = Attitude(0.0, front.pitch, front.roll + twist)
-    return turned._replace(height=front.height + float((front.up - turned.up) @ frame.joint))
+    rear = Attitude(0.0, front.pitch, front.roll + twist)
+    return rear._replace(height=front.height + float((front.up - rear.up) @ frame.joint))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,26 +106,26 @@ class Part:
     pulls: Sequence[Pull]
     up: Array
 
-    def now(self, push: Sequence[float]) -> Now:
-        masses, up = [*self.masses, *((m.mass, m.at) for c in self.corners for m in c.masses)], self.up
+    def now(self, virtual_work: Sequence[float]) -> Now:
+        masses, vertical = [*self.masses, *((m.mass, m.at) for c in self.corners for m in c.masses)], self.up
         loads, contact = [c.load for c in self.corners], [c.contact for c in self.corners]
         weight = sum(m for m, _ in masses) * GRAVITY
-        moment = sum((cross(p, f * up) + c.moment for p, f, c in zip(contact, loads, self.corners)), np.zeros(3))
-        moment = moment - sum((cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
-        centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
+        moment = sum((cross(p, f * vertical) + c.moment for p, f, c in zip(contact, loads, self.corners)), np.zeros(3))
+        moment = moment - sum((cross(position, m * GRAVITY * vertical) for m, position in masses), np.zeros(3))
+        centre = sum((m * position for m, position in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
-        for pull in self.pulls:
-            lift -= pull.load
-            moment = moment - cross(pull.at, pull.load * up) + pull.moment
-        return Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)
+        for hitch_load in self.pulls:
+            lift -= hitch_load.load
+            moment = moment - cross(hitch_load.at, hitch_load.load * vertical) + hitch_load.moment
+        return Now(lift, moment, tuple(virtual_work), tuple(loads), centre, np.array(contact), weight / GRAVITY)
 
 
 def joined(frame: FrameData, front: Now, rear: Now, twist: float, ups: tuple[Array, Array]) -> Now:
     """Both parts of a frame as one, in axes of the front part; `ups`: the vertical in axes of each part."""
-    about = rear.moment - cross(frame.joint, rear.lift * ups[1])
-    moment = front.moment + about_x(twist) @ about + cross(frame.joint, rear.lift * ups[0])
+    joint_moment = rear.moment - cross(frame.joint, rear.lift * ups[1])
+    moment = front.moment + about_x(twist) @ joint_moment + cross(frame.joint, rear.lift * ups[0])
     mass = front.mass + rear.mass
     centre = (front.mass * front.centre + rear.mass * frame.turned(rear.centre, twist)) / mass
     contact = np.vstack([front.contact, frame.turned(rear.contact, twist)])
-    torsion = (float(about[0]) - frame.stiffness * twist,)
+    torsion = (float(joint_moment[0]) - frame.stiffness * twist,)
     return Now(front.lift + rear.lift, moment, front.push, (*front.load, *rear.load), centre, contact, mass, torsion)

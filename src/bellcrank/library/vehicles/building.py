@@ -83,9 +83,9 @@ class CarSystem(System):
     car: Any = None  # the Car whose model it is
     made: Any = None  # what it contained when that had made it
 
-    def __init__(self, data: CarData, at_rest: Stand, speed: float, ground: tuple[Ground, Ground]) -> None:
+    def __init__(self, data: CarData, statics: Stand, speed: float, ground: tuple[Ground, Ground]) -> None:
         super().__init__(data.sections.name, axes="ISO 8855")
-        self.data, self.at_rest, self.speed, self.ground = data, at_rest, speed, ground
+        self.data, self.at_rest, self.speed, self.ground = data, statics, speed, ground
 
     def control(self, torque: str, formula: Any) -> None:
         """Let a controller in the model give the torque of a wheel, which is an input otherwise.
@@ -113,7 +113,7 @@ class CarSystem(System):
 
 def build(
     car: CarData,
-    at_rest: Stand,
+    statics: Stand,
     *,
     speed: float = 0.0,
     exact: bool = True,
@@ -127,33 +127,33 @@ def build(
     wheels and one for the right; with `posts` the ground of each wheel is moved up and down, with `road_inputs` its
     height and its friction are inputs; with `tilt` the road is inclined sideways and ahead by inputs."""
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
-    s = CarSystem(car, at_rest, speed, tracks)
+    s = CarSystem(car, statics, speed, tracks)
     torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
     usual = _usual_inputs(car)
     for name, (units, label) in (INPUTS | torques).items():
         s.add_input(name, units=units, label=label, range=usual[name.rpartition(".")[2]])
     s.set_run(inputs=dict.fromkeys(INPUTS | torques, 0.0))
     chassis = _add_body(s, car)
-    parts = chassis_parts(s, car, chassis)
+    body_parts = chassis_parts(s, car, chassis)
     _add_shapes(s, car, chassis)
     if tilt:
-        words = "inclination of the road about its direction, left side up"
-        s.add_input("tilt", units="deg", label=words, default=0.0, range=(0, 60))
+        tilt_label = "inclination of the road about its direction, left side up"
+        s.add_input("tilt", units="deg", label=tilt_label, default=0.0, range=(0, 60))
         s.add_input("grade", units="deg", label="inclination of the road ahead, uphill", default=0.0, range=(-20, 20))
     inclined = "-sin(grade)*[n1] - cos(grade)*(sin(tilt)*[n2] + cos(tilt)*[n3])"
     s.add_gravity(inclined if tilt else None)
-    asked = {name: name for name in INPUTS}
+    commands = {name: name for name in INPUTS}
     if driver is not None:
-        asked |= driver.add(s, car, at_rest, chassis)
+        commands |= driver.add(s, car, statics, chassis)
         s.set_run(inputs={"speed_set": speed})
     else:
-        asked = with_cruise(s, car, at_rest, asked, speed)
-    rack = _add_steering(s, car, chassis, asked["steer"])
+        commands = with_cruise(s, car, statics, commands, speed)
+    rack = _add_steering(s, car, chassis, commands["steer"])
     wheels, mounts = {}, {}
-    giving = {axle.name: gives(car, at_rest, axle) for axle in (car.front, car.rear)}
+    compliances = {axle.name: gives(car, statics, axle) for axle in (car.front, car.rear)}
     for axle in (car.front, car.rear):
-        _add_axle_parameters(s, axle, at_rest)
-        add_compliance_parameters(s, axle.name, giving[axle.name].compliance)
+        _add_axle_parameters(s, axle, statics)
+        add_compliance_parameters(s, axle.name, compliances[axle.name].compliance)
 
     def ground_of(wheel: str, side: int) -> Ground:
         ground = tracks[0 if side > 0 else 1]
@@ -161,58 +161,62 @@ def build(
             ground = _add_post(s, wheel, ground)
         return _add_road_inputs(s, wheel, ground) if road_inputs else ground
 
-    for (name, (which, side)), travel in zip(CORNERS.items(), at_rest.travel, strict=True):
-        axle = car.axle(which)
-        carried = [load for load, (own, _) in zip(at_rest.load, CORNERS.values(), strict=True) if own == which]
-        ground = effective_road(axle, sum(carried) / 2, ground_of(name, side))
+    for (name, (axle_name, side)), travel in zip(CORNERS.items(), statics.travel, strict=True):
+        axle = car.axle(axle_name)
+        axle_loads = [
+            load for load, (load_axle, _) in zip(statics.load, CORNERS.values(), strict=True) if load_axle == axle_name
+        ]
+        ground = effective_road(axle, sum(axle_loads) / 2, ground_of(name, side))
         if not axle.both:
-            mounts[name] = add_independent(s, name, axle, side, parts[which], rack, exact)
+            mounts[name] = add_independent(s, name, axle, side, body_parts[axle_name], rack, exact)
         elif side > 0:
-            mounts |= add_axle(s, axle, parts[which], exact)
-        wheels[name] = _add_corner(s, name, axle, side, parts[which], mounts[name], ground, giving[which])
-        if car.axle(which).bushes:
-            _add_bushes(s, name, car.axle(which), parts[which], giving[which].rate, travel)
-    for (name, (which, _)), load in zip(CORNERS.items(), at_rest.load, strict=True):
-        add_rolling_friction(s, name, car.axle(which), wheels[name], load)
-        if which == "front" and car.front.steered:
+            mounts |= add_axle(s, axle, body_parts[axle_name], exact)
+        wheels[name] = _add_corner(
+            s, name, axle, side, body_parts[axle_name], mounts[name], ground, compliances[axle_name]
+        )
+        if car.axle(axle_name).bushes:
+            _add_bushes(s, name, car.axle(axle_name), body_parts[axle_name], compliances[axle_name].rate, travel)
+    for (name, (axle_name, _)), load in zip(CORNERS.items(), statics.load, strict=True):
+        add_rolling_friction(s, name, car.axle(axle_name), wheels[name], load)
+        if axle_name == "front" and car.front.steered:
             add_parking_torque(s, name, car.front)
     for axle in (car.front, car.rear):
-        _add_bar(s, axle, parts[axle.name], at_rest.bar[axle.name], mounts)
-    add_added_axles(s, car, at_rest, parts, ground_of, mounts)
+        _add_bar(s, axle, body_parts[axle.name], statics.bar[axle.name], mounts)
+    add_added_axles(s, car, statics, body_parts, ground_of, mounts)
     for axle in (car.front, car.rear):
         add_levelling(s, axle, mounts)
     carriers = {name: mount.carrier for name, mount in mounts.items()}
-    controls = add_controllers(s, car, at_rest)
-    add_brakes(s, car, wheels, carriers, parts, asked["brake"], controls.brake)
-    add_drive(s, car, wheels, carriers, parts, asked["drive"], _weight(car, at_rest), controls)
-    add_air(s, car, parts, at_rest)
-    add_trailers(s, car, at_rest, parts["rear"], tracks)
-    add_car_channels(s, car, at_rest, chassis, asked["steer"])
-    add_rear_roll(s, parts)
-    start = rolling(car, at_rest, speed, ground_below(at_rest, tracks)) | (
-        {} if driver is None else driver.start(car, at_rest)
+    controls = add_controllers(s, car, statics)
+    add_brakes(s, car, wheels, carriers, body_parts, commands["brake"], controls.brake)
+    add_drive(s, car, wheels, carriers, body_parts, commands["drive"], _weight(car, statics), controls)
+    add_air(s, car, body_parts, statics)
+    add_trailers(s, car, statics, body_parts["rear"], tracks)
+    add_car_channels(s, car, statics, chassis, commands["steer"])
+    add_rear_roll(s, body_parts)
+    start = rolling(car, statics, speed, ground_below(statics, tracks)) | (
+        {} if driver is None else driver.start(car, statics)
     )
     s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
     s.description.run.shown = FIRST[:6]
-    s.description.run.start_speed = StartSpeed(float(speed), _by_speed(car, at_rest))
+    s.description.run.start_speed = StartSpeed(float(speed), _by_speed(car, statics))
     return s
 
 
-def _by_speed(car: CarData, at_rest: Stand) -> dict[str, tuple[float, ...]]:
+def _by_speed(car: CarData, statics: Stand) -> dict[str, tuple[float, ...]]:
     """Speeds of a car that rolls ahead, by powers of its speed: of the wheels a fit, as tyres grow with it."""
-    given = np.array(ROLLING_SPEEDS)
-    rows = [rolling(car, at_rest, v) for v in ROLLING_SPEEDS]
-    found = {}
+    speeds = np.array(ROLLING_SPEEDS)
+    rows = [rolling(car, statics, v) for v in ROLLING_SPEEDS]
+    coefficients = {}
     for name in (x for x in rows[0] if x.startswith("u(") or x.endswith(FOLLOWING)):
-        powers = given[:, None] ** [1, 2, 3] if name.endswith(".wheel)") else given[:, None]
-        found[name] = tuple(np.linalg.lstsq(powers, np.array([r[name] for r in rows]), rcond=None)[0].tolist())
-    return found
+        powers = speeds[:, None] ** [1, 2, 3] if name.endswith(".wheel)") else speeds[:, None]
+        coefficients[name] = tuple(np.linalg.lstsq(powers, np.array([r[name] for r in rows]), rcond=None)[0].tolist())
+    return coefficients
 
 
-def _weight(car: CarData, at_rest: Stand) -> float:
+def _weight(car: CarData, statics: Stand) -> float:
     """The weight of the car times the mean radius of its wheels, N m."""
     radius = sum(tyre_radius(car.axle(a)) for a, _ in CORNERS.values()) / 4
-    return at_rest.mass * GRAVITY * radius
+    return statics.mass * GRAVITY * radius
 
 
 def _usual_inputs(car: CarData) -> dict[str, tuple[float, float]]:
@@ -226,9 +230,9 @@ def _add_body(s: System, car: CarData) -> BodyHandle:
     sprung = car.sprung
     put(s, "m_body", sprung.mass, "M", "sprung mass with loads")
     front, rear = _axle_places(car)
-    reach = abs(float(front[0] - rear[0])) * MOVED
-    for axis, value, far in zip("xyz", sprung.cg, (reach, reach / 4, reach)):
-        usual = value - (min(far, value / 2) if axis == "z" and value > 0 else far), value + far
+    max_shift = abs(float(front[0] - rear[0])) * MOVED
+    for axis, value, shift in zip("xyz", sprung.cg, (max_shift, max_shift / 4, max_shift)):
+        usual = value - (min(shift, value / 2) if axis == "z" and value > 0 else shift), value + shift
         put(s, f"cg_{axis}", value, "L", f"mass centre of the sprung mass, {axis}", usual)
     mass: Any = "m_body"
     inertia: Any = 0
@@ -245,17 +249,17 @@ def _add_body(s: System, car: CarData) -> BodyHandle:
 def _add_shapes(s: System, car: CarData, chassis: BodyHandle) -> None:
     """The shell of the car by its size, through which its suspensions are seen."""
     front, rear = _axle_places(car)
-    at = (float(front[0]), 0, float((front[2] + rear[2]) / 2))
+    position = (float(front[0]), 0, float((front[2] + rear[2]) / 2))
     style: Any = car.sections.body.style
-    s.add_shape(body=chassis, kind=style, size=shell_size(car), at=at, color=PAINT, label="body", opacity=SHELL)
+    s.add_shape(body=chassis, kind=style, size=shell_size(car), at=position, color=PAINT, label="body", opacity=SHELL)
 
 
 def shell_size(car: CarData) -> tuple[float, ...]:
     """Length, width, height, wheelbase, radius of the wheels and front overhang of the shell, m."""
     front, rear = _axle_places(car)
-    body, long = car.sections.body, float(front[0] - rear[0])
-    ahead = max(0.1, (body.length - long) * OVERHANG)
-    return body.length, body.width, body.height, long, tyre_radius(car.front), ahead
+    body, wheelbase = car.sections.body, float(front[0] - rear[0])
+    overhang = max(0.1, (body.length - wheelbase) * OVERHANG)
+    return body.length, body.width, body.height, wheelbase, tyre_radius(car.front), overhang
 
 
 def _axle_places(car: CarData) -> tuple[np.ndarray, np.ndarray]:
@@ -272,38 +276,38 @@ def tyre_radius(axle: FittedAxle) -> float:
 def tyre_width(axle: FittedAxle) -> float:
     """The width of a tyre, m; of one that does not say, a usual fraction of its radius."""
     tyre: Any = axle.tyre
-    given = getattr(tyre, "width", None) or getattr(tyre, "coefficients", {}).get("WIDTH")
-    return float(given) if given else 0.65 * tyre_radius(axle)
+    width = getattr(tyre, "width", None) or getattr(tyre, "coefficients", {}).get("WIDTH")
+    return float(width) if width else 0.65 * tyre_radius(axle)
 
 
 def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> BodyHandle:
     """A rack on the elasticity of column and assistance, which follows the steering wheel."""
-    given = car.sections.steering
-    at = tuple(float(x) for x in rack_place(car))
-    rack = s.add_body("rack", parent=chassis, translate=2, joint_at=at, mass=put(
-        s, "m_rack", given.rack_mass, "M", "mass of the rack"), inertia=0, label="steering rack")  # fmt: skip
-    long = 2 * RACK * abs(float(_axle_places(car)[0][1]))
-    s.add_shape(body=rack, kind="cylinder", size=(0.018, long), axis=2, color="#5f6a75", label="steering rack")
+    steering = car.sections.steering
+    position = tuple(float(x) for x in rack_place(car))
+    rack = s.add_body("rack", parent=chassis, translate=2, joint_at=position, mass=put(
+        s, "m_rack", steering.rack_mass, "M", "mass of the rack"), inertia=0, label="steering rack")  # fmt: skip
+    rack_length = 2 * RACK * abs(float(_axle_places(car)[0][1]))
+    s.add_shape(body=rack, kind="cylinder", size=(0.018, rack_length), axis=2, color="#5f6a75", label="steering rack")
     sign = 1 if turns_left(car) else -1
-    put(s, "rack_per_turn", sign * given.rack_per_turn, "L", "rack travel of one turn, to the left")
-    put(s, "k_steer", given.stiffness, "F*L/A", "stiffness of the column")
+    put(s, "rack_per_turn", sign * steering.rack_per_turn, "L", "rack travel of one turn, to the left")
+    put(s, "k_steer", steering.stiffness, "F*L/A", "stiffness of the column")
     put(
         s,
         "assist",
-        given.assist,
+        steering.assist,
         "1",
         "torque of the assistance over that of the driver",
-        (0.0, max(10.0, 2 * given.assist)),
+        (0.0, max(10.0, 2 * steering.assist)),
     )
-    put(s, "t_steer", given.damping_time, "T", "damping over stiffness of column and assistance")
-    put(s, "f_rack", given.friction, "F", "friction of the rack")
+    put(s, "t_steer", steering.damping_time, "T", "damping over stiffness of column and assistance")
+    put(s, "f_rack", steering.friction, "F", "friction of the rack")
     s.require_positive("k_steer")
     s.define("pinion", "rack_per_turn/(2*pi)")
     s.define("column", f"k_steer*(({steer}) - q(rack)/pinion)")
-    push = "(1 + assist)*(column - t_steer*k_steer*u(rack)/pinion)/pinion"
-    if given.friction > 0:
-        push += f" - f_rack*tanh(u(rack)/{SLIDES})"
-    s.add_force("rack.push", magnitude=push, direction=chassis[2], at=rack.origin, against=rack.joint,
+    rack_force = "(1 + assist)*(column - t_steer*k_steer*u(rack)/pinion)/pinion"
+    if steering.friction > 0:
+        rack_force += f" - f_rack*tanh(u(rack)/{SLIDES})"
+    s.add_force("rack.push", magnitude=rack_force, direction=chassis[2], at=rack.origin, against=rack.joint,
                 label="force of column and assistance on the rack")  # fmt: skip
     return rack
 
@@ -324,20 +328,20 @@ def _add_road_inputs(s: System, name: str, ground: Ground) -> Ground:
     return ground.lifted_by(height, f"dxdt({height})").with_friction_factor(f"max(0, {friction})")
 
 
-def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
+def _add_axle_parameters(s: System, axle: FittedAxle, statics: Stand) -> None:
     name, record = axle.name, axle.record
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
     if record.dual_spacing is not None:
         put(s, f"dual_{name}", record.dual_spacing, "L", f"distance of the dual tyres of a {name} wheel")
-    length, force = spring_at_rest(axle, at_rest)
+    length, force = spring_at_rest(axle, statics)
     put(s, f"l_static_{name}", length, "L", f"static length of the {name} springs")
     put(s, f"f_static_{name}", force, "F", f"static force of the {name} springs")
     put(s, f"perch_{name}", record.spring.perch, "L", f"spring perch offset, left up and right down, {name}")
     if record.spring.friction > 0:
         put(s, f"f_leaves_{name}", record.spring.friction, "F", f"friction of the {name} leaf springs")
-        words = f"deflection over which the friction of the {name} leaf springs turns round to 1/e"
-        put(s, f"l_leaves_{name}", record.spring.friction_travel, "L", words)
+        label = f"deflection over which the friction of the {name} leaf springs turns round to 1/e"
+        put(s, f"l_leaves_{name}", record.spring.friction_travel, "L", label)
         s.require_positive(f"l_leaves_{name}")
     if record.spring.air is not None:
         add_air_parameters(s, axle, length)
@@ -346,13 +350,13 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     else:
         assert record.spring.table is not None
         s.define(f"spring_{name}", table(*zip(*record.spring.table)))
-        put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
+        put(s, f"l_{name}", statics.free_length[name], "L", f"free length of the {name} springs")
         put(s, f"k_{name}", 1.0, "1", f"factor of the {name} springs")
-    for word, stopped in (("bump", record.bump_stop), ("rebound", record.rebound_stop)):
-        if stopped is not None:
-            put(s, f"gap_{word}_{name}", stopped.gap, "L", f"gap of the {name} {word} stops from the drawn length")
-            put(s, f"k_{word}_{name}", stopped.stiffness, "F/L", f"stiffness of the {name} {word} stops")
-            put(s, f"k3_{word}_{name}", stopped.cubic, "F/L**3", f"cubic stiffness of the {name} {word} stops")
+    for word, stop_keys in (("bump", record.bump_stop), ("rebound", record.rebound_stop)):
+        if stop_keys is not None:
+            put(s, f"gap_{word}_{name}", stop_keys.gap, "L", f"gap of the {name} {word} stops from the drawn length")
+            put(s, f"k_{word}_{name}", stop_keys.stiffness, "F/L", f"stiffness of the {name} {word} stops")
+            put(s, f"k3_{word}_{name}", stop_keys.cubic, "F/L**3", f"cubic stiffness of the {name} {word} stops")
     damper = record.damper
     if damper.table is not None:
         s.define(f"damper_{name}", table(*zip(*damper.table)))
@@ -373,15 +377,19 @@ def _add_corner(
     chassis: BodyHandle,
     mount: Mount,
     ground: Ground,
-    giving: Gives,
+    compliance: Gives,
 ) -> BodyHandle:
     """Spring, stops, damper, wheel and tyre of a corner, on its carrier."""
     record = axle.record
-    out = "" if side > 0 else "-"
+    lateral_sign = "" if side > 0 else "-"
     toe, camber = f"toe_{axle.name}", f"camber_{axle.name}"
-    axis = (f"{out}sin({toe})*cos({camber})", f"cos({toe})*cos({camber})", f"{'-' if side > 0 else ''}sin({camber})")
+    axis = (
+        f"{lateral_sign}sin({toe})*cos({camber})",
+        f"cos({toe})*cos({camber})",
+        f"{'-' if side > 0 else ''}sin({camber})",
+    )
     cross = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
-    hub, middle = add_knuckles(s, name, axle.name, giving, side, mount.carrier, mount.centre)
+    hub, middle = add_knuckles(s, name, axle.name, compliance, side, mount.carrier, mount.centre)
     wheel = s.add_body(
         f"{name}.wheel", parent=hub, rotate=2, rotation_axis=axis, joint_at=middle, mass=record.wheel.mass,
         inertia=(cross, record.wheel.spin_inertia, cross), label=f"{CORNER_WORDS[name]} wheel",
@@ -409,16 +417,16 @@ def _named_again(axle: FittedAxle) -> Any:
 def _add_spring(s: System, name: str, axle: FittedAxle, mount: Mount) -> None:
     m, record = FORMULAS, axle.record
     x, x0, v = (name_of(n) for n in ("x", "x0", "v"))
-    push = _spring_law(axle, CORNERS[name][1] * name_of(f"perch_{axle.name}") - x)
-    for word, given, way in (("bump", record.bump_stop, 1), ("rebound", record.rebound_stop, -1)):
-        if given is not None:
-            gap, k, k3 = (name_of(f"{what}_{word}_{axle.name}") for what in ("gap", "k", "k3"))
-            push = push + way * stop(m, gap, k, k3, way * (x0 - x))
-    ends = mount.point(axle.spring[0]), mount.point(axle.spring[1])
+    spring_force = _spring_law(axle, CORNERS[name][1] * name_of(f"perch_{axle.name}") - x)
+    for word, stop_keys, sign in (("bump", record.bump_stop, 1), ("rebound", record.rebound_stop, -1)):
+        if stop_keys is not None:
+            gap, k, k3 = (name_of(f"{symbol}_{word}_{axle.name}") for symbol in ("gap", "k", "k3"))
+            spring_force = spring_force + sign * stop(m, gap, k, k3, sign * (x0 - x))
+    end_points = mount.point(axle.spring[0]), mount.point(axle.spring[1])
     if record.spring.friction > 0:
-        push = push + name_of(_add_leaves(s, name, axle, [end.name for end in ends]))
-    s.add_strut(f"{name}.spring", magnitude=push, between=ends, label=f"spring and stops {name}")
-    ends = mount.point(axle.damper[0]), mount.point(axle.damper[1])
+        spring_force = spring_force + name_of(_add_leaves(s, name, axle, [end.name for end in end_points]))
+    s.add_strut(f"{name}.spring", magnitude=spring_force, between=end_points, label=f"spring and stops {name}")
+    end_points = mount.point(axle.damper[0]), mount.point(axle.damper[1])
     damper, c = record.damper, f"c_{axle.name}"
     if damper.table is not None:
         force: Any = f"{c}*damper_{axle.name}(-v)"
@@ -426,15 +434,15 @@ def _add_spring(s: System, name: str, axle: FittedAxle, mount: Mount) -> None:
         force = f"-{c}*v"
     else:
         force = two_way(m, name_of(f"c_bump_{axle.name}"), name_of(f"c_rebound_{axle.name}"), v)
-    s.add_strut(f"{name}.damper", magnitude=force, between=ends, label=f"damper {name}")
+    s.add_strut(f"{name}.damper", magnitude=force, between=end_points, label=f"damper {name}")
 
 
-def _add_leaves(s: System, name: str, axle: FittedAxle, ends: Sequence[str]) -> str:
+def _add_leaves(s: System, name: str, axle: FittedAxle, end_names: Sequence[str]) -> str:
     """The friction of the leaves of a spring, a state: it nears its largest value in the sense of motion exponentially
     over the deflection (Fancher, Ervin, MacAdam & Winkler, SAE 800905, 1980). At rest it fades slowly: any friction
     would do there, and steady states of the car would not be unique."""
     friction, shortens = f"{name}.leaves", f"{name}.shortens"
-    s.define(shortens, f"-dxdt(mag(pos({ends[0]}) - pos({ends[1]})))")
+    s.define(shortens, f"-dxdt(mag(pos({end_names[0]}) - pos({end_names[1]})))")
     rate = f"(f_leaves_{axle.name}*{shortens} - {friction}*abs({shortens}))/l_leaves_{axle.name} - {friction}/{FADES}"
     s.add_state(friction, rate=rate, units="F", label=f"friction of the leaf spring of {name}, compression positive")
     return friction
@@ -443,37 +451,40 @@ def _add_leaves(s: System, name: str, axle: FittedAxle, ends: Sequence[str]) -> 
 def _spring_law(axle: FittedAxle, shorter: Formula) -> Any:
     """The force of a spring whose length is `-shorter`. Another rate turns its law about the force with which the car
     stands, so that the car keeps its height."""
-    k, length, force = (name_of(f"{what}_{axle.name}") for what in ("k", "l_static", "f_static"))
+    k, length, force = (name_of(f"{symbol}_{axle.name}") for symbol in ("k", "l_static", "f_static"))
     if axle.record.spring.air is not None:
         return air_law(axle, force, length + shorter)
     if axle.record.spring.stiffness is not None:
         return force + k * (length + shorter)
-    free, law = name_of(f"l_{axle.name}"), f"spring_{axle.name}"
-    return force + k * (call(law, free + shorter) - call(law, free - length))
+    free_length, law = name_of(f"l_{axle.name}"), f"spring_{axle.name}"
+    return force + k * (call(law, free_length + shorter) - call(law, free_length - length))
 
 
 def _add_bushes(s: System, name: str, axle: FittedAxle, chassis: BodyHandle, rate: float, travel: float) -> None:
     """What bushes add to the spring of a wheel, as they are turned by its travel from where it stands."""
     k = put(s, f"k_bushes_{axle.name}", rate, "F/L", f"rate of the {axle.name} bushes at a wheel")
-    at = put(s, f"z_bushes_{name}", travel, "L", f"wheel travel of {name} at which its bushes do not push")
+    zero_travel = put(s, f"z_bushes_{name}", travel, "L", f"wheel travel of {name} at which its bushes do not push")
     s.add_force(
-        f"{name}.bushes", magnitude=f"-{k}*(q({name}) - {at})", direction=chassis[3], at=f"{name}.{CENTRE}",
+        f"{name}.bushes", magnitude=f"-{k}*(q({name}) - {zero_travel})", direction=chassis[3], at=f"{name}.{CENTRE}",
         against=chassis.origin, label=f"bushes of {name}, at the wheel",
     )  # fmt: skip
 
 
 def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float, mounts: Mapping[str, Mount]) -> None:
     """Forces of the anti-roll bar on its ends, across the chassis, from the difference of their heights."""
-    given = axle.record.anti_roll_bar
-    if given is None:
+    bar = axle.record.anti_roll_bar
+    if bar is None:
         return
     k = put(s, f"k_bar_{axle.name}", stiffness, "F/L", f"stiffness of the {axle.name} anti-roll bar between its ends")
-    left, right = (f"{axle.name[0]}{side}" for side in "lr")
-    ends = {c: mounts[c].point(given.at).name for c in (left, right)}
-    s.define(f"bar_{axle.name}", f"{k}*dot(pos({ends[left]}) - pos({ends[right]}), [{chassis.name}3])")
-    for corner, sign in ((left, "-"), (right, "")):
+    left_corner, right_corner = (f"{axle.name[0]}{side}" for side in "lr")
+    end_names = {c: mounts[c].point(bar.at).name for c in (left_corner, right_corner)}
+    s.define(
+        f"bar_{axle.name}",
+        f"{k}*dot(pos({end_names[left_corner]}) - pos({end_names[right_corner]}), [{chassis.name}3])",
+    )
+    for corner, sign in ((left_corner, "-"), (right_corner, "")):
         s.add_force(
-            f"{corner}.bar", magnitude=f"{sign}bar_{axle.name}", direction=chassis[3], at=ends[corner],
+            f"{corner}.bar", magnitude=f"{sign}bar_{axle.name}", direction=chassis[3], at=end_names[corner],
             against=chassis.origin, label=f"anti-roll bar on {corner}",
         )  # fmt: skip
     add_axle_channels(s, axle.name)
@@ -489,37 +500,37 @@ class Plane:
     left: float = 0.0
 
 
-def ground_below(at_rest: Stand, tracks: tuple[Ground, Ground]) -> Plane:
+def ground_below(statics: Stand, tracks: tuple[Ground, Ground]) -> Plane:
     """The plane through the ground below the four wheels."""
     heights = []
-    for (x, y, _), (_, side) in zip(at_rest.contact, CORNERS.values(), strict=True):
+    for (x, y, _), (_, side) in zip(statics.contact, CORNERS.values(), strict=True):
         ground = tracks[0 if side > 0 else 1]
-        found = ground.height(float(x)) if isinstance(ground, Terrain) else ground.height(float(x), float(y))
-        heights.append(float(found))
-    rows = np.column_stack([np.ones(4), at_rest.contact[:, :2]])
+        height = ground.height(float(x)) if isinstance(ground, Terrain) else ground.height(float(x), float(y))
+        heights.append(float(height))
+    rows = np.column_stack([np.ones(4), statics.contact[:, :2]])
     return Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
 
 
-def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = None) -> dict[str, float]:
+def rolling(car: CarData, statics: Stand, speed: float, ground: Plane | None = None) -> dict[str, float]:
     """Initial values: as it stands, parallel to the ground, ahead at a speed."""
-    pitch, roll = at_rest.pitch, at_rest.roll
+    pitch, roll = statics.pitch, statics.roll
     plane = ground or Plane()
-    steep = np.sqrt(1 + plane.ahead**2 + plane.left**2)
+    slope_factor = np.sqrt(1 + plane.ahead**2 + plane.left**2)
     start = {
-        "q(chassis, 3)": plane.height + at_rest.height * steep,
+        "q(chassis, 3)": plane.height + statics.height * slope_factor,
         "q(chassis, 5)": pitch - np.arctan(plane.ahead),
         "q(chassis, 6)": roll + np.arctan(plane.left / np.sqrt(1 + plane.ahead**2)),
     }
     start |= {"u(chassis, 1)": speed * np.cos(pitch), "u(chassis, 3)": speed * np.sin(pitch) * np.cos(roll)}
     start["u(chassis, 2)"] = speed * np.sin(pitch) * np.sin(roll)
-    for (name, (which, _)), travel, load in zip(CORNERS.items(), at_rest.travel, at_rest.load, strict=True):
-        spin = rolling_spin(car.axle(which), load, speed)
-        start |= {f"u({name}.wheel)": spin} | ({} if car.axle(which).both else {f"q({name})": travel})
+    for (name, (axle_name, _)), travel, load in zip(CORNERS.items(), statics.travel, statics.load, strict=True):
+        spin = rolling_spin(car.axle(axle_name), load, speed)
+        start |= {f"u({name}.wheel)": spin} | ({} if car.axle(axle_name).both else {f"q({name})": travel})
     for axle, i in ((car.front, 0), (car.rear, 2)):
-        start |= axle_start(axle, at_rest.travel[i], at_rest.travel[i + 1]) if axle.both else {}
+        start |= axle_start(axle, statics.travel[i], statics.travel[i + 1]) if axle.both else {}
     drive = car.sections.drive
-    share = drive_share(drive)
-    spins = share * start["u(fl.wheel)"] + (1 - share) * start["u(rl.wheel)"]
+    front_fraction = drive_share(drive)
+    spins = front_fraction * start["u(fl.wheel)"] + (1 - front_fraction) * start["u(rl.wheel)"]
     if drive.map is not None and len(drive.gears or ()) > 1:
         start[GEAR] = gear_at(drive, spins)
     if is_coupled(drive):
@@ -527,6 +538,6 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
     if drive.clutch is not None or (has_clutch(drive) and speed * np.sign(drive.gear + 0.5) > 0):
         start[CLUTCH] = 1.0
     if car.frame is not None:
-        start[f"q({FRAME})"] = at_rest.twist
-    start |= rolling_axles(car, at_rest, speed) | rolling_trailers(car, at_rest, speed)
+        start[f"q({FRAME})"] = statics.twist
+    start |= rolling_axles(car, statics, speed) | rolling_trailers(car, statics, speed)
     return {key: float(value) for key, value in start.items() if value != 0}

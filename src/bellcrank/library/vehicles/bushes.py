@@ -32,47 +32,47 @@ class Gives:
     loads: Array = field(default_factory=lambda: np.zeros((4, 6)))
 
 
-def gives(car: CarData, at_rest: Stand, axle: FittedAxle) -> Gives:
+def gives(car: CarData, statics: Stand, axle: FittedAxle) -> Gives:
     """What an axle gives where the car stands: by its bushes, or as the file says."""
     if not axle.bushes:
         return Gives(axle.record.compliance)
     i = 0 if axle.name == "front" else 2
-    pose = axle.pose(sum(at_rest.travel[i : i + 2]) / 2)
-    found = give_at(axle, at_rest, pose)
+    pose = axle.pose(sum(statics.travel[i : i + 2]) / 2)
+    compliance = give_at(axle, statics, pose)
     centre = pose.position + np.array(axle.record.at)
-    arm = (at_rest.contact[i] + at_rest.contact[i + 1] * [1, -1, 1]) / 2 - centre
-    return Gives(coefficients(car, axle, found, arm), found.rate, found if found.curves else None,
+    arm = (statics.contact[i] + statics.contact[i + 1] * [1, -1, 1]) / 2 - centre
+    return Gives(coefficients(car, axle, compliance, arm), compliance.rate, compliance if compliance.curves else None,
                  causes(car, axle, arm))  # fmt: skip
 
 
-def give_at(axle: FittedAxle, at_rest: Stand, pose: Pose) -> Give:
+def give_at(axle: FittedAxle, statics: Stand, pose: Pose) -> Give:
     """How the left suspension gives at a pose, with the stiffness of its spring there; of a car as drawn, without."""
-    if axle.name not in at_rest.free_length:
+    if axle.name not in statics.free_length:
         return give(axle.linkage, pose, axle.bushes)
     a, b = (pose.point(p).position for p in axle.spring)
     length, drawn = float(np.linalg.norm(a - b)), drawn_length(axle, axle.spring)
-    free = at_rest.free_length[axle.name]
-    slope = push_of(axle, free, length - H, drawn) - push_of(axle, free, length + H, drawn)
-    return give(axle.linkage, pose, axle.bushes, {"spring": (axle.spring, slope / (2 * H))})
+    free_length = statics.free_length[axle.name]
+    force_change = push_of(axle, free_length, length - H, drawn) - push_of(axle, free_length, length + H, drawn)
+    return give(axle.linkage, pose, axle.bushes, {"spring": (axle.spring, force_change / (2 * H))})
 
 
 def causes(car: CarData, axle: FittedAxle, arm: Array) -> Array:
     """Loads at the centre of the left wheel by one N of lateral force at the contact, which lies by `arm` from it, one
     N m of aligning moment, one N of longitudinal force and one N m of brake torque: a row of six for each."""
-    x, y, up = np.eye(3)
+    x, y, vertical = np.eye(3)
     drive = car.sections.drive
     hub = drive.reaction == "carrier" and drive.driven in ("all", axle.name)
     on_carrier = not car.sections.brakes.react_on_body(axle.name)
-    none = np.zeros(3)
+    zero = np.zeros(3)
     return np.array([
-        [*y, *np.cross(arm, y)], [*none, *up], [*x, *(np.cross(arm, x) if hub else none)],
-        [*none, *((on_carrier - hub) * y)],
+        [*y, *np.cross(arm, y)], [*zero, *vertical], [*x, *(np.cross(arm, x) if hub else zero)],
+        [*zero, *((on_carrier - hub) * y)],
     ])  # fmt: skip
 
 
-def coefficients(car: CarData, axle: FittedAxle, found: Give, arm: Array) -> Compliance:
+def coefficients(car: CarData, axle: FittedAxle, compliance: Give, arm: Array) -> Compliance:
     """Of the left wheel, whose contact lies by `arm` from its centre."""
-    tilt, steer = (found.compliance @ causes(car, axle, arm).T)[[3, 5]].tolist()
+    tilt, steer = (compliance.compliance @ causes(car, axle, arm).T)[[3, 5]].tolist()
     return Compliance(
         steer_by_lateral_force=steer[0], steer_by_aligning_moment=steer[1], toe_by_longitudinal_force=-steer[2],
         toe_by_brake_torque=-steer[3], camber_by_lateral_force=tilt[0],

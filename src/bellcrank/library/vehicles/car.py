@@ -108,9 +108,9 @@ class Car:
         >>> bc.vehicles.Car.read("passenger").name
         'passenger car'
         """
-        given, found = CARS.read(path)
-        car = cls(folder=found.parent, **given)
-        car.source = found
+        sections, file = CARS.read(path)
+        car = cls(folder=file.parent, **sections)
+        car.source = file
         return car
 
     @property
@@ -124,10 +124,10 @@ class Car:
         """For notebooks: a picture and the metrics by hand formulas, with what is unusual."""
         from bellcrank.library.report.picture import car_picture
 
-        shown = image(car_picture(self.data, self.stand), f"picture of {self.name}")
-        odd = [paragraph(f"Note: {words}") for words in self.check()]
-        listed = folded("Metrics", "".join(self.metrics._html()), True)
-        return card([heading(repr(self)), shown, *odd, listed], lambda: None, self.name)
+        picture = image(car_picture(self.data, self.stand), f"picture of {self.name}")
+        notes = [paragraph(f"Note: {note}") for note in self.check()]
+        metrics_table = folded("Metrics", "".join(self.metrics._html()), True)
+        return card([heading(repr(self)), picture, *notes, metrics_table], lambda: None, self.name)
 
     def changed(self, **sections: Any) -> Car:
         """Change values of the car.
@@ -171,20 +171,20 @@ class Car:
         >>> stiffer.like[1]
         {'k_front': 60000}
         """
-        given = mapping(values, "values")
-        finite("with_parameters", "in the unit of the model", **given)
+        parameters = mapping(values, "values")
+        finite("with_parameters", "in the unit of the model", **parameters)
         car = copy.copy(self)
-        car.like = (self, given) if self.like is None else (self.like[0], {**self.like[1], **given})
+        car.like = (self, parameters) if self.like is None else (self.like[0], {**self.like[1], **parameters})
         return car
 
     @property
     def controllers(self) -> dict[str, bool]:
         """Whether each controller of the file is on at the beginning, by name: abs, esc and so on; abs_NAME of a
         trailer."""
-        listed = self.data.controllers
-        listed |= {own.name: True for own in self.extensions if isinstance(own, OwnController)}
-        switched = {} if self.like is None else self.like[1]
-        return {name: switched.get(f"{name}_on", on) > 0 for name, on in listed.items()}
+        controllers = self.data.controllers
+        controllers |= {extension.name: True for extension in self.extensions if isinstance(extension, OwnController)}
+        overrides = {} if self.like is None else self.like[1]
+        return {name: overrides.get(f"{name}_on", is_on) > 0 for name, is_on in controllers.items()}
 
     def switched(self, **on: bool) -> Car:
         """Switch controllers of the car on or off, for manoeuvres; the compiled model is the same.
@@ -211,13 +211,19 @@ class Car:
         >>> car.controllers, car.switched(esc=False).controllers
         ({'esc': True}, {'esc': False})
         """
-        has = self.controllers
-        for name, asked in on.items():
-            if asked not in (True, False):
-                raise ModelError(f"switched: {name}={displayed(asked)} must be True or False", self.name)
-            if name not in has:
-                listed = f"It has {', '.join(has)}." if has else "It has none (section [controllers] of its file)."
-                raise ModelError(f"no controller is called '{name}'.{did_you_mean(name, has)} {listed}", self.name)
+        controllers = self.controllers
+        for name, value in on.items():
+            if value not in (True, False):
+                raise ModelError(f"switched: {name}={displayed(value)} must be True or False", self.name)
+            if name not in controllers:
+                listing = (
+                    f"It has {', '.join(controllers)}."
+                    if controllers
+                    else "It has none (section [controllers] of its file)."
+                )
+                raise ModelError(
+                    f"no controller is called '{name}'.{did_you_mean(name, controllers)} {listing}", self.name
+                )
             if name == "cruise":
                 raise ModelError(
                     "switched(cruise=...): manoeuvres have a driver who keeps the speed, and no cruise control. In "
@@ -261,10 +267,10 @@ class Car:
         Car
             Another car; this one stays as it is.
         """
-        wrong = next((f for f in functions if not callable(f)), None)
-        if wrong is not None or not functions:
+        invalid = next((f for f in functions if not callable(f)), None)
+        if invalid is not None or not functions:
             raise ModelError(
-                f"extended({wrong!r:.40}): give functions that take the system and the car"
+                f"extended({invalid!r:.40}): give functions that take the system and the car"
                 if functions
                 else "extended(): give a function that takes the system and the car",
                 self.name,
@@ -328,17 +334,17 @@ class Car:
         >>> car.controlled("damper", python=lambda t, yaw_rate: max(0, -3000 * yaw_rate), **damper).controllers
         {'damper': True}
         """
-        own = OwnController(name, inputs, torques, sample_time, python, c, memory, fmu)
-        problems = own.problems()
+        controller = OwnController(name, inputs, torques, sample_time, python, c, memory, fmu)
+        problems = controller.problems()
         if name in self.controllers:
             problems.append(f"the car has a controller '{name}' already")
         try:
-            own = own if problems else own.ready()
+            controller = controller if problems else controller.ready()
         except ModelError as error:
             problems = error.problems
         if problems:
             raise ModelError([f"controlled({name!r:.40}): {p}." for p in problems], self.name)
-        return self.extended(own)
+        return self.extended(controller)
 
     @property
     def is_extended(self) -> bool:
@@ -519,11 +525,11 @@ class Car:
         """
         from bellcrank.library.vehicles.fit_targets import Asked, fit_linkage
 
-        asked = Asked.read(targets)
-        chosen = _axle(axle or asked.targets.axle or "")
-        found = fit_linkage(self.linkage(chosen), asked)
-        car = self.changed(**{chosen: {"suspension": {"points": self.data.axle(chosen).as_given(found.points)}}})
-        car.fitted = found
+        target_file = Asked.read(targets)
+        axle_name = _axle(axle or target_file.targets.axle or "")
+        fit = fit_linkage(self.linkage(axle_name), target_file)
+        car = self.changed(**{axle_name: {"suspension": {"points": self.data.axle(axle_name).as_given(fit.points)}}})
+        car.fitted = fit
         return car
 
     def linkage(self, axle: str) -> Linkage:
@@ -540,13 +546,13 @@ class Car:
             The suspension, with what its measures need of the car.
         """
         _axle(axle)
-        fitted, given, f = self.data.axle(axle), self.data.sections, self.metrics
+        fitted, sections, f = self.data.axle(axle), self.data.sections, self.metrics
         hub = fitted.pose(0.0).point(fitted.linkage.chain.hub)
         height = self.stand.height + float(hub.position[2] + fitted.record.at[2])
         vehicle = {
             "axle": axle, "wheelbase": f["wheelbase"], "cg_height": f["cg_height"], "tyre_radius": height,
-            "brake_front": given.brakes.front_share, "drive_front": drive_share(given.drive),
-            "inboard_drive": given.drive.reaction == "body", "inboard_brake": given.brakes.react_on_body(axle),
+            "brake_front": sections.brakes.front_share, "drive_front": drive_share(sections.drive),
+            "inboard_drive": sections.drive.reaction == "body", "inboard_brake": sections.brakes.react_on_body(axle),
             "toe": math.degrees(fitted.record.toe), "camber": math.degrees(fitted.record.camber),
         }  # fmt: skip
         struts = (Strut("spring", fitted.spring, fitted.record.spring.stiffness),)
@@ -609,8 +615,8 @@ class Car:
         for name, x in (self.data.sections.events or {}).items():
             s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
         add_rolling_start(s)
-        words = {name: f"the {where} {{}}" for name, where in CORNER_WORDS.items()}
-        plain_labels(s, words | wheel_words(self.data.simple_axles))
+        labels = {name: f"the {corner_label} {{}}" for name, corner_label in CORNER_WORDS.items()}
+        plain_labels(s, labels | wheel_words(self.data.simple_axles))
         s.made = content(s)
         return s
 
@@ -675,23 +681,25 @@ def template(name: str = "passenger") -> str:
     return re.sub(r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n", _written_out, read_text(CARS.file(name)))
 
 
-def _written_out(found: re.Match[str]) -> str:
+def _written_out(match: re.Match[str]) -> str:
     """Hard points of a shipped file as a section of a car file, which says itself what springs and vehicle are."""
-    text = re.sub(r"(?m)^(name|stiffness|damping) = .*\n", "", read_text(hard_points(found[2])))
-    text = re.sub(r"(?m)^\[", f"[{found[1]}.", text.partition("[vehicle]")[0].rstrip() + "\n")
-    comments, _, rest = text.partition("kind = ")
-    return f"{comments}[{found[1]}]\nkind = {rest}"
+    text = re.sub(r"(?m)^(name|stiffness|damping) = .*\n", "", read_text(hard_points(match[2])))
+    text = re.sub(r"(?m)^\[", f"[{match[1]}.", text.partition("[vehicle]")[0].rstrip() + "\n")
+    comments, _, remainder = text.partition("kind = ")
+    return f"{comments}[{match[1]}]\nkind = {remainder}"
 
 
-def _on_base(given: Mapping[str, Any], folder: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Sections of a car over those of the car that it names, if it does; `above`: files that name this one."""
-    named = given.get("car")
-    if named is None:
-        return dict(given)
-    path = CARS.file(str(named)) if str(named) in CARS.names() else folder / str(named)
+def _on_base(sections: Mapping[str, Any], folder: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Sections of a car over those of the car that it names, if it does; `ancestors`: files that name this one."""
+    base_name = sections.get("car")
+    if base_name is None:
+        return dict(sections)
+    path = CARS.file(str(base_name)) if str(base_name) in CARS.names() else folder / str(base_name)
     if not path.is_file():
-        raise ModelError(f"car = '{named}': no file or car has this name.{CARS.near(str(named))}")
-    if path.resolve() in above:
-        raise ModelError(f"car = '{named}': the files {', '.join(p.name for p in above)} name each other in a circle")
-    base = _on_base(read_toml(path), path.parent, (*above, path.resolve()))
-    return merged(base, {key: value for key, value in given.items() if key != "car"})
+        raise ModelError(f"car = '{base_name}': no file or car has this name.{CARS.near(str(base_name))}")
+    if path.resolve() in ancestors:
+        raise ModelError(
+            f"car = '{base_name}': the files {', '.join(p.name for p in ancestors)} name each other in a circle"
+        )
+    base = _on_base(read_toml(path), path.parent, (*ancestors, path.resolve()))
+    return merged(base, {key: value for key, value in sections.items() if key != "car"})

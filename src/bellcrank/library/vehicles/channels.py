@@ -14,40 +14,42 @@ from bellcrank.model.formula import call, cross, direction, dot, dxdt, magnitude
 FIRST = ("speed", "ax", "ay", "yaw_rate", "roll", "pitch", "az", "height")  # what plots show unasked
 
 
-def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandle, steer: str) -> None:
+def add_car_channels(s: System, car: CarData, statics: Stand, chassis: BodyHandle, steer: str) -> None:
     """Motion of the body at its mass centre, and what the driver does."""
     s.add_attitude("", body=chassis)
-    up = s.inertial[3]
-    ahead = direction(project(chassis[1], up))
-    left = cross(up, ahead)
+    vertical = s.inertial[3]
+    forward = direction(project(chassis[1], vertical))
+    lateral = cross(vertical, forward)
     v = vel(chassis.cm)
     for name, value, label, units in (
-        ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
-        ("ay", dot(dxdt(v), left), "lateral acceleration", "L/T**2"),
-        ("az", dot(dxdt(v), up), "vertical acceleration", "L/T**2"),
+        ("ax", dot(dxdt(v), forward), "longitudinal acceleration", "L/T**2"),
+        ("ay", dot(dxdt(v), lateral), "lateral acceleration", "L/T**2"),
+        ("az", dot(dxdt(v), vertical), "vertical acceleration", "L/T**2"),
         (
             "ground_speed",
-            magnitude(project(v, up)),
+            magnitude(project(v, vertical)),
             "speed over ground, in any direction",
             "L/T",
         ),
         ("x", dot(pos(chassis.cm), s.inertial[1]), "x of the mass centre", "L"),
         ("y", dot(pos(chassis.cm), s.inertial[2]), "y of the mass centre", "L"),
-        ("height", dot(pos(chassis.cm), up), "height of the mass centre", "L"),
+        ("height", dot(pos(chassis.cm), vertical), "height of the mass centre", "L"),
     ):
         s.add_output(name, value, label=label, units=units, body=chassis)
     s.define("steering_wheel", steer)
     s.add_output("steering_wheel", "steering_wheel", label="steering-wheel angle", units="deg")
     s.add_output("steering_torque", "column", label="torque of the driver at the steering wheel", units="F*L")
-    base = float(at_rest.contact[0][0] - at_rest.contact[2][0])
+    base = float(statics.contact[0][0] - statics.contact[2][0])
     s.add_parameter("wheelbase", base, units="L", label="wheelbase in the understeer angle")
     s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio in the understeer angle")
-    s.define("forward", dot(v, ahead))
-    turn = call("atan2", "where(forward < 0, -1, 1)*wheelbase*dot(rot(chassis), [n3])", "max(abs(forward), 0.1)")
+    s.define("forward", dot(v, forward))
+    ackermann_angle = call(
+        "atan2", "where(forward < 0, -1, 1)*wheelbase*dot(rot(chassis), [n3])", "max(abs(forward), 0.1)"
+    )
     s.add_output(
         "steer_angle", "steering_wheel/steering_ratio", label="mean steer angle of the front wheels", units="deg"
     )
-    s.define("turning", turn)
+    s.define("turning", ackermann_angle)
     s.add_output("understeer", "steering_wheel/steering_ratio - turning", label="understeer angle", units="deg")
     s.description.outputs.sort(key=lambda o: FIRST.index(o.name) if o.name in FIRST else len(FIRST))
 
@@ -60,8 +62,8 @@ def add_corner_channels(
     toe = call("atan2", side * dot(wheel[2], chassis[1]), dot(wheel[2], chassis[2]))
     s.add_output(f"{name}.toe", toe, label=f"toe of {name} in the body, toe-in positive", units="deg", body=wheel)
     s.add_output(f"{name}.travel", mount.travel, label=f"wheel travel of {name}, up", units="L")
-    ends = [mount.point(end).name for end in axle.damper]
-    speed = f"-dxdt(mag(pos({ends[0]}) - pos({ends[1]})))"
+    end_names = [mount.point(end).name for end in axle.damper]
+    speed = f"-dxdt(mag(pos({end_names[0]}) - pos({end_names[1]})))"
     s.add_output(f"{name}.damper_speed", speed, label=f"damper speed of {name}, compression positive", units="L/T")
     s.add_output(
         f"{name}.spring_force",

@@ -24,65 +24,68 @@ ASTRAY = 0.05  # m, from where wheels of simple axles are drawn to where they re
 HEAVY, LIGHT = 10.0, 0.5  # upper and lower ends of usual ranges of trucks over those of cars
 
 
-def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
+def remarks(car: CarData, statics: Stand, figures: Figures) -> list[str]:
     """Messages about unusual keys, figures, tyres and travels."""
     heavy = heaviness(car)
-    found = list(unusual_keys(car.sections, "", heavy))
-    found += unusual(figures, heavy)
-    for name, load, (which, _) in zip(CORNERS, at_rest.load, CORNERS.values(), strict=True):
-        axle = car.axle(which)
+    messages = list(unusual_keys(car.sections, "", heavy))
+    messages += unusual(figures, heavy)
+    for name, load, (axle_name, _) in zip(CORNERS, statics.load, CORNERS.values(), strict=True):
+        axle = car.axle(axle_name)
         low, high = axle.tyre.loads_at_rest
-        own = load / len(axle.tyre_offsets)
-        if not low <= own <= high:
-            found.append(
-                f"load of {name} at rest, {own:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."
+        tyre_load = load / len(axle.tyre_offsets)
+        if not low <= tyre_load <= high:
+            messages.append(
+                f"load of {name} at rest, {tyre_load:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."
             )
     for axle in (car.front, car.rear):
-        found += unusual_points(axle.name, axle.record, axle.linkage.chain)
+        messages += unusual_points(axle.name, axle.record, axle.linkage.chain)
         for note in axle.tyre.notes:
-            found.append(f"{axle.name}.tyre: {note}.")
+            messages.append(f"{axle.name}.tyre: {note}.")
         low, high = axle.linkage.range()
-        travel = at_rest.travel[0 if axle.name == "front" else 2]
-        c = corner(axle, 1, travel, at_rest.height, UP)
-        for way, moved in ((axle.record.bump_stop, c.drawn - c.length), (axle.record.rebound_stop, c.length - c.drawn)):
-            if way is not None and moved > way.gap:
-                found.append(
-                    f"{axle.name}: at rest the strut of the spring is {1000 * moved:.0f} mm from its drawn length, on "
-                    f"its stop, which begins at {1000 * way.gap:.0f} mm."
+        travel = statics.travel[0 if axle.name == "front" else 2]
+        c = corner(axle, 1, travel, statics.height, UP)
+        for stop_keys, stroke in (
+            (axle.record.bump_stop, c.drawn - c.length),
+            (axle.record.rebound_stop, c.length - c.drawn),
+        ):
+            if stop_keys is not None and stroke > stop_keys.gap:
+                messages.append(
+                    f"{axle.name}: at rest the strut of the spring is {1000 * stroke:.0f} mm from its drawn length, on "
+                    f"its stop, which begins at {1000 * stop_keys.gap:.0f} mm."
                 )
-        if c.length > at_rest.free_length[axle.name]:
-            ends = " and ".join(f"'{p}'" for p in axle.spring)
-            found.append(
-                f"{axle.name}.spring: it pulls, as the hard points {ends} move apart when the wheel rises. Are they "
+        if c.length > statics.free_length[axle.name]:
+            points = " and ".join(f"'{p}'" for p in axle.spring)
+            messages.append(
+                f"{axle.name}.spring: it pulls, as the hard points {points} move apart when the wheel rises. Are they "
                 "interchanged?"
             )
         if not low + 0.03 < travel < high - 0.03:
-            found.append(
+            messages.append(
                 f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "
                 f"{1000 * low:.0f} to {1000 * high:.0f} mm."
             )
-    found += ride_remarks(car.sections.aerodynamics, at_rest)
-    units = [at_rest.added, *at_rest.trailers]
+    messages += ride_remarks(car.sections.aerodynamics, statics)
+    units = [statics.added, *statics.trailers]
     loads = {wheel: load for unit in units if unit is not None for wheel, load in unit.load.items()}
     travels = {wheel: travel for unit in units if unit is not None for wheel, travel in unit.travel.items()}
     for simple in car.simple_axles:
-        where = f"trailers.{simple.unit}." if simple.unit else ""
+        prefix = f"trailers.{simple.unit}." if simple.unit else ""
         travel = travels[simple.wheel("l")]
         if abs(travel) > ASTRAY:
-            found.append(
-                f"{where}axles.{simple.name}: at rest its wheels are {1000 * abs(travel):.0f} mm "
+            messages.append(
+                f"{prefix}axles.{simple.name}: at rest its wheels are {1000 * abs(travel):.0f} mm "
                 f"{'above' if travel > 0 else 'below'} where they are drawn. Do the height of 'at', the radius of the "
                 "tyre and the height of the hitch agree?"
             )
         low, high = simple.tyre.loads_at_rest
         load = loads[simple.wheel("l")] / len(simple.tyre_offsets)
         if not low <= load <= high:
-            found.append(
+            messages.append(
                 f"load of a wheel of {simple.full_name} at rest, {load:.0f} N, lies outside of its tyre's range "
                 f"{low:g} to {high:g} N."
             )
-        found += [f"{where}axles.{simple.name}.tyre: {note}." for note in simple.tyre.notes]
-    return found
+        messages += [f"{prefix}axles.{simple.name}.tyre: {note}." for note in simple.tyre.notes]
+    return messages
 
 
 def heaviness(car: CarData) -> float:
@@ -109,46 +112,46 @@ def usual_range(usual: tuple[float, float], heavy: float, ratio: bool) -> tuple[
 
 def unusual(figures: Figures, heavy: float = 1.0) -> list[str]:
     """Messages about figures outside of their usual range."""
-    found = []
+    messages = []
     for name, f in figures.details.items():
         if f.usual is not None and is_unusual(f, heavy):
             low, high = usual_range(f.usual, heavy, ratio=not f.unit)
             unit = f" {f.unit}" if f.unit else ""
-            found.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
-    return found
+            messages.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
+    return messages
 
 
-def unusual_keys(record: Any, where: str, heavy: float = 1.0) -> Iterator[str]:
+def unusual_keys(record: Any, prefix: str, heavy: float = 1.0) -> Iterator[str]:
     """Numbers of all keys outside of their usual range, whose upper end is `heavy` times as high, and moments of
     inertia that no body has."""
     for f in fields(record):
-        value, place = getattr(record, f.name), f"{where}{f.name}"
+        value, path = getattr(record, f.name), f"{prefix}{f.name}"
         if is_dataclass(value):
-            yield from unusual_keys(value, f"{place}.", heavy)
+            yield from unusual_keys(value, f"{path}.", heavy)
         elif isinstance(value, Mapping):
             for name, each in value.items():
                 if is_dataclass(each):
-                    yield from unusual_keys(each, f"{place}.{name}.", heavy)
+                    yield from unusual_keys(each, f"{path}.{name}.", heavy)
         elif f.name == "inertia" and isinstance(value, tuple) and 2 * max(value) > (1 + 1e-9) * sum(value):
-            yield f"{place} = {[float(f'{i:.4g}') for i in value]} kg m2: one exceeds the sum of the others."
+            yield f"{path} = {[float(f'{i:.4g}') for i in value]} kg m2: one exceeds the sum of the others."
         elif "key" in f.metadata and isinstance(value, float):
             k = key_of(f)
             if k.usual is None:
                 continue
-            least, most = usual_range(k.usual, heavy, ratio=k.dimensions == ("1",))
-            if not least <= value <= most:
-                low, high = (shown(k, x) for x in (least, most))
-                yield f"{place} = {shown(k, value)}: {k.words}; usual is {low} to {high}."
+            lower, upper = usual_range(k.usual, heavy, ratio=k.dimensions == ("1",))
+            if not lower <= value <= upper:
+                low, high = (shown(k, x) for x in (lower, upper))
+                yield f"{path} = {shown(k, value)}: {k.words}; usual is {low} to {high}."
 
 
-def ride_remarks(air: Aerodynamics | None, at_rest: Stand) -> Iterator[str]:
+def ride_remarks(air: Aerodynamics | None, statics: Stand) -> Iterator[str]:
     """Ride heights at rest outside of their map."""
     if air is None or air.ride is None:
         return
     for axle, point in (("front", air.ride.front_at), ("rear", air.ride.rear_at)):
         heights = getattr(air.ride, axle)
-        part = at_rest.attitude(axle)
-        h = part.height + float(np.array(point) @ part.up)
+        attitude = statics.attitude(axle)
+        h = attitude.height + float(np.array(point) @ attitude.up)
         if not heights[0] <= h <= heights[-1]:
             yield (
                 f"aerodynamics.ride: at rest the {axle} ride height is {1000 * h:.0f} mm, outside of its map, "

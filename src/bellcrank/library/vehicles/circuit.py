@@ -133,16 +133,16 @@ class Circuit(Listed):
             i = int(np.argmax(~np.isfinite(px + py)))
             raise ModelError(f"Circuit.through: point {i + 1} of the course, x = {px[i]:g} and y = {py[i]:g}, must "
                              "have finite coordinates (m)")  # fmt: skip
-        px, py, over = _closed(px, py)
-        line = CubicSpline(over, np.column_stack([px, py]), bc_type="periodic")
-        fine = np.linspace(0.0, over[-1], max(20 * len(px), int(10 * over[-1] / STEP)))
+        px, py, arc = _closed(px, py)
+        line = CubicSpline(arc, np.column_stack([px, py]), bc_type="periodic")
+        fine = np.linspace(0.0, arc[-1], max(20 * len(px), int(10 * arc[-1] / STEP)))
         s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line(fine), axis=0).T))])
         count = _count(float(s[-1]))
-        at = np.interp(np.arange(count) / count * s[-1], s, fine)
-        (dx, dy), (ax, ay) = line(at, 1).T, line(at, 2).T
+        params = np.interp(np.arange(count) / count * s[-1], s, fine)
+        (dx, dy), (ax, ay) = line(params, 1).T, line(params, 2).T
         bend = (dx * ay - dy * ax) / np.hypot(dx, dy) ** 3
         heading = np.unwrap(np.arctan2(dy, dx))
-        x, y = line(at).T
+        x, y = line(params).T
         return cls(name, *_tuples(x, y, heading, bend), float(s[-1]))
 
     @classmethod
@@ -167,20 +167,20 @@ class Circuit(Listed):
         count = _count(length)
         s = np.arange(count) / count * length
         bends = [straight / 2 + i * (straight + math.pi * radius) for i in (0, 1)]
-        passed = [np.clip(s - b, 0.0, math.pi * radius) for b in bends]
-        turned = (passed[0] + passed[1]) / radius
-        on = np.where(((passed[0] > 0) & (s < bends[0] + math.pi * radius))
-                      | ((passed[1] > 0) & (s < bends[1] + math.pi * radius)), 1 / radius, 0.0)  # fmt: skip
-        half = turned >= math.pi
-        theta = np.where(half, turned - math.pi, turned)
-        along = np.select([s <= bends[0], s <= bends[1], s > bends[1] + math.pi * radius],
-                          [s, straight / 2 - (s - bends[0] - math.pi * radius), s - length], 0.0)  # fmt: skip
-        curved = on > 0
-        end = np.where(half, -1.0, 1.0)
-        x = np.where(curved, end * (straight / 2 + radius * np.sin(theta)), along)
-        y = np.where(curved, radius * (1 - end * np.cos(theta)), np.where((turned > 0) & (turned < 2 * math.pi - 1e-9),
+        arc_lengths = [np.clip(s - b, 0.0, math.pi * radius) for b in bends]
+        angle = (arc_lengths[0] + arc_lengths[1]) / radius
+        curvature = np.where(((arc_lengths[0] > 0) & (s < bends[0] + math.pi * radius))
+                             | ((arc_lengths[1] > 0) & (s < bends[1] + math.pi * radius)), 1 / radius, 0.0)  # fmt: skip
+        second_half = angle >= math.pi
+        theta = np.where(second_half, angle - math.pi, angle)
+        straight_x = np.select([s <= bends[0], s <= bends[1], s > bends[1] + math.pi * radius],
+                               [s, straight / 2 - (s - bends[0] - math.pi * radius), s - length], 0.0)  # fmt: skip
+        curved = curvature > 0
+        end = np.where(second_half, -1.0, 1.0)
+        x = np.where(curved, end * (straight / 2 + radius * np.sin(theta)), straight_x)
+        y = np.where(curved, radius * (1 - end * np.cos(theta)), np.where((angle > 0) & (angle < 2 * math.pi - 1e-9),
                                                                          2 * radius, 0.0))  # fmt: skip
-        return cls("oval", *_tuples(x, y, turned, on), length)
+        return cls("oval", *_tuples(x, y, angle, curvature), length)
 
     @classmethod
     def read(cls, path: str | FilePath) -> Circuit:
@@ -201,14 +201,14 @@ class Circuit(Listed):
         ModelError
             If a column is missing or the points make no closed course.
         """
-        found = read_csv(path)
-        columns = {c.name.strip(" #").lower(): c for c in found.channels}
+        table = read_csv(path)
+        columns = {c.name.strip(" #").lower(): c for c in table.channels}
         values = []
         for axis in "xy":
             column = columns.get(axis) or columns.get(f"{axis}_m")
             if column is None:
-                listed = ", ".join(c.name for c in found.channels)
-                raise ModelError(f"{path}: a course needs columns 'x' and 'y' in m; it has {listed}")
+                names = ", ".join(c.name for c in table.channels)
+                raise ModelError(f"{path}: a course needs columns 'x' and 'y' in m; it has {names}")
             if column.unit.strip() not in UNITS:
                 raise ModelError(f"{path}: column '{column.name}' is in '{column.unit}'; a course may be in "
                                  f"{', '.join(u for u in UNITS if u)}")  # fmt: skip
@@ -273,13 +273,13 @@ class Circuit(Listed):
         20.00 m/s
         """
         grip = _limit("ay", ay, positive_always=True)
-        pull = _limit("drive", drive)
+        drive_limit = _limit("drive", drive)
         brake = _limit("braking", braking, positive_always=True)
         bend, ds = np.abs(self.curvature), self.length / len(self.x)
-        limit = _cornering(bend, grip, _top(pull))
+        limit = _cornering(bend, grip, _top(drive_limit))
         first = int(np.argmin(limit))
         bend, limit = np.roll(bend, -first), np.roll(limit, -first)
-        forward = _pass(limit, bend, ds, grip, pull)
+        forward = _pass(limit, bend, ds, grip, drive_limit)
         backward = _pass(np.roll(forward[::-1], 1), np.roll(bend[::-1], 1), ds, grip, brake)
         speed = np.roll(np.roll(backward, -1)[::-1], first)
         speed = np.append(speed, speed[0])
@@ -295,11 +295,15 @@ class Circuit(Listed):
         first, last = -math.ceil(before / ds / STRIDE) * STRIDE, n + math.ceil(after / ds / STRIDE) * STRIDE
         index = np.arange(first, last + 1, STRIDE)
         heading = np.array(self.heading)
-        turned = heading[0] + round((heading[-1] + self.curvature[-1] * ds - heading[0]) / (2 * math.pi)) * 2 * math.pi
+        end_heading = (
+            heading[0] + round((heading[-1] + self.curvature[-1] * ds - heading[0]) / (2 * math.pi)) * 2 * math.pi
+        )
         laps = np.floor_divide(index, n)
-        at = index % n
-        angle = heading[at] + laps * (turned - heading[0])
-        return Path(*_tuples((index - index[0]) * ds, np.array(self.x)[at], np.array(self.y)[at], angle)), at
+        stations = index % n
+        angle = heading[stations] + laps * (end_heading - heading[0])
+        return Path(
+            *_tuples((index - index[0]) * ds, np.array(self.x)[stations], np.array(self.y)[stations], angle)
+        ), stations
 
 
 Column = tuple[float, ...]
@@ -313,44 +317,44 @@ def _tuples(a: Array, b: Array, c: Array, d: Array) -> tuple[Column, Column, Col
 def _closed(px: Array, py: Array) -> tuple[Array, Array, Array]:
     """Points of a closed course, the first again behind the last, and the distance over them; what is no course is an
     error."""
-    who = "Circuit.through: "
+    call = "Circuit.through: "
     if len(px) > 1 and math.hypot(px[-1] - px[0], py[-1] - py[0]) < 1e-6:
         px, py = px[:-1], py[:-1]
     if len(px) < CORNERS:
-        raise ModelError(f"{who}a closed course needs at least {CORNERS} points, given {len(px)}")
+        raise ModelError(f"{call}a closed course needs at least {CORNERS} points, given {len(px)}")
     n = len(px)
     px, py = np.append(px, px[0]), np.append(py, py[0])
     chords = np.hypot(np.diff(px), np.diff(py))
     if not (chords > 1e-6).all():
         i = int(np.argmin(chords)) + 1
-        raise ModelError(f"{who}points {i} and {i % n + 1} of the course lie at the same position, x = {px[i]:.6g} m "
+        raise ModelError(f"{call}points {i} and {i % n + 1} of the course lie at the same position, x = {px[i]:.6g} m "
                          f"and y = {py[i]:.6g} m")  # fmt: skip
-    over = np.concatenate([[0.0], np.cumsum(chords)])
-    _check_length(float(over[-1]), "Circuit.through", " Are the points in m? In a file, a unit may follow the name of "
+    arc = np.concatenate([[0.0], np.cumsum(chords)])
+    _check_length(float(arc[-1]), "Circuit.through", " Are the points in m? In a file, a unit may follow the name of "
                   "a column: x [mm], x [km].")  # fmt: skip
     heading = np.arctan2(np.diff(py), np.diff(px))
-    turns = np.degrees(np.abs((np.diff(heading, append=heading[:1]) + math.pi) % (2 * math.pi) - math.pi))
-    gap = chords[-1] > max(WIDER * chords[:-1].max(), GAP * over[-1])
-    back = int(np.argmax(turns[:-2])) + 1  # at the ends it turns back where it overlaps or is open
-    if turns[:-2].max() > BACK:
-        raise ModelError(f"{who}the course turns back by {turns[back - 1]:.0f} deg at point {back + 1}, x = "
-                         f"{px[back]:.6g} m and y = {py[back]:.6g} m; points must be in the direction of driving and "
+    angles = np.degrees(np.abs((np.diff(heading, append=heading[:1]) + math.pi) % (2 * math.pi) - math.pi))
+    gap = chords[-1] > max(WIDER * chords[:-1].max(), GAP * arc[-1])
+    worst = int(np.argmax(angles[:-2])) + 1  # at the ends it turns back where it overlaps or is open
+    if angles[:-2].max() > BACK:
+        raise ModelError(f"{call}the course turns back by {angles[worst - 1]:.0f} deg at point {worst + 1}, x = "
+                         f"{px[worst]:.6g} m and y = {py[worst]:.6g} m; points must be in the direction of driving and "
                          f"turn by at most {BACK:g} deg each")  # fmt: skip
-    if chords[-1] > OPEN * over[-1] or gap:
-        raise ModelError(f"{who}the course is not closed: its last point lies {chords[-1]:.4g} m from the first, and "
-                         f"all other points span {over[-2]:.4g} m, at most {chords[:-1].max():.4g} m from one to the "
+    if chords[-1] > OPEN * arc[-1] or gap:
+        raise ModelError(f"{call}the course is not closed: its last point lies {chords[-1]:.4g} m from the first, and "
+                         f"all other points span {arc[-2]:.4g} m, at most {chords[:-1].max():.4g} m from one to the "
                          "next. Add points up to the first one; a straight needs some, too")  # fmt: skip
-    if turns[-2:].max() > BACK:
-        raise ModelError(f"{who}the course turns back by {turns[-2:].max():.0f} deg between its last point and the "
+    if angles[-2:].max() > BACK:
+        raise ModelError(f"{call}the course turns back by {angles[-2:].max():.0f} deg between its last point and the "
                          f"first: its end overlaps its beginning. Omit points behind the first one, x = "
                          f"{px[0]:.6g} m and y = {py[0]:.6g} m")  # fmt: skip
-    return px, py, over
+    return px, py, arc
 
 
-def _check_length(length: float, who: str, more: str) -> None:
+def _check_length(length: float, call: str, hint: str) -> None:
     if not SHORTEST <= length <= LONGEST:
-        raise ModelError(f"{who}: the course is {length:.6g} m long; allowed are {SHORTEST:g} m to "
-                         f"{LONGEST / 1000:g} km.{more}")  # fmt: skip
+        raise ModelError(f"{call}: the course is {length:.6g} m long; allowed are {SHORTEST:g} m to "
+                         f"{LONGEST / 1000:g} km.{hint}")  # fmt: skip
 
 
 def _count(length: float) -> int:
@@ -358,67 +362,67 @@ def _count(length: float) -> int:
     return STRIDE * max(round(length / STEP / STRIDE), CORNERS)
 
 
-def _limit(name: str, given: Any, positive_always: bool = False) -> Callable[[Any], Any]:
+def _limit(name: str, value: Any, positive_always: bool = False) -> Callable[[Any], Any]:
     """An acceleration over speed: a number, or pairs."""
-    number = real(given)
+    number = real(value)
     if number is not None:
-        given = ((0.0, number),)
-    pairs = reals(given)
+        value = ((0.0, number),)
+    pairs = reals(value)
     if pairs is None or pairs.ndim != 2 or pairs.shape[1] != 2 or not np.isfinite(pairs).all():
-        raise ModelError(f"Circuit.fastest: {name}={displayed(given)} must be a positive number (m/s2) or pairs (speed "
+        raise ModelError(f"Circuit.fastest: {name}={displayed(value)} must be a positive number (m/s2) or pairs (speed "
                          "in m/s, acceleration in m/s2)")  # fmt: skip
     v, a = pairs.T
     if not (np.diff(v) > 0).all() or v[0] < 0:
-        raise ModelError(f"Circuit.fastest: {name}={displayed(given)}: speeds must not be negative and must increase")
+        raise ModelError(f"Circuit.fastest: {name}={displayed(value)}: speeds must not be negative and must increase")
     if not (a > 0).all() if positive_always else not a[0] > 0:
-        raise ModelError(f"Circuit.fastest: {name}={displayed(given)} must be positive (m/s2)")
+        raise ModelError(f"Circuit.fastest: {name}={displayed(value)} must be positive (m/s2)")
     return partial(np.interp, xp=v, fp=a)
 
 
-def _top(pull: Callable[[Any], Any]) -> float:
+def _top(drive_limit: Callable[[Any], Any]) -> float:
     """The speed from which on the drive accelerates no more."""
     v = np.linspace(0.0, FASTEST, 3001)
-    still = np.flatnonzero(pull(v) <= 0)
-    return float(v[still[0]]) if len(still) else FASTEST
+    no_drive = np.flatnonzero(drive_limit(v) <= 0)
+    return float(v[no_drive[0]]) if len(no_drive) else FASTEST
 
 
 def _cornering(bend: Array, grip: Callable[[Any], Any], top: float) -> Array:
     """The largest speed of steady cornering at each station: below it the curvature can be driven at every speed."""
     v = np.linspace(0.0, top, 2001)[1:]
-    reach = np.maximum.accumulate(v / np.sqrt(grip(v)))  # 1/sqrt of the largest curvature
-    wanted = 1 / np.sqrt(np.maximum(bend, 1e-12))
-    found = np.interp(wanted, np.concatenate([[0.0], reach]), np.concatenate([[0.0], v]))
-    return np.asarray(found)
+    root_radii = np.maximum.accumulate(v / np.sqrt(grip(v)))  # 1/sqrt of the largest curvature
+    station_root_radii = 1 / np.sqrt(np.maximum(bend, 1e-12))
+    speeds = np.interp(station_root_radii, np.concatenate([[0.0], root_radii]), np.concatenate([[0.0], v]))
+    return np.asarray(speeds)
 
 
-def _pass(limit: Array, bend: Array, ds: float, grip: Callable[[Any], Any], pull: Callable[[Any], Any]) -> Array:
+def _pass(limit: Array, bend: Array, ds: float, grip: Callable[[Any], Any], accel_limit: Callable[[Any], Any]) -> Array:
     """The speed with what the ellipse leaves for the acceleration, never above a limit; it begins at the slowest."""
-    found, v = limit.copy(), float(limit[0])
+    speeds, v = limit.copy(), float(limit[0])
     for i in range(1, len(limit)):
-        used = v * v * float(bend[i - 1]) / float(grip(v))
-        a = float(pull(v)) * math.sqrt(max(0.0, 1 - used**2))
+        lateral_fraction = v * v * float(bend[i - 1]) / float(grip(v))
+        a = float(accel_limit(v)) * math.sqrt(max(0.0, 1 - lateral_fraction**2))
         v = min(float(limit[i]), math.sqrt(max(v * v + 2 * a * ds, 0.0)))
-        found[i] = v
-    return found
+        speeds[i] = v
+    return speeds
 
 
 def _club() -> Circuit:
     """In polar coordinates, with three lobes of unequal size."""
     angle = START + np.linspace(0.0, 2 * math.pi, 240, endpoint=False)
-    far = 150 * (1 + 0.26 * np.cos(2 * angle + 0.4) + 0.15 * np.cos(3 * angle) + 0.03 * np.sin(5 * angle))
-    return Circuit.through(far * np.cos(angle), far * np.sin(angle), name="club")
+    radius = 150 * (1 + 0.26 * np.cos(2 * angle + 0.4) + 0.15 * np.cos(3 * angle) + 0.03 * np.sin(5 * angle))
+    return Circuit.through(radius * np.cos(angle), radius * np.sin(angle), name="club")
 
 
 SHIPPED: dict[str, Callable[[], Circuit]] = {"club": _club, "oval": lambda: Circuit.oval(200.0, 50.0)}
 
 
-def circuit_of(given: str | FilePath | Sequence[Any] | Circuit) -> Circuit:
+def circuit_of(source: str | FilePath | Sequence[Any] | Circuit) -> Circuit:
     """A course by its name, its file or itself."""
-    if isinstance(given, Circuit):
-        return given
-    if isinstance(given, FilePath) or (isinstance(given, str) and given.lower().endswith((".csv", ".txt"))):
-        return Circuit.read(given)
-    if isinstance(given, str):
-        return Circuit.shipped(given)
+    if isinstance(source, Circuit):
+        return source
+    if isinstance(source, FilePath) or (isinstance(source, str) and source.lower().endswith((".csv", ".txt"))):
+        return Circuit.read(source)
+    if isinstance(source, str):
+        return Circuit.shipped(source)
     raise ModelError(f"a course must be a name ({', '.join(SHIPPED)}), a CSV file or a Circuit, given "
-                     f"{displayed(given)}")  # fmt: skip
+                     f"{displayed(source)}")  # fmt: skip

@@ -41,7 +41,7 @@ SYMMETRIC = {("braking", "in_phase"), ("traction", "in_phase"), ("lateral", "opp
 
 
 def compliance_measures(
-    car: CarData, at_rest: Stand, linkage: Any, axle: str, travel: Any, rack: Any, load: Any = None
+    car: CarData, statics: Stand, linkage: Any, axle: str, travel: Any, rack: Any, load: Any = None
 ) -> Measures:
     """Responses of the left wheel to each load, over travel: names such as `lateral_in_phase_steer`. `load`: size of
     the loads in kN and 100 N m; small without it."""
@@ -57,52 +57,52 @@ def compliance_measures(
     arms = wheel.side(wheel.contact - wheel.centre)
     if load is not None:
         m.add("load", sizes, "", "load, in kN and in 100 N-m")
-    gives = [_suspension(car, at_rest, fitted, wheel, i, arms[i], sizes[i]) for i in range(len(z))]
-    moves = _rack_compliance(car, fitted)
-    for load, words in LOADS.items():
+    load_motions = [_suspension(car, statics, fitted, wheel, i, arms[i], sizes[i]) for i in range(len(z))]
+    rack_compliance = _rack_compliance(car, fitted)
+    for load, loading in LOADS.items():
         unit, scale = ("100 N-m", 100.0) if load == "aligning" else ("kN", 1000.0)
-        for phase, shown in PHASES.items():
-            found = []
+        for phase, phasing in PHASES.items():
+            responses = []
             for i, arm in enumerate(arms):
-                motion = gives[i][load].copy()
-                if moves and (load, phase) not in SYMMETRIC:
-                    motion += moves * _pushed(wheel, i, arm, *_load(car, fitted, load, arm))
-                found.append(_response(motion, arm))
-            table = scale * np.array(found)
-            for k, (response, (of, label)) in enumerate(RESPONSES.items()):
+                motion = load_motions[i][load].copy()
+                if rack_compliance and (load, phase) not in SYMMETRIC:
+                    motion += rack_compliance * _pushed(wheel, i, arm, *_load(car, fitted, load, arm))
+                responses.append(_response(motion, arm))
+            table = scale * np.array(responses)
+            for k, (response, (response_unit, label)) in enumerate(RESPONSES.items()):
                 if np.isfinite(table[:, k]).all():
-                    title = f"{label.partition(',')[0]} per {words} {shown}{label[len(label.partition(',')[0]) :]}"
-                    m.add(f"{load}_{phase}_{response}", table[:, k] + 0.0, f"{of}/{unit}", title)
-    by = "bushes" if fitted.bushes else "the coefficients of the file, which have no displacements"
-    m.notes.append(f"compliance by {by}; the body and the steering wheel are held")
+                    title = f"{label.partition(',')[0]} per {loading} {phasing}{label[len(label.partition(',')[0]) :]}"
+                    m.add(f"{load}_{phase}_{response}", table[:, k] + 0.0, f"{response_unit}/{unit}", title)
+    source = "bushes" if fitted.bushes else "the coefficients of the file, which have no displacements"
+    m.notes.append(f"compliance by {source}; the body and the steering wheel are held")
     return m
 
 
 def _load(car: CarData, axle: FittedAxle, load: str, arm: Array) -> tuple[Array, Array]:
     """Force on the left wheel, and moment about its centre, of one N or N m."""
-    x, y, up = np.eye(3)
+    x, y, vertical = np.eye(3)
     if load == "aligning":
-        return 0 * up, up
+        return 0 * vertical, vertical
     if load == "lateral":
         return y, np.cross(arm, y)
     if load == "braking":
-        return -x, 0 * up if car.sections.brakes.react_on_body(axle.name) else np.cross(arm, -x)
+        return -x, 0 * vertical if car.sections.brakes.react_on_body(axle.name) else np.cross(arm, -x)
     drive = car.sections.drive
     hub = drive.reaction == "carrier" and drive.driven in ("all", axle.name)
-    return x, np.cross(arm, x) if hub else 0 * up
+    return x, np.cross(arm, x) if hub else 0 * vertical
 
 
 def _suspension(
-    car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel, i: int, arm: Array, size: float
+    car: CarData, statics: Stand, axle: FittedAxle, w: Wheel, i: int, arm: Array, size: float
 ) -> dict[str, Array]:
     """Displacement of the wheel centre (m) and rotation (rad) per load, the rack held: on bushes, or as far as
     coefficients of the file describe them."""
     if axle.bushes:
-        found, moves = give_at(axle, at_rest, w.pose[i]), {}
+        compliance, motions = give_at(axle, statics, w.pose[i]), {}
         for load in LOADS:
-            one, n = np.concatenate(_load(car, axle, load, arm)), size * (100.0 if load == "aligning" else 1000.0)
-            moves[load] = found.moved(n * one) / n if n else found.compliance @ one
-        return moves
+            unit_load, n = np.concatenate(_load(car, axle, load, arm)), size * (100.0 if load == "aligning" else 1000.0)
+            motions[load] = compliance.moved(n * unit_load) / n if n else compliance.compliance @ unit_load
+        return motions
     c, lever = axle.record.compliance or Compliance(), -float(arm[2])
     steer = {
         "lateral": c.steer_by_lateral_force, "aligning": c.steer_by_aligning_moment,
@@ -132,6 +132,6 @@ def _pushed(w: Wheel, i: int, arm: Array, force: Array, moment: Array) -> Array:
 
 def _response(motion: Array, arm: Array) -> list[float]:
     """As in `RESPONSES`: deg and mm."""
-    turn = np.degrees(motion[3:])
+    rotation = np.degrees(motion[3:])
     contact = motion[:3] + np.cross(motion[3:], arm)
-    return [turn[2], -turn[2], -turn[0], 1000 * contact[1], 1000 * motion[0]]
+    return [rotation[2], -rotation[2], -rotation[0], 1000 * contact[1], 1000 * motion[0]]

@@ -27,32 +27,32 @@ SHIFTS = 0.1  # of a gear, outside which a clutch is opened for its change
 
 
 def add_coupled(
-    s: System, given: Drive, drive: str, weight: float, spin_inertia: float, factors: Sequence[str]
+    s: System, driveline: Drive, drive: str, weight: float, spin_inertia: float, factors: Sequence[str]
 ) -> None:
     """Defines driving, the drive torque at the wheels, and what the motor does; `drive` is what is asked for there,
     `weight` that of the car times the radius of its wheels, `spin_inertia` that of the driven wheels (kg m^2),
     `factors` what controllers reduce the motor torque by."""
-    idle = put(s, "idle", idles_at(given), "A/T", "idle speed of the motor")
-    put(s, "i_motor", given.inertia, "M*L**2", "moment of inertia of the motor")
-    put(s, "efficiency", given.efficiency, "1", "efficiency from gears to wheels", (0.5, 1.0))
+    idle = put(s, "idle", idles_at(driveline), "A/T", "idle speed of the motor")
+    put(s, "i_motor", driveline.inertia, "M*L**2", "moment of inertia of the motor")
+    put(s, "efficiency", driveline.efficiency, "1", "efficiency from gears to wheels", (0.5, 1.0))
     s.require_positive("idle", "i_motor", "efficiency")
     s.define("gear_spin", "gear_sign*driven_spin*ratio")
-    shifts = len(given.gears or ()) > 1
-    s.define("engaged", f"max(0, 1 - abs(gear_wanted - {GEAR})/{SHIFTS})" if shifts else "1")
+    has_gears = len(driveline.gears or ()) > 1
+    s.define("engaged", f"max(0, 1 - abs(gear_wanted - {GEAR})/{SHIFTS})" if has_gears else "1")
     s.define("motor_wanted", f"gear_sign*({drive})/ratio")
     at_motor = "motor_wanted/where(motor_wanted > 0, efficiency, 1/efficiency)"
     s.define("motor_asked", f"max(-motor_drags, min(motor_most, {at_motor}))")
     by_driver = f"motor_asked*where(motor_asked > 0, {'*'.join(factors) or '1'}, 1)"
-    if given.clutch is not None:
-        taken = gives = _clutch(s, given, weight, spin_inertia)
+    if driveline.clutch is not None:
+        input_torque = output_torque = _clutch(s, driveline, weight, spin_inertia)
         by_driver = f"({CLUTCH}*{by_driver} - (1 - {CLUTCH})*motor_drags)"
     else:
-        taken, gives = _converter(s, given, spin_inertia)
+        input_torque, output_torque = _converter(s, driveline, spin_inertia)
     s.define("governor", f"max(0, min(1, ({idle} - {MOTOR})/({GOVERNOR}*{idle})))")
     s.define("motor_gives", f"governor*motor_most + (1 - governor)*{by_driver}")
-    s.define("motor_takes", taken)
+    s.define("motor_takes", input_torque)
     s.add_state(MOTOR, rate="(motor_gives - motor_takes)/i_motor", units="A/T", label="speed of the motor")
-    s.define("gear_torque", gives)
+    s.define("gear_torque", output_torque)
     s.define("gear_efficiency", f"efficiency**({power_sign('gear_torque', 'gear_sign*driven_spin')})")
     s.define("driving", "gear_sign*ratio*gear_torque*gear_efficiency")
     s.add_output("motor_torque", "motor_gives", label="motor torque", units="F*L")
@@ -63,29 +63,29 @@ def add_coupled(
                  units="F*L/T")  # fmt: skip
 
 
-def _friction(s: System, name: str, limit: str, given: Drive, spin_inertia: float, words: str) -> str:
+def _friction(s: System, name: str, limit: str, driveline: Drive, spin_inertia: float, label: str) -> str:
     """The torque of a friction clutch between motor and gears, elastic by the inertias that it joins in first gear."""
-    wheels = spin_inertia / gears(given)[0] ** 2
-    k = RING**2 * given.inertia * wheels / (given.inertia + wheels)
-    put(s, f"k_{name}", k, "F*L/A", f"elasticity of {words} and shafts")
-    add_friction(s, f"driveline.{name}", f"({MOTOR} - gear_spin)", limit, f"k_{name}", words)
-    s.add_output(f"{name}_torque", f"driveline.{name}.held", label=f"torque of the {words}", units="F*L")
+    wheels = spin_inertia / gears(driveline)[0] ** 2
+    k = RING**2 * driveline.inertia * wheels / (driveline.inertia + wheels)
+    put(s, f"k_{name}", k, "F*L/A", f"elasticity of {label} and shafts")
+    add_friction(s, f"driveline.{name}", f"({MOTOR} - gear_spin)", limit, f"k_{name}", label)
+    s.add_output(f"{name}_torque", f"driveline.{name}.held", label=f"torque of the {label}", units="F*L")
     return f"driveline.{name}.held"
 
 
-def _clutch(s: System, given: Drive, weight: float, spin_inertia: float) -> str:
+def _clutch(s: System, driveline: Drive, weight: float, spin_inertia: float) -> str:
     """The torque of a clutch; its pedal is pressed in gear changes and for hard braking."""
-    assert given.clutch is not None
-    put(s, "clutch_most", given.clutch.torque, "F*L", "largest torque of the clutch")
-    add_pedal(s, given, weight, "engaged")
+    assert driveline.clutch is not None
+    put(s, "clutch_most", driveline.clutch.torque, "F*L", "largest torque of the clutch")
+    add_pedal(s, driveline, weight, "engaged")
     s.define("clutch", f"{CLUTCH}*max(0, min(1, ({MOTOR} - idle)/({CLOSES}*idle)))")
     s.add_output("clutch", "clutch", label="clutch: 0 open, 1 closed", units="1")
-    return _friction(s, "clutch", "clutch_most*clutch**2", given, spin_inertia, "clutch")
+    return _friction(s, "clutch", "clutch_most*clutch**2", driveline, spin_inertia, "clutch")
 
 
-def _converter(s: System, given: Drive, spin_inertia: float) -> tuple[str, str]:
+def _converter(s: System, driveline: Drive, spin_inertia: float) -> tuple[str, str]:
     """What a torque converter with its lock-up clutch takes from the motor, and gives to the gears."""
-    converter = given.converter
+    converter = driveline.converter
     assert converter is not None
     for name, points in (("converter_ratio", converter.torque_ratio), ("converter_capacity", converter.capacity)):
         s.define(name, table(*(list(column) for column in zip(*points))))
@@ -101,6 +101,6 @@ def _converter(s: System, given: Drive, spin_inertia: float) -> tuple[str, str]:
     put(s, "lock_speed", converter.lock_speed, "A/T", "speed of the turbine at which the lock-up clutch closes")
     put(s, "lock_most", converter.lock_torque, "F*L", "largest torque of the lock-up clutch")
     s.require_positive("lock_speed")
-    closes = f"engaged*max(0, min(1, (gear_spin - lock_speed)/({LOCKS}*lock_speed)))"
-    held = _friction(s, "lock_up", f"lock_most*{closes}", given, spin_inertia, "lock-up clutch")
-    return f"pump + {held}", f"turbine + {held}"
+    lock_factor = f"engaged*max(0, min(1, (gear_spin - lock_speed)/({LOCKS}*lock_speed)))"
+    lock_torque = _friction(s, "lock_up", f"lock_most*{lock_factor}", driveline, spin_inertia, "lock-up clutch")
+    return f"pump + {lock_torque}", f"turbine + {lock_torque}"

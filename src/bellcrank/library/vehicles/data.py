@@ -54,8 +54,8 @@ class CarData:
     @property
     def axle_wheels(self) -> dict[str, tuple[str, str]]:
         """Left and right wheel of every axle of the car, without those of trailers: front and rear first."""
-        added = {axle.name: (axle.wheel("l"), axle.wheel("r")) for axle in self.added}
-        return {"front": ("fl", "fr"), "rear": ("rl", "rr"), **added}
+        added_wheels = {axle.name: (axle.wheel("l"), axle.wheel("r")) for axle in self.added}
+        return {"front": ("fl", "fr"), "rear": ("rl", "rr"), **added_wheels}
 
     @property
     def wheels(self) -> tuple[str, ...]:
@@ -81,10 +81,10 @@ class CarData:
     @property
     def controllers(self) -> dict[str, bool]:
         """Whether each controller of the file is on at the beginning, by name."""
-        named: dict[str, Any] = {"abs": self.sections.brakes.abs}
-        named |= {t.antilock: getattr(t.record.brakes, "abs", None) for t in self.trailers}
-        named |= {f.name: getattr(self.sections.controllers, f.name, None) for f in fields(Controllers)}
-        return {name: given.on for name, given in named.items() if given is not None}
+        records: dict[str, Any] = {"abs": self.sections.brakes.abs}
+        records |= {t.antilock: getattr(t.record.brakes, "abs", None) for t in self.trailers}
+        records |= {f.name: getattr(self.sections.controllers, f.name, None) for f in fields(Controllers)}
+        return {name: record.on for name, record in records.items() if record is not None}
 
     def axle(self, name: str) -> FittedAxle:
         return self.front if name == "front" else self.rear
@@ -100,20 +100,20 @@ class CarData:
         )
 
 
-def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
+def make_data(content: Mapping[str, Any], folder: Path) -> CarData:
     """The car that a mapping of sections describes; paths in it start at `folder`."""
     problems = Problems()
-    sections = read_record(Sections, given, "", problems)
+    sections = read_record(Sections, content, "", problems)
     if sections is None:
-        raise ModelError([p.removeprefix(": ") for p in problems], _name(given))
+        raise ModelError([p.removeprefix(": ") for p in problems], _name(content))
     sections = _in_iso(sections)
-    axes = sections.axes if "axes" in given else None
+    axes = sections.axes if "axes" in content else None
     front, rear = (fit_axle(name, getattr(sections, name), axes, folder, problems) for name in ("front", "rear"))
     trailers = fit_trailers(sections.trailers, sections.front.at[0], folder, problems)
-    added = fit_added(sections.axles, sections.trailers or {}, folder, problems)
-    if sections.rear.motor is not None and any(a.own.drive_ratio for a in added):
+    added_axles = fit_added(sections.axles, sections.trailers or {}, folder, problems)
+    if sections.rear.motor is not None and any(a.own.drive_ratio for a in added_axles):
         problems.append("axles: drive_ratio follows the drive of the car, so the rear axle cannot have its own motor.")
-    if added and sections.setup is not None and sections.setup.across:
+    if added_axles and sections.setup is not None and sections.setup.across:
         problems.append("setup: loads of single wheels and cross_weight cannot be asked of a car with more axles than "
                         "front and rear; heights, toe and camber can.")  # fmt: skip
     if front is not None and rear is not None:
@@ -127,18 +127,20 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
         if sections.brakes.react_on_body(name) and axle.compliance is not None and axle.compliance.toe_by_brake_torque:
             problems.append(f"{name}.compliance.toe_by_brake_torque: inboard brakes do not twist the wheel carrier.")
     if sections.setup is not None and any(a.spring.air is not None for a in (sections.front, sections.rear)):
-        across = [k for k, v in vars(sections.setup).items() if v is not None and k.startswith(("load_", "cross_"))]
-        problems.extend(f"setup.{k}: cross weights need spring perches, which air springs do not have." for k in across)
+        cross_keys = [k for k, v in vars(sections.setup).items() if v is not None and k.startswith(("load_", "cross_"))]
+        problems.extend(
+            f"setup.{k}: cross weights need spring perches, which air springs do not have." for k in cross_keys
+        )
     drive_problems(sections, problems)
     problems.extend(air_problems(sections.aerodynamics))
     if problems:
-        raise ModelError(problems, _name(given))
+        raise ModelError(problems, _name(content))
     assert front is not None and rear is not None
-    ahead, behind = (float(a.linkage.points[a.linkage.chain.hub][0] + a.record.at[0]) for a in (front, rear))
-    frame = fit_frame(sections, ahead, behind, problems)
+    front_x, rear_x = (float(a.linkage.points[a.linkage.chain.hub][0] + a.record.at[0]) for a in (front, rear))
+    frame = fit_frame(sections, front_x, rear_x, problems)
     if problems:
-        raise ModelError(problems, _name(given))
-    return CarData(sections, front, rear, trailers, added, frame)
+        raise ModelError(problems, _name(content))
+    return CarData(sections, front, rear, trailers, added_axles, frame)
 
 
 def _in_iso(sections: Sections) -> Sections:
@@ -162,8 +164,8 @@ def _in_iso(sections: Sections) -> Sections:
         if part is not None:
             xz = signs[0] * signs[2] * part.inertia_xz
             part = replace(part, cg=turned(part.cg, signs), inertia_xz=xz)
-        at = None if frame.at is None else turned(frame.at, signs)
-        sections = replace(sections, frame=replace(frame, at=at, front=part))
+        joint = None if frame.at is None else turned(frame.at, signs)
+        sections = replace(sections, frame=replace(frame, at=joint, front=part))
     air = sections.aerodynamics
     if air is not None and air.ride is not None:
         ride = replace(air.ride, front_at=turned(air.ride.front_at, signs), rear_at=turned(air.ride.rear_at, signs))
@@ -174,5 +176,5 @@ def _in_iso(sections: Sections) -> Sections:
     )  # fmt: skip
 
 
-def _name(given: Mapping[str, Any]) -> str:
-    return str(given.get("name", "car"))
+def _name(content: Mapping[str, Any]) -> str:
+    return str(content.get("name", "car"))

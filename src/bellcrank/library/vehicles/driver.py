@@ -106,97 +106,102 @@ class Driver(Listed):
     rate: float | None = None
 
     def __post_init__(self) -> None:
-        wrong = []
+        errors = []
         if self.kind not in PREVIEW:
-            wrong.append(f"kind={self.kind!r} must be one of {', '.join(PREVIEW)}")
+            errors.append(f"kind={self.kind!r} must be one of {', '.join(PREVIEW)}")
         path: Any = self.path
         if path is not None and not isinstance(path, Path | Change):
-            wrong.append(f"path={path!r:.60} must be a Path.through(x, y), a lane_change(corners) or a circle(radius)")
+            errors.append(f"path={path!r:.60} must be a Path.through(x, y), a lane_change(corners) or a circle(radius)")
         for name in ("lag", "most", *(n for n in ("preview", "rate") if getattr(self, n) is not None)):
             if not _number(getattr(self, name)) or not getattr(self, name) > 0:
-                wrong.append(f"{name}={getattr(self, name)!r} must be positive")
+                errors.append(f"{name}={getattr(self, name)!r} must be positive")
         if not _number(self.delay) or not 0 <= self.delay <= 2:
-            wrong.append(f"delay={self.delay!r} must lie between 0 and 2 s")
+            errors.append(f"delay={self.delay!r} must lie between 0 and 2 s")
         if not isinstance(self.points, int) or not 1 <= self.points <= 50:
-            wrong.append(f"points={self.points!r} must be a whole number from 1 to 50")
+            errors.append(f"points={self.points!r} must be a whole number from 1 to 50")
         if self.speeds is not None:
             count = len(path.s) if isinstance(path, Path) else 0
             if len(self.speeds) != count or not all(_number(v) and v > 0 for v in self.speeds):
-                wrong.append(f"speeds={displayed(self.speeds)} must be positive numbers, one for each of the {count} "
-                             "points of the path" if count else "speeds need a path through points")  # fmt: skip
-        if wrong:
-            raise ModelError("driver: " + "; ".join(wrong))
+                errors.append(f"speeds={displayed(self.speeds)} must be positive numbers, one for each of the {count} "
+                              "points of the path" if count else "speeds need a path through points")  # fmt: skip
+        if errors:
+            raise ModelError("driver: " + "; ".join(errors))
 
     @property
     def ahead(self) -> float:
         """How far the driver looks ahead, s."""
         return PREVIEW[self.kind] if self.preview is None else self.preview
 
-    def add(self, s: System, car: CarData, at_rest: Stand, chassis: BodyHandle) -> dict[str, str]:
+    def add(self, s: System, car: CarData, statics: Stand, chassis: BodyHandle) -> dict[str, str]:
         """Adds states and formulas; returns what the model shall take for steer, drive and brake."""
-        known = SingleTrack.of(car, at_rest.drawn or at_rest)
+        single_track = SingleTrack.of(car, statics.drawn or statics)
         s.define("driver.ahead", "dot(vel(chassis.cm), direction(project([chassis1], [n3])))")
-        found, steer = self._speed(s, car, at_rest), ["steer"]
+        commands, steer = self._speed(s, car, statics), ["steer"]
         if self.path is not None:
-            self._require_wide(car, known)
+            self._require_wide(car, single_track)
             s.add_parameter("hands", self.hands, units="1", label="steering authority of the driver", range=(0, 1))
-            steer.append(f"hands*{self._steering(s, car, known)}")
+            steer.append(f"hands*{self._steering(s, car, single_track)}")
         if self.circles:
-            steer.append(self._circle(s, car, known))
-        return found | {"steer": " + ".join(steer)}
+            steer.append(self._circle(s, car, single_track))
+        return commands | {"steer": " + ".join(steer)}
 
-    def start(self, car: CarData, at_rest: Stand) -> dict[str, float]:
+    def start(self, car: CarData, statics: Stand) -> dict[str, float]:
         """The station of the path nearest to where the car begins."""
         if not isinstance(self.path, Path):
             return {}
         return {"driver.station": self.path.nearest(float(car.sprung.cg[0]), float(car.sprung.cg[1]))}
 
-    def _require_wide(self, car: CarData, known: SingleTrack) -> None:
+    def _require_wide(self, car: CarData, single_track: SingleTrack) -> None:
         """No path that bends tighter than the car turns."""
         assert self.path is not None
-        radius, at = self.path.tightest()
+        radius, s = self.path.tightest()
         angle = math.radians(self.most) / steering_ratio(car)
-        least = known.base / math.tan(min(angle, 1.5))
-        if radius < least:
+        min_radius = single_track.base / math.tan(min(angle, 1.5))
+        if radius < min_radius:
             raise ModelError(
-                f"driver: the path bends with a radius of {radius:.3g} m at {at:.4g} m, but with the steering wheel at "
-                f"{self.most:g} deg the car turns no tighter than {least:.3g} m"
+                f"driver: the path bends with a radius of {radius:.3g} m at {s:.4g} m, but with the steering wheel at "
+                f"{self.most:g} deg the car turns no tighter than {min_radius:.3g} m"
             )
 
-    def _circle(self, s: System, car: CarData, known: SingleTrack) -> str:
+    def _circle(self, s: System, car: CarData, single_track: SingleTrack) -> str:
         """An integral of the error of the yaw rate, scaled so that k_turn is the speed of its answer."""
         s.add_input("curve_set", units="1/L", label="curvature that the driver keeps")
         s.set_run(inputs={"curve_set": 0.0})
         s.add_parameter("k_turn", 0.0, units="1/T", label="driver: how quickly the curvature is kept")
         ratio = steering_ratio(car)
         s.add_parameter(
-            "turn_understeer", known.understeer, units="T**2/L", label="driver: understeer gradient that is expected"
+            "turn_understeer",
+            single_track.understeer,
+            units="T**2/L",
+            label="driver: understeer gradient that is expected",
         )
-        s.add_parameter("turn_base", ratio * known.base, units="L", label="driver: steering ratio times wheelbase")
+        s.add_parameter(
+            "turn_base", ratio * single_track.base, units="L", label="driver: steering ratio times wheelbase"
+        )
         gain = f"(turn_base + {ratio!r}*turn_understeer*driver.ahead**2)/max({SLOWEST}, driver.ahead)"
         error = "(curve_set*driver.ahead - dot(rot(chassis), [n3]))"
         s.add_state("driver.turn", rate=f"k_turn*{gain}*{error}", units="A", label="steering-wheel angle of the circle")
         return "driver.turn"
 
-    def _speed(self, s: System, car: CarData, at_rest: Stand) -> dict[str, str]:
+    def _speed(self, s: System, car: CarData, statics: Stand) -> dict[str, str]:
         s.add_input("speed_set", units="L/T", label="speed that the driver keeps")
         s.set_run(inputs={"speed_set": 0.0})
         s.add_parameter("k_speed", self.k_speed, units="1/T", label="driver: acceleration over speed error")
         s.add_parameter("i_speed", self.i_speed, units="1/T**2", label="driver: acceleration over its integral")
         radius = sum(float(car.axle(a).tyre.free_radius(ARRAYS, 0.0)) for a, _ in CORNERS.values()) / 4
-        s.add_parameter("driver_reach", at_rest.total * radius, units="M*L", label="mass times radius of the wheels")
-        wanted, gains = self._profile(s)
-        s.define("driver.error", f"speed_set{wanted} - driver.ahead")
-        s.define("driver.moment", f"driver_reach*(k_speed*driver.error + i_speed*driver.sum{gains})")
+        s.add_parameter("driver_reach", statics.total * radius, units="M*L", label="mass times radius of the wheels")
+        speed_term, acceleration_term = self._profile(s)
+        s.define("driver.error", f"speed_set{speed_term} - driver.ahead")
+        s.define("driver.moment", f"driver_reach*(k_speed*driver.error + i_speed*driver.sum{acceleration_term})")
         drive = car.sections.drive
-        most = "drive_limit" if drive.map is not None else repr(largest_torque(car.sections) or 1e9)
-        full = f"abs(driver.moment) < {most}"
-        s.add_state("driver.sum", rate=f"where({full}, where(k_speed > 0, driver.error, 0), 0)", units="L",
+        torque_limit = "drive_limit" if drive.map is not None else repr(largest_torque(car.sections) or 1e9)
+        below_limit = f"abs(driver.moment) < {torque_limit}"
+        s.add_state("driver.sum", rate=f"where({below_limit}, where(k_speed > 0, driver.error, 0), 0)", units="L",
                     label="integral of the speed error")  # fmt: skip
-        coasts = f"({COASTS}*g*driver_reach)"
+        coasting_torque = f"({COASTS}*g*driver_reach)"
         return {
-            "drive": f"drive + max(-{coasts}, driver.moment)",
-            "brake": f"brake + max(0, -driver.moment - {coasts})",
+            "drive": f"drive + max(-{coasting_torque}, driver.moment)",
+            "brake": f"brake + max(0, -driver.moment - {coasting_torque})",
         }
 
     def _profile(self, s: System) -> tuple[str, str]:
@@ -211,7 +216,7 @@ class Driver(Listed):
             s.define(name, table(self.path.s, values.tolist()))
         return " + pace*driver_speed(driver.station)", " + pace**2*driver_gain(driver.station)"
 
-    def _steering(self, s: System, car: CarData, known: SingleTrack) -> str:
+    def _steering(self, s: System, car: CarData, single_track: SingleTrack) -> str:
         path = self.path
         assert path is not None
         path.add(s)
@@ -223,24 +228,28 @@ class Driver(Listed):
         heading, _ = path.turned(s, station, "driver.here")
         s.define("driver.heading", heading)
         x, y = path.place(s, station, "driver.near")
-        along = "cos(driver.heading)*{0} + sin(driver.heading)*{1}"
+        projection = "cos(driver.heading)*{0} + sin(driver.heading)*{1}"
         if isinstance(path, Path):
-            goes = along.format("dot(vel(chassis.cm), [n1])", "dot(vel(chassis.cm), [n2])")
-            short = along.format(f"(driver.x - {x})", f"(driver.y - {y})")
-            s.add_state("driver.station", rate=f"{goes} + {DRAWN}*({short})", units="L", label="station of the path")
-        away = along.format(f"(driver.y - {y})", f"({x} - driver.x)")
-        s.add_output("path_error", away, label="distance from the path, to the left", units="L")
+            path_speed = projection.format("dot(vel(chassis.cm), [n1])", "dot(vel(chassis.cm), [n2])")
+            along_error = projection.format(f"(driver.x - {x})", f"(driver.y - {y})")
+            s.add_state(
+                "driver.station", rate=f"{path_speed} + {DRAWN}*({along_error})", units="L", label="station of the path"
+            )
+        lateral_error = projection.format(f"(driver.y - {y})", f"({x} - driver.x)")
+        s.add_output("path_error", lateral_error, label="distance from the path, to the left", units="L")
         s.define("driver.pace", f"max({SLOWEST}, driver.ahead)")
         s.define("driver.aside", "dot(vel(chassis.cm), cross([n3], direction(project([chassis1], [n3]))))")
         s.define("driver.turns", "dot(rot(chassis), [n3])")
         kinds = {"macadam": self._macadam, "point": self._point, "pursuit": self._pursuit, "stanley": self._stanley}
-        wanted = kinds[self.kind](s, known)
-        most = math.radians(self.most)
-        s.define("driver.wanted", f"max(-{most!r}, min({most!r}, {steering_ratio(car)!r}*({wanted})))")
+        steer_angle = kinds[self.kind](s, single_track)
+        angle_limit = math.radians(self.most)
+        s.define(
+            "driver.wanted", f"max(-{angle_limit!r}, min({angle_limit!r}, {steering_ratio(car)!r}*({steer_angle})))"
+        )
         s.add_parameter("t_driver", self.lag, units="T", label="lag of the driver's arms")
         s.require_positive("t_driver")
-        asked = self._delayed(s) if self.delay > 0 else "driver.wanted"
-        rate = f"({asked} - driver.steer)/t_driver"
+        delayed_angle = self._delayed(s) if self.delay > 0 else "driver.wanted"
+        rate = f"({delayed_angle} - driver.steer)/t_driver"
         if self.rate is not None:
             s.add_parameter(RATE, math.radians(self.rate), units="A/T", label="driver: largest steering-wheel rate")
             s.require_positive(RATE)
@@ -259,56 +268,56 @@ class Driver(Listed):
                     units="A*T", label="driver: what was seen, integrated")  # fmt: skip
         return "(6*driver.seen/t_delay**2 - 2*driver.seeing/t_delay)"
 
-    def _ahead(self, s: System, index: int, far: str) -> str:
+    def _ahead(self, s: System, index: int, distance: str) -> str:
         """Defines the distance of the path from the car's axis, some way ahead."""
         assert self.path is not None
         station = "driver.station" if isinstance(self.path, Path) else "driver.x"
         name = f"driver.see_{index}"
-        x, y = self.path.place(s, f"({station} + {far})", f"driver.at_{index}")
+        x, y = self.path.place(s, f"({station} + {distance})", f"driver.at_{index}")
         s.define(name, f"driver.cos*({y} - driver.y) - driver.sin*({x} - driver.x)")
         return name
 
-    def _macadam(self, s: System, known: SingleTrack) -> str:
+    def _macadam(self, s: System, single_track: SingleTrack) -> str:
         times = self.ahead * np.arange(1, self.points + 1) / self.points
-        rows = np.array([gains(*known.matrices(v), v, times) for v in SPEEDS])
+        rows = np.array([gains(*single_track.matrices(v), v, times) for v in SPEEDS])
         terms = []
         for j, time in enumerate(times):
             s.define(f"driver_gain_{j + 1}", table(SPEEDS, rows[:, j].tolist(), 3))
             terms.append(f"driver_gain_{j + 1}(driver.pace)*{self._ahead(s, j + 1, f'{float(time)!r}*driver.pace')}")
-        for name, column, of in (("aside", -2, "driver.aside"), ("turns", -1, "driver.turns")):
+        for name, column, variable in (("aside", -2, "driver.aside"), ("turns", -1, "driver.turns")):
             s.define(f"driver_gain_{name}", table(SPEEDS, rows[:, column].tolist(), 3))
-            terms.append(f"-driver_gain_{name}(driver.pace)*{of}")
+            terms.append(f"-driver_gain_{name}(driver.pace)*{variable}")
         return " + ".join(terms).replace("+ -", "- ")
 
-    def _point(self, s: System, known: SingleTrack) -> str:
-        base, K = known.base, known.understeer
-        far = f"{self.ahead!r}*driver.pace"
-        see = self._ahead(s, 1, far)
-        return f"({base!r} + {K!r}*driver.pace**2)*2*{see}/({far})**2"
+    def _point(self, s: System, single_track: SingleTrack) -> str:
+        base, K = single_track.base, single_track.understeer
+        preview_distance = f"{self.ahead!r}*driver.pace"
+        preview_error = self._ahead(s, 1, preview_distance)
+        return f"({base!r} + {K!r}*driver.pace**2)*2*{preview_error}/({preview_distance})**2"
 
-    def _pursuit(self, s: System, known: SingleTrack) -> str:
+    def _pursuit(self, s: System, single_track: SingleTrack) -> str:
         """The circle from the rear axle to a point of the path; its steering angle, with what understeer adds."""
-        base, K = known.base, known.understeer
-        behind = known.behind
+        base, K = single_track.base, single_track.understeer
+        rear_arm = single_track.behind
         s.define("driver.far", f"max({NEAREST}, {self.ahead!r}*driver.pace)")
-        see = self._ahead(s, 1, f"(driver.far - {behind!r})")
-        return f"atan(2*{base!r}*{see}/driver.far**2)*(1 + {K / base!r}*driver.pace**2)"
+        preview_error = self._ahead(s, 1, f"(driver.far - {rear_arm!r})")
+        return f"atan(2*{base!r}*{preview_error}/driver.far**2)*(1 + {K / base!r}*driver.pace**2)"
 
-    def _stanley(self, s: System, known: SingleTrack) -> str:
+    def _stanley(self, s: System, single_track: SingleTrack) -> str:
         """Heading and distance at the front axle, with feed-forward of the bend and damping of the yaw rate: Hoffmann,
         Tomlin, Montemerlo & Thrun (2007), Autonomous automobile trajectory tracking for off-road driving."""
         assert self.path is not None
-        base, K = known.base, known.understeer
-        ahead = base - known.behind
-        see = self._ahead(s, 1, repr(ahead))
+        base, K = single_track.base, single_track.understeer
+        front_arm = base - single_track.behind
+        preview_error = self._ahead(s, 1, repr(front_arm))
         station = "driver.station" if isinstance(self.path, Path) else "driver.x"
-        heading, bend = self.path.turned(s, f"({station} + {ahead!r})", "driver.front")
+        heading, bend = self.path.turned(s, f"({station} + {front_arm!r})", "driver.front")
         s.define("driver.front_heading", heading)
         s.define("driver.bend", bend)
         gain, slow, damping = STANLEY
         yaw = ("atan2(sin(driver.front_heading)*driver.cos - cos(driver.front_heading)*driver.sin, "
                "cos(driver.front_heading)*driver.cos + sin(driver.front_heading)*driver.sin)")  # fmt: skip
-        return (f"{yaw} + atan({gain}*{see}/({slow} + driver.pace)) + {K!r}*driver.pace**2*driver.bend "
+        return (f"{yaw} + atan({gain}*{preview_error}/({slow} + driver.pace)) + {K!r}*driver.pace**2*driver.bend "
                 f"- {damping}*(driver.turns - driver.pace*driver.bend)")  # fmt: skip
 
 
@@ -330,14 +339,14 @@ class SingleTrack:
     understeer: float
 
     @classmethod
-    def of(cls, car: CarData, at_rest: Stand) -> SingleTrack:
-        front, rear = (cornering(car, at_rest, axle) for axle in (car.front, car.rear))
-        rear = rear_group(car, at_rest, rear)
+    def of(cls, car: CarData, statics: Stand) -> SingleTrack:
+        front, rear = (cornering(car, statics, axle) for axle in (car.front, car.rear))
+        rear = rear_group(car, statics, rear)
         base = front.x - rear.x
-        behind = float(at_rest.centre[0]) - rear.x if car.added else base * front_fraction(at_rest)
-        gradient = max(sum(understeers(at_rest, front, rear)), 0.0)
-        inertia = yaw_inertia(car, at_rest)
-        return cls(at_rest.mass, inertia, base, behind, front.effective, rear.effective, gradient)
+        rear_arm = float(statics.centre[0]) - rear.x if car.added else base * front_fraction(statics)
+        gradient = max(sum(understeers(statics, front, rear)), 0.0)
+        inertia = yaw_inertia(car, statics)
+        return cls(statics.mass, inertia, base, rear_arm, front.effective, rear.effective, gradient)
 
     def matrices(self, speed: float) -> tuple[Any, Any]:
         """A and B of (v_y, r)' = A (v_y, r) + B d."""
@@ -358,10 +367,10 @@ def gains(A: Any, B: Any, speed: float, times: Any) -> Any:
     rows = [step[0]]
     for _ in times[1:]:
         rows.append(rows[-1] @ step)
-    ahead = np.array(rows)
-    g = ahead[:, 4]
+    responses = np.array(rows)
+    g = responses[:, 4]
     weights = g / (g @ g)
-    return np.array([*weights, weights @ ahead[:, 1], weights @ ahead[:, 3]])
+    return np.array([*weights, weights @ responses[:, 1], weights @ responses[:, 3]])
 
 
 def exponential(M: Any) -> Any:
@@ -377,14 +386,14 @@ def exponential(M: Any) -> Any:
     return total
 
 
-def yaw_inertia(car: CarData, at_rest: Stand) -> float:
+def yaw_inertia(car: CarData, statics: Stand) -> float:
     """Moment of inertia of the whole car about the vertical through its mass centre."""
-    sprung, centre = car.sprung, at_rest.centre
+    sprung, centre = car.sprung, statics.centre
     total = float(sprung.inertia[2, 2]) + sprung.mass * float(np.sum((sprung.cg[:2] - centre[:2]) ** 2))
-    for i, (which, _) in enumerate(CORNERS.values()):
-        record = car.axle(which).record
-        own = record.carrier.mass + record.wheel.mass + sum(x.mass for x in (record.links or {}).values())
-        total += own * float(np.sum((at_rest.contact[i][:2] - centre[:2]) ** 2))
+    for i, (axle_name, _) in enumerate(CORNERS.values()):
+        record = car.axle(axle_name).record
+        unsprung_mass = record.carrier.mass + record.wheel.mass + sum(x.mass for x in (record.links or {}).values())
+        total += unsprung_mass * float(np.sum((statics.contact[i][:2] - centre[:2]) ** 2))
         total += record.wheel.cross_inertia or record.wheel.spin_inertia / 2
     for axle in car.added:
         total += axle.mass * float(np.sum((np.array([axle.record.at[0], 0.0]) - centre[:2]) ** 2))

@@ -17,18 +17,26 @@ KEYS = ("ELLIPS_LENGTH", "ELLIPS_HEIGHT", "ELLIPS_ORDER", "ELLIPS_SHIFT")  # of 
 
 def cams_of(axle: Any, load: float) -> Cams | None:
     """The cams of the tyres of an axle whose wheel carries a load (N) at rest; None where they touch at a point."""
-    given: Enveloping | None = axle.record.tyre.enveloping
-    if given is None:
+    enveloping: Enveloping | None = axle.record.tyre.enveloping
+    if enveloping is None:
         return None
-    tyre, free = axle.tyre, float(axle.tyre.free_radius(ARRAYS, 0.0))
-    listed: Mapping[str, float] = getattr(tyre, "coefficients", {})
-    radius = listed.get("UNLOADED_RADIUS", free)
-    along, upright, order, shift = (listed.get(key) or usual for key, usual in zip(KEYS, (1, 1, EXPONENT, SHIFT)))
-    rolls = loaded_radius(axle, load, 0.0)
-    own = 2 * float(tyre.forces(load / len(axle.tyre_offsets), 0.0, 0.0).get("a", 0.0))
-    base = shift * (own or contact_length(radius, free - rolls)) if given.base is None else given.base
-    half = (along * radius, upright * radius) if given.ellipse is None else given.ellipse
-    return Cams(base, half[0], half[1], order if given.exponent is None else given.exponent, rolls)
+    tyre, free_radius = axle.tyre, float(axle.tyre.free_radius(ARRAYS, 0.0))
+    coefficients: Mapping[str, float] = getattr(tyre, "coefficients", {})
+    radius = coefficients.get("UNLOADED_RADIUS", free_radius)
+    length_factor, height_factor, order, shift = (
+        coefficients.get(key) or default for key, default in zip(KEYS, (1, 1, EXPONENT, SHIFT))
+    )
+    radius_loaded = loaded_radius(axle, load, 0.0)
+    tyre_contact = 2 * float(tyre.forces(load / len(axle.tyre_offsets), 0.0, 0.0).get("a", 0.0))
+    base = (
+        shift * (tyre_contact or contact_length(radius, free_radius - radius_loaded))
+        if enveloping.base is None
+        else enveloping.base
+    )
+    half_axes = (length_factor * radius, height_factor * radius) if enveloping.ellipse is None else enveloping.ellipse
+    return Cams(
+        base, half_axes[0], half_axes[1], order if enveloping.exponent is None else enveloping.exponent, radius_loaded
+    )
 
 
 def effective_road(axle: Any, load: float, ground: Terrain | Surface) -> Terrain | Surface:

@@ -78,31 +78,31 @@ class Figures(Mapping[str, float], Shown):
         return [table(("", "value", "unit", "", "name"), rows, right=(1,))]
 
     def __repr__(self) -> str:
-        wide = max(map(len, self.details), default=0)
+        width = max(map(len, self.details), default=0)
         lines = []
         for name, f in self.details.items():
             digits = ".5g" if f.unit else "#.5g"  # a ratio of 1 has digits as others have
-            lines.append(f"{name:<{wide}}  {f.shown(digits):>10}  {f.unit:<8}  {f.label}".rstrip())
+            lines.append(f"{name:<{width}}  {f.shown(digits):>10}  {f.unit:<8}  {f.label}".rstrip())
         return "\n".join(lines)
 
 
 Named = Iterator[tuple[str, Figure]]
 
 
-def figures_of(car: CarData, at_rest: Stand) -> Figures:
+def figures_of(car: CarData, statics: Stand) -> Figures:
     """All figures of a car."""
-    front, rear = (_axle_figures(car, a, at_rest) for a in (car.front, car.rear))
-    roll_arm, share = _roll_axis(front, rear, at_rest, car)
-    shares = (front, share), (rear, (1 - share) * at_rest.rear_fraction)
+    front, rear = (_axle_figures(car, a, statics) for a in (car.front, car.rear))
+    roll_arm, share = _roll_axis(front, rear, statics, car)
+    shares = (front, share), (rear, (1 - share) * statics.rear_fraction)
     return Figures(
         dict(
             [
-                *_sizes(car, at_rest, front, rear),
+                *_sizes(car, statics, front, rear),
                 *(x for a, part in shares for x in _rides(a, car.sprung.mass * part / 2)),
-                *_rolls(car, at_rest, front, rear, roll_arm),
-                *_corners(car, at_rest, front, rear),
-                *_added(car, at_rest),
-                *_towed(car, at_rest),
+                *_rolls(car, statics, front, rear, roll_arm),
+                *_corners(car, statics, front, rear),
+                *_added(car, statics),
+                *_towed(car, statics),
             ]
         )
     )
@@ -114,17 +114,17 @@ def _figure(
     return name, Figure(float(value), unit, label, usual)
 
 
-def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
+def _sizes(car: CarData, statics: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     """Masses, loads and lengths."""
-    on_front = front_fraction(at_rest)
-    yield _figure("mass", at_rest.mass, "kg", f"mass with loads{_alone(car)}")
+    on_front = front_fraction(statics)
+    yield _figure("mass", statics.mass, "kg", f"mass with loads{_alone(car)}")
     yield _figure("wheelbase", front.x - rear.x, "m", "wheelbase", (1.4, 4.2))
     yield _figure("track_front", front.track, "m", "front track", (1.0, 2.2))
     yield _figure("track_rear", rear.track, "m", "rear track", (1.0, 2.2))
     yield _figure("front_share", on_front, "", "fraction of the weight on the front axle", (0.35, 0.66))
-    words = f"height of the mass centre above the ground{_alone(car)}"
-    yield _figure("cg_height", _height(at_rest), "m", words, (0.2, 1.1))
-    for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
+    label = f"height of the mass centre above the ground{_alone(car)}"
+    yield _figure("cg_height", _height(statics), "m", label, (0.2, 1.1))
+    for name, load in zip(("fl", "fr", "rl", "rr"), statics.load, strict=True):
         yield _figure(f"load_{name}", load, "N", f"load of wheel {name} at rest")
     yield _figure("steering_ratio", steering_ratio(car), "", "steering ratio", (3.0, 26.0))
 
@@ -134,15 +134,15 @@ def _alone(car: CarData) -> str:
     return ", without trailers" if car.trailers else ""
 
 
-def front_fraction(at_rest: Stand) -> float:
+def front_fraction(statics: Stand) -> float:
     """Fraction of the loads of all wheels of the car on its front axle."""
-    front, rear = sum(at_rest.load[:2]), sum(at_rest.load[2:]) / at_rest.rear_fraction
+    front, rear = sum(statics.load[:2]), sum(statics.load[2:]) / statics.rear_fraction
     return front / (front + rear)
 
 
-def _height(at_rest: Stand) -> float:
+def _height(statics: Stand) -> float:
     """Of the mass centre above the ground."""
-    return float(at_rest.height + at_rest.centre[2])
+    return float(statics.height + statics.centre[2])
 
 
 def _rides(a: _AxleFigures, m: float) -> Named:
@@ -150,7 +150,7 @@ def _rides(a: _AxleFigures, m: float) -> Named:
     series = a.rate * a.tyre_rate / (a.rate + a.tyre_rate)
     ride, hop = math.sqrt(series / m), math.sqrt((a.rate + a.tyre_rate) / a.unsprung)
     damped = a.damping / (2 * math.sqrt(a.rate * m))
-    stiff = math.radians(a.roll_stiffness)
+    roll_stiffness = math.radians(a.roll_stiffness)
     yield _figure(f"wheel_rate_{a.name}", a.rate / 1000, "N/mm", f"wheel rate, {a.name}", (5.0, 400.0))
     yield _figure(
         f"ride_{a.name}", ride / (2 * math.pi), "Hz", f"ride frequency of a quarter car, {a.name}", (0.8, 3.5)
@@ -160,53 +160,57 @@ def _rides(a: _AxleFigures, m: float) -> Named:
     )
     yield _figure(f"damping_{a.name}", damped, "", DAMPED.format(a.name), (0.12, 1.0))
     yield _figure(f"roll_centre_{a.name}", a.roll_centre, "m", f"height of the roll centre, {a.name}", (-0.15, 0.45))
-    yield _figure(f"roll_stiffness_{a.name}", stiff, "N-m/deg", f"roll stiffness, {a.name}")
+    yield _figure(f"roll_stiffness_{a.name}", roll_stiffness, "N-m/deg", f"roll stiffness, {a.name}")
 
 
-def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures, roll_arm: float) -> Named:
+def _rolls(car: CarData, statics: Stand, front: _AxleFigures, rear: _AxleFigures, roll_arm: float) -> Named:
     """Roll, and how loads move from wheel to wheel; `roll_arm`: of the sprung mass above the roll axis."""
-    sprung, height = car.sprung.mass, _height(at_rest)
-    resists = front.roll_stiffness + rear.roll_stiffness - sprung * G * roll_arm
-    resists += sum(_rolls_of(axle) for axle in car.added)
-    gradient = sprung * roll_arm / resists if resists > 0 else math.inf
-    part = ""
+    sprung, height = car.sprung.mass, _height(statics)
+    roll_stiffness = front.roll_stiffness + rear.roll_stiffness - sprung * G * roll_arm
+    roll_stiffness += sum(_rolls_of(axle) for axle in car.added)
+    gradient = sprung * roll_arm / roll_stiffness if roll_stiffness > 0 else math.inf
+    part_label = ""
     if car.frame is not None:
-        yield from _twists(car, at_rest, front, rear)
-        gradient, part = _flexible(car, at_rest, front, rear).front, ", of the front part of the body"
+        yield from _twists(car, statics, front, rear)
+        gradient, part_label = _flexible(car, statics, front, rear).front, ", of the front part of the body"
     half_track = (front.track + rear.track) / 4
-    left = float(rotation(at_rest.pitch, at_rest.roll)[1] @ (at_rest.centre - at_rest.contact.mean(0)))
-    moves = at_rest.mass * height / (front.x - _carried_at(car, at_rest, rear))
-    words = f"roll gradient of the springs and bars on rigid tyres{part}"
-    yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", words)
-    yield from _stabilities(car, at_rest, _Rolling("", at_rest.mass, height, half_track, sum(at_rest.load), left))
-    yield _figure("load_transfer", moves, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration")
+    lateral_offset = float(rotation(statics.pitch, statics.roll)[1] @ (statics.centre - statics.contact.mean(0)))
+    load_transfer = statics.mass * height / (front.x - _carried_at(car, statics, rear))
+    label = f"roll gradient of the springs and bars on rigid tyres{part_label}"
+    yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", label)
+    yield from _stabilities(
+        car, statics, _Rolling("", statics.mass, height, half_track, sum(statics.load), lateral_offset)
+    )
+    yield _figure(
+        "load_transfer", load_transfer, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration"
+    )
 
 
-def _flexible(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> FlexibleRoll:
+def _flexible(car: CarData, statics: Stand, front: _AxleFigures, rear: _AxleFigures) -> FlexibleRoll:
     """The roll of both parts of a frame, with all axles that each carries."""
     assert car.frame is not None
     supports = []
     for name, axle, i in (("front", front, 0), ("rear", rear, 2)):
-        own = [a for a in car.added if car.part(a.record.at[0]) == name]
-        loads = [sum(at_rest.load[i : i + 2]), *(at_rest.added.axle_load(a) for a in own if at_rest.added)]
-        x = float(np.average([axle.x, *(a.record.at[0] for a in own)], weights=loads))
-        supports.append(RollSupport(x, axle.roll_stiffness + sum(map(_rolls_of, own)), axle.roll_centre))
-    return flexible_roll(car.frame, at_rest.height, supports[0], supports[1])
+        part_axles = [a for a in car.added if car.part(a.record.at[0]) == name]
+        loads = [sum(statics.load[i : i + 2]), *(statics.added.axle_load(a) for a in part_axles if statics.added)]
+        x = float(np.average([axle.x, *(a.record.at[0] for a in part_axles)], weights=loads))
+        supports.append(RollSupport(x, axle.roll_stiffness + sum(map(_rolls_of, part_axles)), axle.roll_centre))
+    return flexible_roll(car.frame, statics.height, supports[0], supports[1])
 
 
-def _twists(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
+def _twists(car: CarData, statics: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     """How a frame twists."""
     assert car.frame is not None
-    found = _flexible(car, at_rest, front, rear)
+    roll = _flexible(car, statics, front, rear)
     yield _figure("frame_stiffness", math.radians(car.frame.stiffness), "N-m/deg", "torsional stiffness of the frame")
-    words = "frequency of the torsion of the sprung mass without suspensions, undamped"
-    yield _figure("frame_frequency", car.frame.frequency, "Hz", words, (2.0, 80.0))
-    words = "twist of the frame at rest: roll of the rear part of the body against the front part"
-    yield _figure("frame_twist", math.degrees(at_rest.twist), "deg", words, (-1.0, 1.0))
-    words = "fraction of the roll moment of all springs and bars on the front part of the frame"
-    yield _figure("roll_moment_front", found.front_moment, "", words)
-    words = "roll gradient of the springs and bars on rigid tyres, of the rear part of the body"
-    yield _figure("roll_gradient_springs_rear", math.degrees(found.rear) * G, "deg/g", words)
+    label = "frequency of the torsion of the sprung mass without suspensions, undamped"
+    yield _figure("frame_frequency", car.frame.frequency, "Hz", label, (2.0, 80.0))
+    label = "twist of the frame at rest: roll of the rear part of the body against the front part"
+    yield _figure("frame_twist", math.degrees(statics.twist), "deg", label, (-1.0, 1.0))
+    label = "fraction of the roll moment of all springs and bars on the front part of the frame"
+    yield _figure("roll_moment_front", roll.front_moment, "", label)
+    label = "roll gradient of the springs and bars on rigid tyres, of the rear part of the body"
+    yield _figure("roll_gradient_springs_rear", math.degrees(roll.rear) * G, "deg/g", label)
 
 
 class _Rolling(NamedTuple):
@@ -221,85 +225,100 @@ class _Rolling(NamedTuple):
     left: float
 
 
-def _stabilities(car: CarData, at_rest: Stand, own: _Rolling) -> Named:
+def _stabilities(car: CarData, statics: Stand, towing_unit: _Rolling) -> Named:
     """Half track less the lateral offset of the mass centre, over its height, of each group of units that roll
     together: a fifth wheel carries roll moments, a ball none. Units of a group count with their masses and wheel
     loads."""
-    groups, place = [[own]], {CHASSIS: 0}
-    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
-        _, aside, up = rotation(stands.pitch, stands.roll)
-        parts = [(trailer.sprung.mass, trailer.sprung.cg)]
-        parts += [(a.mass, np.array([a.record.at[0], 0.0, a.record.at[2]])) for a in trailer.axles]
-        height = stands.hitch_height + sum(m * float(up @ at) for m, at in parts) / trailer.mass
+    groups, group_index = [[towing_unit]], {CHASSIS: 0}
+    for trailer, trailer_statics in zip(car.trailers, statics.trailers, strict=True):
+        _, lateral, vertical = rotation(trailer_statics.pitch, trailer_statics.roll)
+        masses = [(trailer.sprung.mass, trailer.sprung.cg)]
+        masses += [(a.mass, np.array([a.record.at[0], 0.0, a.record.at[2]])) for a in trailer.axles]
+        height = (
+            trailer_statics.hitch_height + sum(m * float(vertical @ position) for m, position in masses) / trailer.mass
+        )
         half_track = float(np.mean([a.record.at[1] for a in trailer.axles]))
         if trailer.record.hitch.kind == "ball":
             groups.append([])
-        place[trailer.name] = len(groups) - 1 if trailer.record.hitch.kind == "ball" else place[trailer.towed_by]
-        ground = np.array([0.0, 0.0, -stands.hitch_height])
-        left = sum(m * float(aside @ (at - ground)) for m, at in parts) / trailer.mass
-        unit = _Rolling(trailer.name, trailer.mass, height, half_track, sum(stands.load.values()), left)
-        groups[place[trailer.name]].append(unit)
+        group_index[trailer.name] = (
+            len(groups) - 1 if trailer.record.hitch.kind == "ball" else group_index[trailer.towed_by]
+        )
+        ground = np.array([0.0, 0.0, -trailer_statics.hitch_height])
+        lateral_offset = sum(m * float(lateral @ (position - ground)) for m, position in masses) / trailer.mass
+        unit = _Rolling(
+            trailer.name, trailer.mass, height, half_track, sum(trailer_statics.load.values()), lateral_offset
+        )
+        groups[group_index[trailer.name]].append(unit)
     for units in groups:
-        half, mass = sum(u.load * u.half_track for u in units) / sum(u.load for u in units), sum(u.mass for u in units)
-        half -= abs(sum(u.mass * u.left for u in units)) / mass
-        factor = half * mass / sum(u.mass * u.height for u in units)
+        stability_arm, mass = (
+            sum(u.load * u.half_track for u in units) / sum(u.load for u in units),
+            sum(u.mass for u in units),
+        )
+        stability_arm -= abs(sum(u.mass * u.left for u in units)) / mass
+        factor = stability_arm * mass / sum(u.mass * u.height for u in units)
         names = [u.name or "the towing unit" for u in units]
-        listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-        together = f" of {listed}" + (", which roll together" if len(units) > 1 else "")
-        key = "static_stability" if units[0] is own else f"static_stability_{units[-1].name}"
-        words = f"static stability factor{together if car.trailers else ''}"
-        yield _figure(key, factor, "", words, (0.9, 4.0) if units[0] is own else None)
+        unit_names = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        group_label = f" of {unit_names}" + (", which roll together" if len(units) > 1 else "")
+        key = "static_stability" if units[0] is towing_unit else f"static_stability_{units[-1].name}"
+        label = f"static stability factor{group_label if car.trailers else ''}"
+        yield _figure(key, factor, "", label, (0.9, 4.0) if units[0] is towing_unit else None)
 
 
 def _rolls_of(axle: TowedAxle) -> float:
     """Roll stiffness of an axle without hard points, N m/rad."""
-    wide = axle.record.at[1]
-    return axle.roll_stiffness if axle.rigid else 2 * wide**2 * (axle.record.stiffness + 2 * axle.bar)
+    half_track = axle.record.at[1]
+    return axle.roll_stiffness if axle.rigid else 2 * half_track**2 * (axle.record.stiffness + 2 * axle.bar)
 
 
-def _added(car: CarData, at_rest: Stand) -> Named:
+def _added(car: CarData, statics: Stand) -> Named:
     """Loads and stiffnesses of more axles than front and rear."""
     for axle in car.added:
-        assert at_rest.added is not None
+        assert statics.added is not None
         name = axle.name
-        yield _figure(f"load_{name}", at_rest.added.axle_load(axle), "N", f"load of axle {name} at rest")
-        stiff = math.radians(_rolls_of(axle))
-        yield _figure(f"roll_stiffness_{name}", stiff, "N-m/deg", f"roll stiffness, {name}")
-        own = math.radians(_added_cornering(at_rest, axle).stiffness) / 1000
-        yield _figure(f"cornering_tyres_{name}", own, "kN/deg", f"cornering stiffness of the tyres of axle {name}")
+        yield _figure(f"load_{name}", statics.added.axle_load(axle), "N", f"load of axle {name} at rest")
+        roll_stiffness = math.radians(_rolls_of(axle))
+        yield _figure(f"roll_stiffness_{name}", roll_stiffness, "N-m/deg", f"roll stiffness, {name}")
+        tyre_stiffness = math.radians(_added_cornering(statics, axle).stiffness) / 1000
+        yield _figure(
+            f"cornering_tyres_{name}", tyre_stiffness, "kN/deg", f"cornering stiffness of the tyres of axle {name}"
+        )
 
 
-def _corners(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
+def _corners(car: CarData, statics: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     """Cornering stiffnesses of the tyres, and the steering that they ask for on rigid suspensions."""
     for a in (front, rear):
-        words = f"cornering stiffness of both {a.name} tyres at rest"
-        yield _figure(f"cornering_tyres_{a.name}", math.radians(a.corners.stiffness) / 1000, "kN/deg", words)
-    understeer, given = understeers(at_rest, front.corners, rear_group(car, at_rest, rear.corners))
-    words = "understeer gradient of the tyres alone, on rigid suspensions"
-    yield _figure("understeer_tyres", math.degrees(understeer) * G, "deg/g", words)
-    if given:
-        words = "understeer gradient of the compliance of the suspensions, without the steering column"
-        yield _figure("understeer_compliance", math.degrees(given) * G, "deg/g", words)
+        label = f"cornering stiffness of both {a.name} tyres at rest"
+        yield _figure(f"cornering_tyres_{a.name}", math.radians(a.corners.stiffness) / 1000, "kN/deg", label)
+    understeer, compliance_gradient = understeers(statics, front.corners, rear_group(car, statics, rear.corners))
+    label = "understeer gradient of the tyres alone, on rigid suspensions"
+    yield _figure("understeer_tyres", math.degrees(understeer) * G, "deg/g", label)
+    if compliance_gradient:
+        label = "understeer gradient of the compliance of the suspensions, without the steering column"
+        yield _figure("understeer_compliance", math.degrees(compliance_gradient) * G, "deg/g", label)
 
 
-def _towed(car: CarData, at_rest: Stand) -> Named:
+def _towed(car: CarData, statics: Stand) -> Named:
     """Masses and loads of trailers."""
-    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
-        name, weight = trailer.name, stands.mass * G
+    for trailer, trailer_statics in zip(car.trailers, statics.trailers, strict=True):
+        name, weight = trailer.name, trailer_statics.mass * G
         towing = {unit.towed_by for unit in car.trailers}  # these carry other units, too: no fraction is usual
         usual = None if name in towing else (0.02, 0.12) if trailer.record.hitch.kind == "ball" else (0.15, 0.5)
-        yield _figure(f"mass_{name}", stands.mass, "kg", f"mass of {name} with loads")
-        yield _figure(f"hitch_load_{name}", stands.hitch_load, "N", f"vertical load of {name} on its hitch")
-        words = f"hitch load over the weight of {name}"
-        yield _figure(f"hitch_fraction_{name}", stands.hitch_load / weight, "", words, usual)
+        yield _figure(f"mass_{name}", trailer_statics.mass, "kg", f"mass of {name} with loads")
+        yield _figure(f"hitch_load_{name}", trailer_statics.hitch_load, "N", f"vertical load of {name} on its hitch")
+        label = f"hitch load over the weight of {name}"
+        yield _figure(f"hitch_fraction_{name}", trailer_statics.hitch_load / weight, "", label, usual)
         yield _figure(
-            f"pitch_{name}", math.degrees(stands.pitch), "deg", f"pitch of {name} at rest, nose down", (-1.5, 1.5)
+            f"pitch_{name}",
+            math.degrees(trailer_statics.pitch),
+            "deg",
+            f"pitch of {name} at rest, nose down",
+            (-1.5, 1.5),
         )
         for axle in trailer.axles:
-            load = sum(stands.load[axle.wheel(side)] for side in "lr")
+            load = sum(trailer_statics.load[axle.wheel(side)] for side in "lr")
             yield _figure(f"load_{axle.index}", load, "N", f"load of {_axle_words(axle)} of {name} at rest")
     if car.trailers:
-        yield _figure("mass_total", at_rest.total, "kg", "mass with all trailers")
+        yield _figure("mass_total", statics.total, "kg", "mass with all trailers")
 
 
 def _axle_words(axle: TowedAxle) -> str:
@@ -311,9 +330,9 @@ def _axle_words(axle: TowedAxle) -> str:
 
 def steer_per_rack(car: CarData) -> float:
     """Turn of the left front wheel about z per rack travel (rad/m), as drawn."""
-    turn = car.front.pose(0.0).delta_rack
-    assert turn is not None
-    return float(turn[2])
+    rotation_partial = car.front.pose(0.0).delta_rack
+    assert rotation_partial is not None
+    return float(rotation_partial[2])
 
 
 def turns_left(car: CarData) -> bool:
@@ -343,9 +362,9 @@ class _AxleFigures:
     corners: Cornering
 
 
-def understeer_gradient(found: Mapping[str, float]) -> float:
+def understeer_gradient(metrics: Mapping[str, float]) -> float:
     """An estimate of the understeer gradient (deg/g): that of the tyres, and what compliance adds to it."""
-    return found["understeer_tyres"] + found.get("understeer_compliance", 0.0)
+    return metrics["understeer_tyres"] + metrics.get("understeer_compliance", 0.0)
 
 
 @dataclass(frozen=True)
@@ -364,73 +383,82 @@ class Cornering:
         return 1 / (1 / self.stiffness + self.yields)
 
 
-def cornering(car: CarData, at_rest: Stand, axle: FittedAxle) -> Cornering:
+def cornering(car: CarData, statics: Stand, axle: FittedAxle) -> Cornering:
     """How an axle corners where the car stands."""
     i = 0 if axle.name == "front" else 2
     n = len(axle.tyre_offsets)
-    found = [axle.tyre.on(side).forces(at_rest.load[i + j] / n, 0.0, 0.0) for j, side in enumerate(("left", "right"))]
-    stiff = [n * abs(float(f.Kya)) for f in found]
-    both = sum(stiff)
-    trail = sum(k * float(f.trail) for k, f in zip(stiff, found, strict=True)) / both if both else 0.0
-    x = float(at_rest.contact[i][0] + at_rest.contact[i + 1][0]) / 2
-    return Cornering(x, both, trail, _yields(gives(car, at_rest, axle).compliance, trail))
+    tyre_forces = [
+        axle.tyre.on(side).forces(statics.load[i + j] / n, 0.0, 0.0) for j, side in enumerate(("left", "right"))
+    ]
+    stiffnesses = [n * abs(float(f.Kya)) for f in tyre_forces]
+    axle_stiffness = sum(stiffnesses)
+    trail = (
+        sum(k * float(f.trail) for k, f in zip(stiffnesses, tyre_forces, strict=True)) / axle_stiffness
+        if axle_stiffness
+        else 0.0
+    )
+    x = float(statics.contact[i][0] + statics.contact[i + 1][0]) / 2
+    return Cornering(x, axle_stiffness, trail, _yields(gives(car, statics, axle).compliance, trail))
 
 
-def _added_cornering(at_rest: Stand, axle: TowedAxle) -> Cornering:
+def _added_cornering(statics: Stand, axle: TowedAxle) -> Cornering:
     """How one more axle corners where the car stands. Castors yield until their centring springs hold them: those
     without springs have no stiffness."""
-    assert at_rest.added is not None
+    assert statics.added is not None
     n = len(axle.tyre_offsets)
-    loads = [(at_rest.added.load[axle.wheel(side)] / n, word) for side, word in (("l", "left"), ("r", "right"))]
-    found = [axle.tyre.on(word).forces(load, 0.0, 0.0) for load, word in loads]
-    both, trail = sum(n * abs(float(f.Kya)) for f in found), sum(float(f.trail) for f in found) / 2
+    loads = [(statics.added.load[axle.wheel(side)] / n, word) for side, word in (("l", "left"), ("r", "right"))]
+    tyre_forces = [axle.tyre.on(word).forces(load, 0.0, 0.0) for load, word in loads]
+    axle_stiffness, trail = (
+        sum(n * abs(float(f.Kya)) for f in tyre_forces),
+        sum(float(f.trail) for f in tyre_forces) / 2,
+    )
     if (steering := axle.record.steering) is not None:
         k = steering.stiffness
-        both = both * k / (k + both * ((steering.trail or 0.0) + trail))
-    return Cornering(axle.record.at[0], both, trail, 0.0)
+        axle_stiffness = axle_stiffness * k / (k + axle_stiffness * ((steering.trail or 0.0) + trail))
+    return Cornering(axle.record.at[0], axle_stiffness, trail, 0.0)
 
 
-def rear_group(car: CarData, at_rest: Stand, rear: Cornering) -> Cornering:
+def rear_group(car: CarData, statics: Stand, rear: Cornering) -> Cornering:
     """The rear axle with all added axles as one, where their lateral forces act."""
     if not car.added:
         return rear
-    parts = [rear, *(_added_cornering(at_rest, axle) for axle in car.added)]
-    stiffness = sum(p.stiffness for p in parts)
-    x, trail = (sum(p.stiffness * v for p, v in zip(parts, of, strict=True)) / stiffness
-                for of in ([p.x for p in parts], [p.trail for p in parts]))  # fmt: skip
-    yields = 1 / sum(p.effective for p in parts if p.stiffness) - 1 / stiffness
+    axles = [rear, *(_added_cornering(statics, axle) for axle in car.added)]
+    stiffness = sum(p.stiffness for p in axles)
+    x, trail = (sum(p.stiffness * v for p, v in zip(axles, values, strict=True)) / stiffness
+                for values in ([p.x for p in axles], [p.trail for p in axles]))  # fmt: skip
+    yields = 1 / sum(p.effective for p in axles if p.stiffness) - 1 / stiffness
     return Cornering(x, stiffness, trail, yields)
 
 
-def understeers(at_rest: Stand, front: Cornering, rear: Cornering) -> tuple[float, float]:
+def understeers(statics: Stand, front: Cornering, rear: Cornering) -> tuple[float, float]:
     """Understeer gradients (rad s^2/m) of the tyres, and what compliance adds to it."""
-    base, b = front.x - rear.x, float(at_rest.centre[0]) - rear.x
+    base, b = front.x - rear.x, float(statics.centre[0]) - rear.x
     lever = base - front.trail + rear.trail  # forces act behind the contact centres
     per_front, per_rear = b + rear.trail, base - b - front.trail
-    tyres = at_rest.mass / lever * (per_front / front.stiffness - per_rear / rear.stiffness)
-    return tyres, at_rest.mass / lever * (per_front * front.yields - per_rear * rear.yields)
+    tyres = statics.mass / lever * (per_front / front.stiffness - per_rear / rear.stiffness)
+    return tyres, statics.mass / lever * (per_front * front.yields - per_rear * rear.yields)
 
 
-def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
+def _axle_figures(car: CarData, axle: FittedAxle, statics: Stand) -> _AxleFigures:
     i = 0 if axle.name == "front" else 2
-    giving, corners = gives(car, at_rest, axle), cornering(car, at_rest, axle)
-    left, right = (_side(axle, at_rest, side) for side in (1, -1))
-    heave, roll = spring_rates(axle, at_rest)
-    track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
+    compliance, corners = gives(car, statics, axle), cornering(car, statics, axle)
+    left_wheel, right_wheel = (_side(axle, statics, side) for side in (1, -1))
+    heave, roll = spring_rates(axle, statics)
+    track = float(statics.contact[i][1] - statics.contact[i + 1][1])
     bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness or 0.0
-    bar += beam_stiffness(axle, at_rest, track)
-    rate = heave + giving.rate
+    bar += beam_stiffness(axle, statics, track)
+    rate = heave + compliance.rate
     if rate <= 0:
-        ends = " and ".join(f"'{p}'" for p in axle.spring)
+        end_names = " and ".join(f"'{p}'" for p in axle.spring)
         raise ModelError(
             f"{axle.name}.suspension: the wheel rate at rest is {rate / 1000:.3g} N/mm: nothing holds the wheel. Check "
-            f"the hard points {ends} of the spring, and those of the arms.",
+            f"the hard points {end_names} of the spring, and those of the arms.",
             car.sections.name,
         )
     return _AxleFigures(
-        axle.name, corners.x, track, rate, (left.tyre_rate + right.tyre_rate) / 2,
-        (left.damping + right.damping) / 2, left.unsprung, roll_centre(axle, at_rest),
-        track**2 / 2 * (roll + giving.rate) + bar, corners,
+        axle.name, corners.x, track, rate, (left_wheel.tyre_rate + right_wheel.tyre_rate) / 2,
+        (left_wheel.damping + right_wheel.damping) / 2, left_wheel.unsprung, roll_centre(axle, statics),
+        track**2 / 2 * (roll + compliance.rate) + bar, corners,
     )  # fmt: skip
 
 
@@ -450,30 +478,30 @@ class _Side:
     unsprung: float
 
 
-def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
-    h, part = 1e-4, at_rest.attitude(axle.name)
+def _side(axle: FittedAxle, statics: Stand, side: int) -> _Side:
+    h, part = 1e-4, statics.attitude(axle.name)
     i = (0 if axle.name == "front" else 2) + (side < 0)
-    travel, other = at_rest.travel[i], at_rest.travel[i + side]
-    now, *moved = (corner(axle, side, travel, part.height + d, part.up, other) for d in (0.0, -h, h))
+    travel, other_travel = statics.travel[i], statics.travel[i + side]
+    current, *shifted = (corner(axle, side, travel, part.height + d, part.up, other_travel) for d in (0.0, -h, h))
     ratio = _damper_ratio(axle, travel)
-    tyre_rate = (moved[0].load - moved[1].load) / (2 * h)
-    return _Side(tyre_rate, _damping(axle, ratio) * ratio**2, sum(part.mass for part in now.masses))
+    tyre_rate = (shifted[0].load - shifted[1].load) / (2 * h)
+    return _Side(tyre_rate, _damping(axle, ratio) * ratio**2, sum(part.mass for part in current.masses))
 
 
-def spring_rates(axle: FittedAxle, at_rest: Stand) -> Rates:
+def spring_rates(axle: FittedAxle, statics: Stand) -> Rates:
     """Rates of the springs and stops at a wheel where the car stands. Those of an independent suspension are equal."""
-    h, part, i = 1e-4, at_rest.attitude(axle.name), 0 if axle.name == "front" else 2
-    z = at_rest.travel[i : i + 2]
-    free = [at_rest.free_length[axle.name] + side * axle.record.spring.perch for side in (1, -1)]
+    h, part, i = 1e-4, statics.attitude(axle.name), 0 if axle.name == "front" else 2
+    z = statics.travel[i : i + 2]
+    free_lengths = [statics.free_length[axle.name] + side * axle.record.spring.perch for side in (1, -1)]
 
     def works(a: float, b: float) -> tuple[float, float]:
         """Virtual work of both springs per travel of the left wheel and of the right one."""
         first = corner(axle, 1, z[0] + a, part.height, part.up, z[1] + b)
         second = corner(axle, -1, z[1] + b, part.height, part.up, z[0] + a)
-        push = [push_of(axle, f, c.length, c.drawn) for f, c in zip(free, (first, second), strict=True)]
+        forces = [push_of(axle, f, c.length, c.drawn) for f, c in zip(free_lengths, (first, second), strict=True)]
         return (
-            push[0] * first.ratios[0] + push[1] * second.ratios[1],
-            push[0] * first.ratios[1] + push[1] * second.ratios[0],
+            forces[0] * first.ratios[0] + forces[1] * second.ratios[1],
+            forces[0] * first.ratios[1] + forces[1] * second.ratios[0],
         )
 
     (a, b), (c, d) = works(h, h), works(-h, -h)
@@ -481,30 +509,34 @@ def spring_rates(axle: FittedAxle, at_rest: Stand) -> Rates:
     return Rates(-((a + b) - (c + d)) / (4 * h), -((p - q) - (r - s)) / (4 * h))
 
 
-def beam_stiffness(axle: FittedAxle, at_rest: Stand, track: float) -> float:
+def beam_stiffness(axle: FittedAxle, statics: Stand, track: float) -> float:
     """Roll stiffness (N m/rad) of the cross beam of a twist beam where the car stands, at a track (m)."""
     k = axle.record.twist_stiffness
     if not k:
         return 0.0
-    left, right = (corner_at_rest(axle, at_rest, side) for side in (1, -1))
-    return k * ((left.twist[1] - right.twist[1]) * track / 2) ** 2
+    left_state, right_state = (corner_at_rest(axle, statics, side) for side in (1, -1))
+    return k * ((left_state.twist[1] - right_state.twist[1]) * track / 2) ** 2
 
 
-def _yields(given: Compliance | None, trail: float) -> float:
+def _yields(compliance: Compliance | None, trail: float) -> float:
     """By how much less the wheels of an axle steer into a bend per side force of both, rad/N; the aligning moment of
     their tyres is that force times the pneumatic trail, the other way round."""
-    return 0.0 if given is None else (given.steer_by_aligning_moment * trail - given.steer_by_lateral_force) / 2
+    return (
+        0.0
+        if compliance is None
+        else (compliance.steer_by_aligning_moment * trail - compliance.steer_by_lateral_force) / 2
+    )
 
 
 def _damping(axle: FittedAxle, ratio: float) -> float:
     """Mean of both directions, N s/m along the damper, while the wheel moves with WHEEL_SPEED."""
-    given = axle.record.damper
-    if given.table is not None:
+    damper = axle.record.damper
+    if damper.table is not None:
         v = WHEEL_SPEED * max(abs(ratio), 1e-6)
-        return (along(given.table, v) - along(given.table, -v)) / (2 * v)
-    if given.coefficient is not None:
-        return given.coefficient
-    return ((given.compression or 0.0) + (given.rebound or 0.0)) / 2
+        return (along(damper.table, v) - along(damper.table, -v)) / (2 * v)
+    if damper.coefficient is not None:
+        return damper.coefficient
+    return ((damper.compression or 0.0) + (damper.rebound or 0.0)) / 2
 
 
 def _damper_ratio(axle: FittedAxle, travel: float) -> float:
@@ -514,18 +546,18 @@ def _damper_ratio(axle: FittedAxle, travel: float) -> float:
     return float(line @ (a.d - b.d) / np.linalg.norm(line))
 
 
-def _carried_at(car: CarData, at_rest: Stand, rear: _AxleFigures) -> float:
+def _carried_at(car: CarData, statics: Stand, rear: _AxleFigures) -> float:
     """x at which the loads of all axles behind the front axle act as one, m."""
-    if at_rest.added is None:
+    if statics.added is None:
         return rear.x
-    loads = [sum(at_rest.load[2:]), *(at_rest.added.axle_load(axle) for axle in car.added)]
-    places = [rear.x, *(axle.record.at[0] for axle in car.added)]
-    return sum(x * load for x, load in zip(places, loads, strict=True)) / sum(loads)
+    loads = [sum(statics.load[2:]), *(statics.added.axle_load(axle) for axle in car.added)]
+    positions = [rear.x, *(axle.record.at[0] for axle in car.added)]
+    return sum(x * load for x, load in zip(positions, loads, strict=True)) / sum(loads)
 
 
-def _roll_axis(front: _AxleFigures, rear: _AxleFigures, at_rest: Stand, car: CarData) -> tuple[float, float]:
+def _roll_axis(front: _AxleFigures, rear: _AxleFigures, statics: Stand, car: CarData) -> tuple[float, float]:
     """Height of the sprung mass above the roll axis, and the fraction of it on the front axle."""
-    cg, behind = car.sprung.cg, _carried_at(car, at_rest, rear)
-    share = (float(cg[0]) - behind) / (front.x - behind)
+    cg, rear_x = car.sprung.cg, _carried_at(car, statics, rear)
+    share = (float(cg[0]) - rear_x) / (front.x - rear_x)
     axis = share * front.roll_centre + (1 - share) * rear.roll_centre
-    return float(at_rest.height + cg[2]) - axis, share
+    return float(statics.height + cg[2]) - axis, share

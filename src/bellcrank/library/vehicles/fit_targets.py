@@ -80,31 +80,33 @@ class Asked:
 
     @classmethod
     def read(cls, source: str | Path | Mapping[str, Any]) -> Asked:
-        given = dict(source) if isinstance(source, Mapping) else read_toml(Path(source))
+        content = dict(source) if isinstance(source, Mapping) else read_toml(Path(source))
         name = "targets" if isinstance(source, Mapping) else str(source)
         problems = Problems()
-        stated = Stated().within(given.pop(UNITS), "units", problems) if UNITS in given else Stated()
-        targets = read_record(Targets, given, "", problems, stated)
+        section_units = Stated().within(content.pop(UNITS), "units", problems) if UNITS in content else Stated()
+        targets = read_record(Targets, content, "", problems, section_units)
         if problems:
             raise ModelError(problems, name)
-        return cls(name, targets, stated)
+        return cls(name, targets, section_units)
 
 
-def fit_linkage(linkage: Linkage, asked: Asked) -> Fit:
+def fit_linkage(linkage: Linkage, target_file: Asked) -> Fit:
     """Moves hard points of a linkage until its curves meet the targets."""
     problems = Problems()
-    coordinates = _coordinates(linkage, asked.targets, problems)
-    known = _known(linkage)
-    curves = [_curve(str(n), g, known, asked.stated, linkage, problems) for n, g in asked.targets.curves.items()]
-    if not asked.targets.curves:
+    coordinates = _coordinates(linkage, target_file.targets, problems)
+    metrics = _known(linkage)
+    curves = [
+        _curve(str(n), g, metrics, target_file.stated, linkage, problems) for n, g in target_file.targets.curves.items()
+    ]
+    if not target_file.targets.curves:
         problems.append("curves: there is no target; add a section such as [curves.toe].")
     if problems:
-        raise ModelError(problems, asked.name)
-    return fit(linkage, coordinates, [c for c in curves if c is not None], asked.targets.move_weight)
+        raise ModelError(problems, target_file.name)
+    return fit(linkage, coordinates, [c for c in curves if c is not None], target_file.targets.move_weight)
 
 
 def _coordinates(linkage: Linkage, targets: Targets, problems: Problems) -> list[Coordinate]:
-    found, points = [], linkage.chain.points
+    coordinates, points = [], linkage.chain.points
     for name, ranges in targets.points.items():
         if name not in points:
             problems.append(
@@ -120,10 +122,10 @@ def _coordinates(linkage: Linkage, targets: Targets, problems: Problems) -> list
             if len(span) != 2 or not span[0] < span[1] or not span[0] <= 0 <= span[1]:
                 problems.append(f"points.{name}.{axis}: give lowest and highest move about 0, such as [-20, 20].")
                 continue
-            found.append(Coordinate(name, i, span[0], span[1], twin if twin in points else None))
-    if not found and not problems:
+            coordinates.append(Coordinate(name, i, span[0], span[1], twin if twin in points else None))
+    if not coordinates and not problems:
         problems.append("points: no coordinate may move; add a section such as [points.tie_base] with z = [-20, 20].")
-    return found
+    return coordinates
 
 
 def _known(linkage: Linkage) -> Measures:
@@ -132,37 +134,43 @@ def _known(linkage: Linkage) -> Measures:
 
 
 def _curve(
-    name: str, given: Any, known: Measures, stated: Stated, linkage: Linkage, problems: Problems
+    name: str, keys: Any, metrics: Measures, section_units: Stated, linkage: Linkage, problems: Problems
 ) -> Curve | None:
-    where = f"curves.{name}"
-    metric = given.get("metric", name) if isinstance(given, Mapping) else name
-    if metric not in known.columns:
-        near = did_you_mean(str(metric), known.columns)
-        listed = ", ".join(c for c in known.columns if known.units[c] in DIMENSIONS)
-        return problems.wrong(f"{where}: there is no metric '{metric}' of '{known.name}'.{near} There are {listed}.")
-    unit = known.units[metric]
-    k = read_record(curve_keys(DIMENSIONS[unit]), given, where, problems, stated)
+    section = f"curves.{name}"
+    metric = keys.get("metric", name) if isinstance(keys, Mapping) else name
+    if metric not in metrics.columns:
+        suggestion = did_you_mean(str(metric), metrics.columns)
+        metric_names = ", ".join(c for c in metrics.columns if metrics.units[c] in DIMENSIONS)
+        return problems.wrong(
+            f"{section}: there is no metric '{metric}' of '{metrics.name}'.{suggestion} There are {metric_names}."
+        )
+    unit = metrics.units[metric]
+    k = read_record(curve_keys(DIMENSIONS[unit]), keys, section, problems, section_units)
     if k is None:
         return None
     spans = [x for x in (k.travel, k.rack, k.table) if x is not None]
     if len(spans) != 1:
-        return problems.wrong(f"{where}: give one of travel, rack and table.")
-    over = "rack" if k.rack is not None or (k.table is not None and k.over == "rack") else "travel"
-    if over == "rack" and "rack" not in linkage.inputs:
-        return problems.wrong(f"{where}: '{linkage.name}' has no rack.")
-    sort = [k.value is not None or k.table is not None, k.change is not None]
-    if sum(sort) > 1 or (not any(sort) and k.slope is None) or (k.table is not None and k.slope is not None):
-        return problems.wrong(f"{where}: give table, or value or change, with or without slope, or slope alone.")
-    turned = 180.0 / np.pi if unit == "deg" else 1.0
+        return problems.wrong(f"{section}: give one of travel, rack and table.")
+    input_name = "rack" if k.rack is not None or (k.table is not None and k.over == "rack") else "travel"
+    if input_name == "rack" and "rack" not in linkage.inputs:
+        return problems.wrong(f"{section}: '{linkage.name}' has no rack.")
+    target_kinds = [k.value is not None or k.table is not None, k.change is not None]
+    if (
+        sum(target_kinds) > 1
+        or (not any(target_kinds) and k.slope is None)
+        or (k.table is not None and k.slope is not None)
+    ):
+        return problems.wrong(f"{section}: give table, or value or change, with or without slope, or slope alone.")
+    unit_factor = 180.0 / np.pi if unit == "deg" else 1.0
     if k.table is not None:
-        at, target = (np.array(x) for x in zip(*k.table, strict=True))
-        target = turned * target
+        grid, target = (np.array(x) for x in zip(*k.table, strict=True))
+        target = unit_factor * target
     else:
         span = k.travel if k.rack is None else k.rack
         if len(span) != 2 or not span[0] < span[1] or not 2 <= k.samples <= 1000:
-            return problems.wrong(f"{where}: {over} must be lowest and highest, samples 2 to 1000.")
-        at = np.linspace(span[0], span[1], round(k.samples))
-        target = turned * ((k.value or k.change or 0.0) + (k.slope or 0.0) * at)
-    travel, rack = (at, np.zeros_like(at)) if over == "travel" else (np.zeros_like(at), at)
-    tolerance = TOLERANCES[unit] if k.tolerance is None else turned * k.tolerance
-    return Curve(name, metric, travel, rack, target, not sort[0], tolerance, k.weight, k.mode)
+            return problems.wrong(f"{section}: {input_name} must be lowest and highest, samples 2 to 1000.")
+        grid = np.linspace(span[0], span[1], round(k.samples))
+        target = unit_factor * ((k.value or k.change or 0.0) + (k.slope or 0.0) * grid)
+    travel, rack = (grid, np.zeros_like(grid)) if input_name == "travel" else (np.zeros_like(grid), grid)
+    tolerance = TOLERANCES[unit] if k.tolerance is None else unit_factor * k.tolerance
+    return Curve(name, metric, travel, rack, target, not target_kinds[0], tolerance, k.weight, k.mode)

@@ -53,9 +53,9 @@ class FrameData:
         """Mass of the front part over that of both."""
         return self.front.mass / (self.front.mass + self.rear.mass)
 
-    def turned(self, at: Array, twist: float) -> Array:
+    def turned(self, position: Array, twist: float) -> Array:
         """A point of the rear part, or of one row each, in the axes of the front part."""
-        return np.asarray(self.joint + (at - self.joint) @ about_x(twist).T)
+        return np.asarray(self.joint + (position - self.joint) @ about_x(twist).T)
 
 
 def about_x(angle: float) -> Array:
@@ -64,35 +64,35 @@ def about_x(angle: float) -> Array:
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
-def fit_frame(sections: Sections, ahead: float, behind: float, problems: Problems) -> FrameData | None:
-    """The frame of a car whose front and rear wheels are drawn at x = `ahead` and `behind` (m); what is wrong is added
+def fit_frame(sections: Sections, x_f: float, x_r: float, problems: Problems) -> FrameData | None:
+    """The frame of a car whose front and rear wheels are drawn at x = `x_f` and `x_r` (m); what is wrong is added
     to `problems`."""
-    given, before = sections.frame, len(problems)
-    if given is None:
+    frame_keys, problem_count = sections.frame, len(problems)
+    if frame_keys is None:
         return None
     body = given_body(sections.body)
-    joint = np.array([(ahead + behind) / 2, 0.0, body.cg[2]] if given.at is None else given.at)
-    problems.extend(_frame_problems(sections, given, joint, ahead, behind))
+    joint = np.array([(x_f + x_r) / 2, 0.0, body.cg[2]] if frame_keys.at is None else frame_keys.at)
+    problems.extend(_frame_problems(sections, frame_keys, joint, x_f, x_r))
     if not _physical(second_moments(body.inertia)):
         problems.append(
             f"frame: the inertia of the body is not physical, so that it cannot be split: with {_moments(body)} one "
             "moment is larger than the sum of both others, or the product of inertia is too large."
         )
-    if len(problems) > before:
+    if len(problems) > problem_count:
         return None
-    front = _front_part(given.front, body, ahead, behind, problems)
+    front = _front_part(frame_keys.front, body, x_f, x_r, problems)
     rear = None if front is None else _rear_part(body, front, problems)
     if front is None or rear is None:
         return None
     loads = [*(sections.loads or {}).values(), *lifted_masses(sections.axles)]
     front = with_loads(front, (x for x in loads if x.at[0] >= joint[0]))
     rear = with_loads(rear, (x for x in loads if x.at[0] < joint[0]))
-    damping = given.torsion_damping
+    damping = frame_keys.torsion_damping
     if damping is None:
-        ratio = DAMPED if given.damping_ratio is None else given.damping_ratio
-        w = 2 * math.pi * _frequency(given.torsion_stiffness, front, rear, joint)
-        damping = 2 * ratio * given.torsion_stiffness / w
-    return FrameData(joint, given.torsion_stiffness, damping, front, rear)
+        ratio = DAMPED if frame_keys.damping_ratio is None else frame_keys.damping_ratio
+        w = 2 * math.pi * _frequency(frame_keys.torsion_stiffness, front, rear, joint)
+        damping = 2 * ratio * frame_keys.torsion_stiffness / w
+    return FrameData(joint, frame_keys.torsion_stiffness, damping, front, rear)
 
 
 def second_moments(inertia: Array) -> Array:
@@ -104,12 +104,12 @@ def inertia_of(moments: Array) -> Array:
     return np.asarray(np.trace(moments) * np.eye(3) - moments)
 
 
-def _frame_problems(sections: Sections, given: Frame, joint: Array, ahead: float, behind: float) -> Iterable[str]:
-    if given.torsion_damping is not None and given.damping_ratio is not None:
+def _frame_problems(sections: Sections, frame_keys: Frame, joint: Array, x_f: float, x_r: float) -> Iterable[str]:
+    if frame_keys.torsion_damping is not None and frame_keys.damping_ratio is not None:
         yield "frame: give either torsion_damping or damping_ratio."
-    if not behind < joint[0] < ahead:
+    if not x_r < joint[0] < x_f:
         yield (f"frame.at: the joint lies at x = {joint[0]:.4g} m, but it must lie between the rear axle at "
-               f"{behind:.4g} m and the front axle at {ahead:.4g} m; x points forward.")  # fmt: skip
+               f"{x_r:.4g} m and the front axle at {x_f:.4g} m; x points forward.")  # fmt: skip
     if joint[1] != 0:
         yield f"frame.at: y = {joint[1]:g} m must be 0: the axis of torsion lies in the middle of the car."
     for name, axle in (sections.axles or {}).items():
@@ -123,24 +123,22 @@ def _frame_problems(sections: Sections, given: Frame, joint: Array, ahead: float
                    f"at {joint[0]:.4g} m (frame.at): hitches are on its rear part.")  # fmt: skip
 
 
-def _front_part(
-    given: FramePart | None, body: Sprung, ahead: float, behind: float, problems: Problems
-) -> Sprung | None:
-    if given is None:
-        share = (float(body.cg[0]) - behind) / (ahead - behind)
-        if not 0 < share < 1:
+def _front_part(part_keys: FramePart | None, body: Sprung, x_f: float, x_r: float, problems: Problems) -> Sprung | None:
+    if part_keys is None:
+        mass_fraction = (float(body.cg[0]) - x_r) / (x_f - x_r)
+        if not 0 < mass_fraction < 1:
             return problems.wrong(
                 f"frame: the mass centre of the body, at x = {body.cg[0]:.4g} m, does not lie between the axles at "
-                f"{behind:.4g} m and {ahead:.4g} m, so that there is no default split; give its front part as "
+                f"{x_r:.4g} m and {x_f:.4g} m, so that there is no default split; give its front part as "
                 "frame.front."
             )
         P = second_moments(body.inertia)
-        along = 1.0 / float(np.linalg.inv(P)[0, 0])
-        distance = math.sqrt(APART * along / (body.mass * share * (1 - share)))
-        P[0, 0] -= APART * along
-        centre = body.cg + [(1 - share) * distance, 0.0, 0.0]
-        return Sprung(share * body.mass, centre, inertia_of(share * P))
-    part = given_body(given)
+        second_moment = 1.0 / float(np.linalg.inv(P)[0, 0])
+        distance = math.sqrt(APART * second_moment / (body.mass * mass_fraction * (1 - mass_fraction)))
+        P[0, 0] -= APART * second_moment
+        centre = body.cg + [(1 - mass_fraction) * distance, 0.0, 0.0]
+        return Sprung(mass_fraction * body.mass, centre, inertia_of(mass_fraction * P))
+    part = given_body(part_keys)
     if not part.mass < body.mass:
         return problems.wrong(f"frame.front.mass = {part.mass:g} kg must be less than body.mass = {body.mass:g} kg.")
     if not ((np.diag(part.inertia) > 0).all() and _physical(second_moments(part.inertia))):
@@ -155,22 +153,22 @@ def _rear_part(body: Sprung, front: Sprung, problems: Problems) -> Sprung | None
     """What the front part leaves of the body."""
     mass = body.mass - front.mass
     cg = (body.mass * body.cg - front.mass * front.cg) / mass
-    apart = front.cg - cg
+    cg_offset = front.cg - cg
     reduced = front.mass * mass / body.mass
-    P = second_moments(body.inertia) - second_moments(front.inertia) - reduced * np.outer(apart, apart)
-    found = Sprung(mass, cg, inertia_of(P))
+    P = second_moments(body.inertia) - second_moments(front.inertia) - reduced * np.outer(cg_offset, cg_offset)
+    rear = Sprung(mass, cg, inertia_of(P))
     if _physical(P, second_moments(body.inertia)):
-        return found
+        return rear
     return problems.wrong(
         f"frame.front leaves a rear part that is not physical: {mass:.4g} kg at ({', '.join(f'{x:.4g}' for x in cg)}) "
-        f"m with {_moments(found)}. Its mass centre and inertia follow from those of the body; move the mass centre of "
+        f"m with {_moments(rear)}. Its mass centre and inertia follow from those of the body; move the mass centre of "
         "the front part or reduce its inertia."
     )
 
 
-def _physical(moments: Array, of: Array | None = None) -> bool:
-    whole = moments if of is None else of
-    return bool(np.linalg.eigvalsh(moments)[0] > -ROUNDING * np.trace(whole))
+def _physical(moments: Array, reference: Array | None = None) -> bool:
+    scale = moments if reference is None else reference
+    return bool(np.linalg.eigvalsh(moments)[0] > -ROUNDING * np.trace(scale))
 
 
 def _moments(body: Sprung) -> str:
@@ -183,8 +181,10 @@ def _frequency(stiffness: float, front: Sprung, rear: Sprung, joint: Array) -> f
     M = np.zeros((7, 7))
     for part, torsion in ((front, 0.0), (rear, 1.0)):
         x, y, z = part.cg - joint
-        turns = np.hstack([np.zeros((3, 3)), np.eye(3), [[torsion], [0.0], [0.0]]])
+        rotation_partials = np.hstack([np.zeros((3, 3)), np.eye(3), [[torsion], [0.0], [0.0]]])
         arm = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])  # velocity of the mass centre per turn
-        moves = np.hstack([np.eye(3), np.zeros((3, 4))]) + arm @ turns
-        M += part.mass * moves.T @ moves + turns.T @ part.inertia @ turns
+        velocity_partials = np.hstack([np.eye(3), np.zeros((3, 4))]) + arm @ rotation_partials
+        M += (
+            part.mass * velocity_partials.T @ velocity_partials + rotation_partials.T @ part.inertia @ rotation_partials
+        )
     return math.sqrt(stiffness * float(np.linalg.inv(M)[6, 6])) / (2 * math.pi)

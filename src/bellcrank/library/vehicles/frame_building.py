@@ -34,31 +34,36 @@ def chassis_parts(s: System, car: CarData, chassis: BodyHandle) -> Mapping[str, 
     return {"front": chassis, "rear": rear}
 
 
-def inertia_parameters(s: System, inertia: Array, name: str, words: str) -> tuple[tuple[str | int, ...], ...]:
+def inertia_parameters(s: System, inertia: Array, name: str, owner: str) -> tuple[tuple[str | int, ...], ...]:
     """Parameters i_roll and so on, with `name` behind, for what is not zero; and the matrix of them."""
     names: dict[tuple[int, int], str | int] = {}
-    for word, (i, j) in MOMENTS.items():
+    for axis_name, (i, j) in MOMENTS.items():
         value = float(inertia[i, j])
         names[i, j] = names[j, i] = (
-            put(s, f"i_{word}{name}", value, "M*L**2", f"inertia of {words}, {word}") if value else 0
+            put(s, f"i_{axis_name}{name}", value, "M*L**2", f"inertia of {owner}, {axis_name}") if value else 0
         )
     return tuple(tuple(names[i, j] for j in range(3)) for i in range(3))
 
 
 def _add_parts(s: System, frame: FrameData, chassis: BodyHandle) -> BodyHandle:
     """Both parts by the sprung mass: their fractions of it and the distance of their mass centres."""
-    part = put(s, "part_front", frame.fraction, "1", "mass of the front part of the body over the sprung mass", (0, 1))
-    words = "mass centre of the front part of the body from that of the rear part"
-    apart = frame.front.cg - frame.rear.cg
-    away = [put(s, f"apart_{a}", float(d), "L", f"{words}, {a}") if d else "0" for a, d in zip("xyz", apart)]
-    shares = {"front": (f"{part}*m_body", f"+ (1 - {part})*"), "rear": (f"(1 - {part})*m_body", f"- {part}*")}
+    front_fraction = put(
+        s, "part_front", frame.fraction, "1", "mass of the front part of the body over the sprung mass", (0, 1)
+    )
+    label = "mass centre of the front part of the body from that of the rear part"
+    cg_offset = frame.front.cg - frame.rear.cg
+    offsets = [put(s, f"apart_{a}", float(d), "L", f"{label}, {a}") if d else "0" for a, d in zip("xyz", cg_offset)]
+    part_formulas = {
+        "front": (f"{front_fraction}*m_body", f"+ (1 - {front_fraction})*"),
+        "rear": (f"(1 - {front_fraction})*m_body", f"- {front_fraction}*"),
+    }
 
-    def body(name: str, parent: BodyHandle, which: str, sprung: Sprung, at: Array) -> BodyHandle:
-        mass, moved = shares[which]
-        cm = tuple(f"{c} {moved}{d}" for c, d in zip(CENTRE, away, strict=True))
-        inertia = inertia_parameters(s, sprung.inertia, f"_{which}", f"the {which} part of the body")
-        return s.add_body(name, parent=parent, joint_at=tuple(at.tolist()), mass=mass, cm=cm, inertia=inertia,
-                          label=f"{which} part of the body")  # fmt: skip
+    def body(name: str, parent: BodyHandle, part_name: str, sprung: Sprung, position: Array) -> BodyHandle:
+        mass, cm_factor = part_formulas[part_name]
+        cm = tuple(f"{c} {cm_factor}{d}" for c, d in zip(CENTRE, offsets, strict=True))
+        inertia = inertia_parameters(s, sprung.inertia, f"_{part_name}", f"the {part_name} part of the body")
+        return s.add_body(name, parent=parent, joint_at=tuple(position.tolist()), mass=mass, cm=cm, inertia=inertia,
+                          label=f"{part_name} part of the body")  # fmt: skip
 
     body(CHASSIS_FRONT, chassis, "front", frame.front, np.zeros(3))
     axis = s.add_body(FRAME, parent=chassis, rotate=1, joint_at=tuple(frame.joint.tolist()), mass=0, inertia=0,
@@ -72,18 +77,18 @@ def _add_torsion(s: System, frame: FrameData, chassis: BodyHandle, rear: BodyHan
     s.define("frame_torsion", f"-{k}*q({FRAME}) - {c}*u({FRAME})")
     s.add_moment("frame.torsion", magnitude="frame_torsion", direction=chassis[1], on=rear, against=chassis,
                  label="torque of the frame on the rear part of the body")  # fmt: skip
-    words = "twist of the frame: roll of the rear part of the body against the front part"
-    s.add_output("frame_twist", f"q({FRAME})", label=words, units="deg")
+    label = "twist of the frame: roll of the rear part of the body against the front part"
+    s.add_output("frame_twist", f"q({FRAME})", label=label, units="deg")
     s.add_output("frame_torque", "frame_torsion", label="torque of the frame on the rear part of the body", units="F*L")
 
 
-def add_rear_roll(s: System, parts: Mapping[str, BodyHandle]) -> None:
+def add_rear_roll(s: System, body_parts: Mapping[str, BodyHandle]) -> None:
     """The roll angle of the rear part of a body on a frame, and the name of that of the front part."""
-    rear, up = parts["rear"], s.inertial[3]
+    rear, vertical = body_parts["rear"], s.inertial[3]
     if rear.name == CHASSIS:
         return
     for output in s.description.outputs:
         if output.name == "roll":
             output.label = "roll angle of the front part of the body"
-    angle = call("atan2", dot(rear[2], up), dot(rear[3], up))
+    angle = call("atan2", dot(rear[2], vertical), dot(rear[3], vertical))
     s.add_output("roll_rear", angle, label="roll angle of the rear part of the body", units="deg", body=rear)

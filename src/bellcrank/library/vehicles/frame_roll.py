@@ -42,14 +42,14 @@ class FlexibleRoll:
 
 def flexible_roll(frame: FrameData, height: float, front: RollSupport, rear: RollSupport) -> FlexibleRoll:
     """The roll of both parts; `height`: of the origin of the car's axes above the ground."""
-    parts = frame.front, frame.rear
-    mass = parts[0].mass + parts[1].mass
-    x = sum(p.mass * float(p.cg[0]) for p in parts) / mass
-    shared = parts[0].mass - mass * (x - rear.x) / (front.x - rear.x)
+    body_parts = frame.front, frame.rear
+    mass = body_parts[0].mass + body_parts[1].mass
+    x = sum(p.mass * float(p.cg[0]) for p in body_parts) / mass
+    shared = body_parts[0].mass - mass * (x - rear.x) / (front.x - rear.x)
     arms = []
-    for part, support, sign in zip(parts, (front, rear), (-1.0, 1.0), strict=True):
-        own, axis = (height + float(z) - support.roll_centre for z in (part.cg[2], frame.joint[2]))
-        arms.append(part.mass * own + sign * shared * axis)
+    for part, support, sign in zip(body_parts, (front, rear), (-1.0, 1.0), strict=True):
+        mass_arm, axis = (height + float(z) - support.roll_centre for z in (part.cg[2], frame.joint[2]))
+        arms.append(part.mass * mass_arm + sign * shared * axis)
     k, (a, b) = frame.stiffness, arms
     K = np.array([[front.stiffness + k - GRAVITY * a, -k], [-k, rear.stiffness + k - GRAVITY * b]])
     if not (np.linalg.eigvalsh(K) > 0).all():

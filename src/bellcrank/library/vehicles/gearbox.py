@@ -29,77 +29,77 @@ def power_sign(torque: str, spin: str) -> str:
     return f"max(-1, min(1, sign({torque})*({spin})/{SLOW}))"
 
 
-def add_gears(s: System, given: Drive, drive: str) -> None:
+def add_gears(s: System, driveline: Drive, drive: str) -> None:
     """Defines `ratio` of motor over wheels, `gear_sign`, and how the ratio changes; `drive` is the torque asked for."""
-    ratios = given.gears or (1.0,)
+    ratios = driveline.gears or (1.0,)
     names = [put(s, f"gear_{i}", r, "1", f"ratio of gear {i}") for i, r in enumerate(ratios, 1)]
-    put(s, "final_ratio", given.final, "1", "ratio behind the gears")
+    put(s, "final_ratio", driveline.final, "1", "ratio behind the gears")
     put(
         s,
         "gear_held",
-        float(given.gear),
+        float(driveline.gear),
         "1",
         "gear that is held; 0: by speed and load, -1: reverse",
         (-1.0, float(len(names))),
     )
-    put(s, "reverse_ratio", given.reverse or ratios[0], "1", "ratio of the reverse gear")
+    put(s, "reverse_ratio", driveline.reverse or ratios[0], "1", "ratio of the reverse gear")
     s.define("gear_sign", "where(gear_held < 0, -1, 1)")
-    ahead = names[0]
+    forward_ratio = names[0]
     if len(names) > 1:
-        _add_shifts(s, given, names, drive)
-        ahead = " + ".join(f"{name}*max(0, 1 - abs({GEAR} - {i}))" for i, name in enumerate(names, 1))
-    s.define("ratio", f"final_ratio*where(gear_held < 0, reverse_ratio, {ahead})")
+        _add_shifts(s, driveline, names, drive)
+        forward_ratio = " + ".join(f"{name}*max(0, 1 - abs({GEAR} - {i}))" for i, name in enumerate(names, 1))
+    s.define("ratio", f"final_ratio*where(gear_held < 0, reverse_ratio, {forward_ratio})")
     number = GEAR if len(names) > 1 else "1"
     s.add_output("gear", f"where(gear_held < 0, -1, {number})", label="gear; -1 is reverse", units="1")
 
 
-def _add_shifts(s: System, given: Drive, names: list[str], drive: str) -> None:
+def _add_shifts(s: System, driveline: Drive, names: list[str], drive: str) -> None:
     """The gear as a state: a whole number but while it changes."""
-    put(s, "shift_at", shifts_at(given), "A/T", "speed of the motor at which the next gear follows at full load")
-    put(s, "shift_low", shifts_low(given), "A/T", "speed of the motor at which the next gear follows without load")
-    put(s, "t_shift", given.shift_time, "T", "lag of the ratio behind the gear")
+    put(s, "shift_at", shifts_at(driveline), "A/T", "speed of the motor at which the next gear follows at full load")
+    put(s, "shift_low", shifts_low(driveline), "A/T", "speed of the motor at which the next gear follows without load")
+    put(s, "t_shift", driveline.shift_time, "T", "lag of the ratio behind the gear")
     s.require_positive("t_shift")
-    s.define("motor_load", f"max(0, min(1, ({drive})*driven_spin/{most_power(given)!r}))")
+    s.define("motor_load", f"max(0, min(1, ({drive})*driven_spin/{most_power(driveline)!r}))")
     s.define("shifts_up", "shift_low + (shift_at - shift_low)*motor_load")
-    wanted = "1"
+    automatic_gear = "1"
     for i, name in enumerate(names[:-1], 1):
         limit = f"shifts_up*where({GEAR} > {i + STARTED}, {KEPT}, 1)"
-        wanted += f" + where(abs(driven_spin)*final_ratio*{name} > {limit}, 1, 0)"
-    held = f"where(gear_held > 0, min({len(names)}, gear_held), where(gear_held < 0, 1, {wanted}))"
-    s.define("gear_wanted", held)
+        automatic_gear += f" + where(abs(driven_spin)*final_ratio*{name} > {limit}, 1, 0)"
+    gear_formula = f"where(gear_held > 0, min({len(names)}, gear_held), where(gear_held < 0, 1, {automatic_gear}))"
+    s.define("gear_wanted", gear_formula)
     s.add_state(GEAR, rate=f"(gear_wanted - {GEAR})/t_shift", units="1", label="gear")
 
 
-def add_clutch(s: System, given: Drive, weight: float) -> None:
+def add_clutch(s: System, driveline: Drive, weight: float) -> None:
     """Defines `clutch`, the fraction by which the motor is coupled, and `unbraked`; `weight`: that of the car times the
     radius of its wheels."""
-    if not has_clutch(given):
+    if not has_clutch(driveline):
         s.define("clutch", "1")
         s.define("unbraked", "1")
         return
-    put(s, "idle", idles_at(given), "A/T", "speed of the motor below which the clutch is open")
+    put(s, "idle", idles_at(driveline), "A/T", "speed of the motor below which the clutch is open")
     s.require_positive("idle")
-    add_pedal(s, given, weight, f"max(0, min(1, (gear_sign*driven_spin*ratio - idle)/({SOFT}*idle)))")
+    add_pedal(s, driveline, weight, f"max(0, min(1, (gear_sign*driven_spin*ratio - idle)/({SOFT}*idle)))")
     s.define("clutch", CLUTCH)
 
 
-def add_pedal(s: System, given: Drive, weight: float, closed: str) -> None:
+def add_pedal(s: System, driveline: Drive, weight: float, closed: str) -> None:
     """The state of the clutch, which follows the formula `closed` with a lag and opens for hard braking."""
     put(s, "clutch_brake", HARD * weight, "F*L", "brake torque, sum of all wheels, at which the clutch is open")
-    put(s, "t_clutch", given.shift_time, "T", "lag of the clutch")
+    put(s, "t_clutch", driveline.shift_time, "T", "lag of the clutch")
     s.require_positive("clutch_brake", "t_clutch")
     s.define("unbraked", f"max(0, min(1, (clutch_brake - braking)/({SOFT}*clutch_brake)))")
     s.add_state(CLUTCH, rate=f"({closed}*unbraked - {CLUTCH})/t_clutch", units="1", label="clutch: 0 open, 1 closed")
 
 
-def add_rotor(s: System, given: Drive, chassis: BodyHandle, spins: list[str]) -> None:
+def add_rotor(s: System, driveline: Drive, chassis: BodyHandle, spins: list[str]) -> None:
     """The turning parts of the motor, geared to the wheels through the clutch. What a changing ratio or clutch asks for
     to turn faster or slower is torque of the motor itself, not of the wheels."""
-    put(s, "i_motor", given.inertia, "M*L**2", "moment of inertia of the motor")
+    put(s, "i_motor", driveline.inertia, "M*L**2", "moment of inertia of the motor")
     rotor = s.add_body("motor", parent=chassis, rotate=2, mass=0, inertia=(0, "i_motor", 0), label="rotor of the motor")
-    geared = f"clutch*ratio*({' + '.join(spins)})"
-    s.add_constraint(f"u({rotor.name}) - {geared}", eliminate=rotor.u[1], label="gears")
-    if not has_clutch(given) and len(given.gears or ()) < 2:
+    geared_speed = f"clutch*ratio*({' + '.join(spins)})"
+    s.add_constraint(f"u({rotor.name}) - {geared_speed}", eliminate=rotor.u[1], label="gears")
+    if not has_clutch(driveline) and len(driveline.gears or ()) < 2:
         return
     s.define("motor_synchronising", f"i_motor*dxdt(clutch*ratio)*({' + '.join(spins)})")
     s.add_moment("motor.synchronising", magnitude="motor_synchronising", direction=chassis[2], on=rotor,

@@ -23,29 +23,29 @@ UNITS = "Are units missing or wrong (plain numbers are in the `units` of their s
 def axle_problems(name: str, record: Axle, chain: Chain) -> Iterator[str]:
     """Hard points of the left suspension of an axle that cannot be where they are."""
     points = {n: p.at for n, p in chain.points.items()}
-    where = f"{name}.suspension: hard point"
+    prefix = f"{name}.suspension: hard point"
     hub = chain.hub
     centre = points[hub]
     y = centre[1] + record.at[1]
     if y <= 0:
         yield (
-            f"{where} '{hub}' has y = {_mm(y)}, but wheels of the left side have y > 0 (ISO 8855: y points to "
+            f"{prefix} '{hub}' has y = {_mm(y)}, but wheels of the left side have y > 0 (ISO 8855: y points to "
             "the left). Mirror the points, give side = 'right', or state their axes (axes = 'ADAMS' or 'SAE')."
         )
         return
-    far = [n for n, at in points.items() if math.dist(at, centre) > FARTHEST]
-    if far:
-        listed = ", ".join(f"'{n}'" for n in far[:4]) + (" and others" if len(far) > 4 else "")
+    remote = [n for n, position in points.items() if math.dist(position, centre) > FARTHEST]
+    if remote:
+        names = ", ".join(f"'{n}'" for n in remote[:4]) + (" and others" if len(remote) > 4 else "")
         yield (
-            f"{where} {listed}: {math.dist(points[far[0]], centre):.4g} m from the wheel centre; at most "
+            f"{prefix} {names}: {math.dist(points[remote[0]], centre):.4g} m from the wheel centre; at most "
             f"{FARTHEST:g} m are taken for real. {UNITS}"
         )
         return
-    beyond = [n for n, p in chain.points.items() if p.body == BASE and n != hub and p.at[1] > centre[1]]
-    if beyond:
-        listed = ", ".join(f"'{n}' ({_mm(points[n][1] + record.at[1])})" for n in beyond)
+    outside = [n for n, p in chain.points.items() if p.body == BASE and n != hub and p.at[1] > centre[1]]
+    if outside:
+        names = ", ".join(f"'{n}' ({_mm(points[n][1] + record.at[1])})" for n in outside)
         yield (
-            f"{where} '{hub}' has y = {_mm(y)}, but these of the body lie outside of it: {listed}. Are two hard "
+            f"{prefix} '{hub}' has y = {_mm(y)}, but these of the body lie outside of it: {names}. Are two hard "
             "points interchanged, or is a digit missing?"
         )
         return
@@ -53,13 +53,13 @@ def axle_problems(name: str, record: Axle, chain: Chain) -> Iterator[str]:
         a, b = points[inner], points[outer]
         if math.dist(b, centre) > math.dist(a, centre):
             yield (
-                f"{where} '{outer}' on the wheel side, {_point(b)}, is farther from the wheel centre than '{inner}' "
+                f"{prefix} '{outer}' on the wheel side, {_point(b)}, is farther from the wheel centre than '{inner}' "
                 f"on the body side, {_point(a)}. Are they interchanged, or has one a wrong sign?"
             )
     for low, high in _levels(points):
         if points[low][2] >= points[high][2]:
             yield (
-                f"{where} '{low}' at z = {_mm(points[low][2])} is not below '{high}' at {_mm(points[high][2])}. Are "
+                f"{prefix} '{low}' at z = {_mm(points[low][2])} is not below '{high}' at {_mm(points[high][2])}. Are "
                 "they interchanged, or does z point down (axes = 'SAE')?"
             )
 
@@ -70,17 +70,17 @@ def car_problems(sections: Sections, front: Chain, rear: Chain) -> Iterator[str]
         [a + b for a, b in zip(chain.place(chain.hub), axle.at, strict=True)]
         for chain, axle in ((front, sections.front), (rear, sections.rear))
     ]
-    (ahead, *_), (behind, *_) = centres
-    if not ahead > behind:
+    (front_x, *_), (rear_x, *_) = centres
+    if not front_x > rear_x:
         yield (
-            f"front wheels stand at x = {ahead:g} m, rear wheels at {behind:g} m: x points forward; `at` of an axle "
+            f"front wheels stand at x = {front_x:g} m, rear wheels at {rear_x:g} m: x points forward; `at` of an axle "
             "moves its hard points."
         )
         return
-    if not SHORTEST <= ahead - behind <= LONGEST:
+    if not SHORTEST <= front_x - rear_x <= LONGEST:
         yield (
-            f"the wheelbase would be {ahead - behind:.4g} m: front.at moves the front wheels to x = {ahead:g} m, "
-            f"rear.at the rear wheels to {behind:g} m. It lies between {SHORTEST:g} and {LONGEST:g} m; are units "
+            f"the wheelbase would be {front_x - rear_x:.4g} m: front.at moves the front wheels to x = {front_x:g} m, "
+            f"rear.at the rear wheels to {rear_x:g} m. It lies between {SHORTEST:g} and {LONGEST:g} m; are units "
             'missing ("1450 mm"; plain numbers are m)?'
         )
         return
@@ -97,42 +97,42 @@ def car_problems(sections: Sections, front: Chain, rear: Chain) -> Iterator[str]
             f"{centres[1][2]:.4g} m: wheel centres of the axles differ by at most {STEPPED:g} m in height. {UNITS}"
         )
         return
-    yield from _masses(sections, ahead, behind, centres[0][2])
+    yield from _masses(sections, front_x, rear_x, centres[0][2])
 
 
-def _masses(sections: Sections, ahead: float, behind: float, level: float) -> Iterator[str]:
-    long, loads = ahead - behind, sections.loads or {}
-    placed = [("body.cg", sections.body.mass, sections.body.cg)]
-    placed += [(f"loads.{n}.at", x.mass, x.at) for n, x in loads.items()]
-    far = False
-    for name, _, (x, y, z) in placed:
-        if not behind - 2 * long <= x <= ahead + 2 * long or max(abs(y), abs(z - level)) > ASIDE:
-            far = True
-            yield f"{name} = {_point((x, y, z))} lies outside of the car, whose wheels stand at x = {behind:g} m and " \
-                  f"{ahead:g} m. {UNITS}"  # fmt: skip
-    mass = sum(m for _, m, _ in placed)
-    x = sum(m * at[0] for _, m, at in placed) / mass
-    if not far and not behind < x < ahead:
+def _masses(sections: Sections, front_x: float, rear_x: float, hub_z: float) -> Iterator[str]:
+    wheelbase, loads = front_x - rear_x, sections.loads or {}
+    masses = [("body.cg", sections.body.mass, sections.body.cg)]
+    masses += [(f"loads.{n}.at", x.mass, x.at) for n, x in loads.items()]
+    has_remote = False
+    for name, _, (x, y, z) in masses:
+        if not rear_x - 2 * wheelbase <= x <= front_x + 2 * wheelbase or max(abs(y), abs(z - hub_z)) > ASIDE:
+            has_remote = True
+            yield f"{name} = {_point((x, y, z))} lies outside of the car, whose wheels stand at x = {rear_x:g} m and " \
+                  f"{front_x:g} m. {UNITS}"  # fmt: skip
+    mass = sum(m for _, m, _ in masses)
+    x = sum(m * position[0] for _, m, position in masses) / mass
+    if not has_remote and not rear_x < x < front_x:
         yield (
-            f"body.cg and loads give a mass centre at x = {x:.4g} m, not between the axles at {behind:g} m and "
-            f"{ahead:g} m: the car would tip. x points forward."
+            f"body.cg and loads give a mass centre at x = {x:.4g} m, not between the axles at {rear_x:g} m and "
+            f"{front_x:g} m: the car would tip. x points forward."
         )
 
 
 def unusual_points(name: str, record: Axle, chain: Chain) -> Iterator[str]:
     """What is possible, but mostly a slip."""
     points = {n: p.at for n, p in chain.points.items()}
-    where = f"{name}.suspension: hard point"
+    prefix = f"{name}.suspension: hard point"
     for arm in ARMS:
         first, second = f"{arm}_front", f"{arm}_rear"
         if first in points and second in points and points[first][0] <= points[second][0]:
             yield (
-                f"{where} '{first}' at x = {_mm(points[first][0])} is not ahead of '{second}' at "
+                f"{prefix} '{first}' at x = {_mm(points[first][0])} is not ahead of '{second}' at "
                 f"{_mm(points[second][0])}; x points forward (ISO 8855; axes = 'ADAMS' has x rearward)."
             )
     for n, p in chain.points.items():
         if p.at[1] + record.at[1] < 0 and not chain.both:
-            yield f"{where} '{n}' has y = {_mm(p.at[1] + record.at[1])}: it lies on the other side of the car."
+            yield f"{prefix} '{n}' has y = {_mm(p.at[1] + record.at[1])}: it lies on the other side of the car."
 
 
 def _ends(points: dict[str, Point]) -> Iterator[tuple[str, str]]:
@@ -152,5 +152,5 @@ def _mm(x: float) -> str:
     return f"{1000 * x:.4g} mm"
 
 
-def _point(at: Point) -> str:
-    return f"({', '.join(f'{1000 * x:.4g}' for x in at)}) mm"
+def _point(point: Point) -> str:
+    return f"({', '.join(f'{1000 * x:.4g}' for x in point)}) mm"

@@ -25,64 +25,70 @@ CAUSES = ("tyre_fy", "tyre_mz", "tyre_fx", "held")  # as of `bushes.causes`
 Place = tuple[float, float, float]
 
 
-def add_compliance_parameters(s: System, axle: str, given: Compliance | None) -> None:
+def add_compliance_parameters(s: System, axle: str, compliance: Compliance | None) -> None:
     for _, keys in TURNS.values():
         for key, (_, dimension) in keys.items():
-            if given is not None and getattr(given, key) != 0:
-                words = key.replace("_", " ")
-                put(s, f"{key}_{axle}", getattr(given, key), dimension, f"{axle} compliance: {words}")
+            if compliance is not None and getattr(compliance, key) != 0:
+                label = key.replace("_", " ")
+                put(s, f"{key}_{axle}", getattr(compliance, key), dimension, f"{axle} compliance: {label}")
 
 
 def add_knuckles(
-    s: System, name: str, axle: str, gives: Gives, side: int, carrier: BodyHandle, centre: Place
+    s: System, name: str, axle: str, axle_compliance: Gives, side: int, carrier: BodyHandle, centre: Place
 ) -> tuple[BodyHandle, Place]:
     """What carries the wheel, and where the wheel's centre is in that body: the carrier itself if nothing gives."""
-    carries, given = (carrier, centre), gives.compliance
-    more = _add_curves(s, name, gives, side)
-    for what, (axis, keys) in TURNS.items():
+    mounting, compliance = (carrier, centre), axle_compliance.compliance
+    curve_terms = _add_curves(s, name, axle_compliance, side)
+    for angle, (axis, keys) in TURNS.items():
         terms = [
             f"{_sign(key, side)}{key}_{axle}*{name}.{cause}"
             for key, (cause, _) in keys.items()
-            if given is not None and getattr(given, key) != 0
-        ] + more.get(what, [])
+            if compliance is not None and getattr(compliance, key) != 0
+        ] + curve_terms.get(angle, [])
         if not terms:
             continue
-        turned = f"{name}.{what}_give"
-        s.add_state(turned, rate=f"({' + '.join(terms)} - {turned})/{LAG}", units="A",
-                    label=f"{what} of {name} by compliance")  # fmt: skip
-        knuckle = s.add_body(f"{name}.{what}", parent=carries[0], rotate=axis, joint_at=carries[1], mass=0, inertia=0)
+        angle_state = f"{name}.{angle}_give"
+        s.add_state(angle_state, rate=f"({' + '.join(terms)} - {angle_state})/{LAG}", units="A",
+                    label=f"{angle} of {name} by compliance")  # fmt: skip
+        knuckle = s.add_body(
+            f"{name}.{angle}", parent=mounting[0], rotate=axis, joint_at=mounting[1], mass=0, inertia=0
+        )
         u, q = f"u({knuckle.name})", f"q({knuckle.name})"
-        s.add_constraint(f"{u} - ({turned} - {q})/{LAG}", eliminate=knuckle.u[1], label=f"{what} of {name} that gives")
-        carries = knuckle, (0.0, 0.0, 0.0)
-    return carries
+        s.add_constraint(
+            f"{u} - ({angle_state} - {q})/{LAG}", eliminate=knuckle.u[1], label=f"{angle} of {name} that gives"
+        )
+        mounting = knuckle, (0.0, 0.0, 0.0)
+    return mounting
 
 
-def _add_curves(s: System, name: str, gives: Gives, side: int) -> dict[str, list[str]]:
+def _add_curves(s: System, name: str, axle_compliance: Gives, side: int) -> dict[str, list[str]]:
     """States of bushes with curves, and what they add to the angles of the knuckles. The right wheel is the mirror
     image of the left one: lateral forces, aligning moments and both angles change their signs."""
-    found = gives.curved
-    if found is None:
+    curved = axle_compliance.curved
+    if curved is None:
         return {}
     loads = [f"{name}.{cause}" if sign > 0 else f"(-{name}.{cause})"
              for cause, sign in zip(CAUSES, (side, side, 1, 1), strict=True)]  # fmt: skip
-    states = [f"{name}.{point}_{axis}" for point, axis in found.names]
-    for state, hinges in zip(states, found.curves, strict=True):
-        past = [f"max(0, {h.side}*({state} - {h.at!r}))" for h in hinges]
-        force = " + ".join(f"{h.side * h.stiffness!r}*{x}" for h, x in zip(hinges, past, strict=True))
-        stiffness = " + ".join(f"where({x} > 0, {h.stiffness!r}, 0)" for h, x in zip(hinges, past, strict=True))
+    states = [f"{name}.{point}_{axis}" for point, axis in curved.names]
+    for state, hinges in zip(states, curved.curves, strict=True):
+        excess = [f"max(0, {h.side}*({state} - {h.at!r}))" for h in hinges]
+        force = " + ".join(f"{h.side * h.stiffness!r}*{x}" for h, x in zip(hinges, excess, strict=True))
+        stiffness = " + ".join(f"where({x} > 0, {h.stiffness!r}, 0)" for h, x in zip(hinges, excess, strict=True))
         s.define(f"{state}_push", force or "0")
         s.define(f"{state}_stiffness", stiffness or "0")
-    bends = found.bends @ gives.loads.T
-    for j, (state, (point, axis)) in enumerate(zip(states, found.names, strict=True)):
-        free = [f"{b!r}*{load}" for b, load in zip(bends[j].tolist(), loads, strict=True) if b]
-        held = [f"{-e!r}*{other}_push" for e, other in zip(found.softness[j].tolist(), states, strict=True)]
-        own = float(found.softness[j, j])
-        rate = f"({' + '.join([*free, *held])} - {state})/({LAG}*(1 + {own!r}*{state}_stiffness))"
+    bends = curved.bends @ axle_compliance.loads.T
+    for j, (state, (point, axis)) in enumerate(zip(states, curved.names, strict=True)):
+        load_terms = [f"{b!r}*{load}" for b, load in zip(bends[j].tolist(), loads, strict=True) if b]
+        bush_terms = [
+            f"{-e!r}*{other_state}_push" for e, other_state in zip(curved.softness[j].tolist(), states, strict=True)
+        ]
+        softness = float(curved.softness[j, j])
+        rate = f"({' + '.join([*load_terms, *bush_terms])} - {state})/({LAG}*(1 + {softness!r}*{state}_stiffness))"
         s.add_state(state, rate=rate, units="L", label=f"deflection of bushing {point} of {name}, axis {axis}")
-    tilts = (found.compliance @ gives.loads.T)[3].tolist()
-    rest = [f"{side * c!r}*{load}" for c, load in zip(tilts[1:], loads[1:], strict=True) if c]
-    return {what: [f"{-side * b!r}*{state}_push" for b, state in zip(found.bends[:, i].tolist(), states, strict=True)]
-            + (rest if what == "tilt" else []) for what, i in (("steer", 5), ("tilt", 3))}  # fmt: skip
+    tilts = (curved.compliance @ axle_compliance.loads.T)[3].tolist()
+    tilt_terms = [f"{side * c!r}*{load}" for c, load in zip(tilts[1:], loads[1:], strict=True) if c]
+    return {angle: [f"{-side * b!r}*{state}_push" for b, state in zip(curved.bends[:, i].tolist(), states, strict=True)]
+            + (tilt_terms if angle == "tilt" else []) for angle, i in (("steer", 5), ("tilt", 3))}  # fmt: skip
 
 
 def _sign(key: str, side: int) -> str:

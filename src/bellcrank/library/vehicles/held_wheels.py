@@ -52,26 +52,26 @@ def at_wheel(force: Array, moment: Array, arm: Array, axis: Array, torque: str) 
 def loaded_radius(axle: FittedAxle, fz: float, camber: float) -> float:
     """Distance of a wheel centre and the ground, in the plane of the wheel, under a load."""
     tyre, offsets = axle.tyre, axle.tyre_offsets
-    free = float(tyre.free_radius(ARRAYS, 0.0))
-    rolls = Rolling(0.0, 0.0, 0.0, camber, tyre.usual[0], tyre.usual[1], 0.0)
+    free_radius = float(tyre.free_radius(ARRAYS, 0.0))
+    rolling = Rolling(0.0, 0.0, 0.0, camber, tyre.usual[0], tyre.usual[1], 0.0)
 
     def more(radius: float) -> float:
-        return sum(float(tyre.press(ARRAYS, rolls, radius + y * np.tan(camber))[0]) for y in offsets) - fz
+        return sum(float(tyre.press(ARRAYS, rolling, radius + y * np.tan(camber))[0]) for y in offsets) - fz
 
     if fz <= 0.0:
-        return free
-    if more(free / 2) < 0:
+        return free_radius
+    if more(free_radius / 2) < 0:
         raise ModelError(f"the tyre is pressed to half of its radius by {fz:.0f} N")
     from scipy.optimize import brentq
 
-    return float(brentq(more, free / 2, 1.1 * free, xtol=1e-14))
+    return float(brentq(more, free_radius / 2, 1.1 * free_radius, xtol=1e-14))
 
 
-def on_ground(axle: FittedAxle, side: int, fz: float, axis: Array, up: Array) -> Stood:
+def on_ground(axle: FittedAxle, side: int, fz: float, axis: Array, vertical: Array) -> Stood:
     """The tyres of a wheel under a load, from its centre."""
-    tilt = float(axis @ up)
-    radius = loaded_radius(axle, fz, float(np.arcsin(tilt)))
-    return stands(axle, side, np.zeros(3), axis, up, radius * float(np.sqrt(1 - tilt**2)))
+    sine = float(axis @ vertical)
+    radius = loaded_radius(axle, fz, float(np.arcsin(sine)))
+    return stands(axle, side, np.zeros(3), axis, vertical, radius * float(np.sqrt(1 - sine**2)))
 
 
 @dataclass(frozen=True)
@@ -95,30 +95,30 @@ class HeldWheel:
         """What the parts carry; `bar`: push of the anti-roll bar on its end, down."""
         axle, record, chain = self.axle, self.axle.record, self.axle.linkage.chain
         pose = self._pose(travel)
-        level = road(self.at_rest.pitch)
-        up = level[2]
+        road_axes = road(self.at_rest.pitch)
+        vertical = road_axes[2]
         axis = pose.rotation @ spin_axis(record.toe, record.camber)
-        ground = on_ground(axle, 1, float(self.side.force[2]), axis, up)
+        ground = on_ground(axle, 1, float(self.side.force[2]), axis, vertical)
         arm = ground.contact
-        force, moment = at_wheel(self.side.force @ level, self.side.moment @ level, arm, axis, self.side.torque)
+        force, moment = at_wheel(self.side.force @ road_axes, self.side.moment @ road_axes, arm, axis, self.side.torque)
         if self.side.leans:
             moment = moment + ground.moment
         loads = [Load(chain.carrier, force, pose.position + arm, moment)]
-        field = -(self.side.acceleration @ level) - GRAVITY * up
-        parts = [(record.carrier, chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
-        for part, name in parts:
-            home = pose if name == chain.carrier else pose.link[name]
+        field = -(self.side.acceleration @ road_axes) - GRAVITY * vertical
+        bodies = [(record.carrier, chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
+        for part, name in bodies:
+            body_pose = pose if name == chain.carrier else pose.link[name]
             origin = np.array(axle.linkage.origins[name])
-            place = home.carried((origin if part.cg is None else np.array(part.cg)) - origin).position
-            loads.append(Load(name, part.mass * field, place))
+            position = body_pose.carried((origin if part.cg is None else np.array(part.cg)) - origin).position
+            loads.append(Load(name, part.mass * field, position))
         loads.append(Load(chain.carrier, record.wheel.mass * field, pose.position))
         if axle.bushes:
             i = 0 if axle.name == "front" else 2
-            push = -self.rubber.rate * (travel - self.at_rest.travel[i])
-            loads.append(Load(chain.carrier, np.array([0.0, 0.0, push]), pose.position))
+            bush_force = -self.rubber.rate * (travel - self.at_rest.travel[i])
+            loads.append(Load(chain.carrier, np.array([0.0, 0.0, bush_force]), pose.position))
         if record.anti_roll_bar is not None and bar:
-            at = record.anti_roll_bar.at
-            loads.append(Load(chain.points[at].body, np.array([0.0, 0.0, -bar]), pose.point(at).position))
+            bar_end = record.anti_roll_bar.at
+            loads.append(Load(chain.points[bar_end].body, np.array([0.0, 0.0, -bar]), pose.point(bar_end).position))
         return held(axle.linkage, pose, loads, {SPRING: axle.spring}, self.rubber.axial)
 
     def _pose(self, travel: float) -> Any:
@@ -139,8 +139,8 @@ class HeldWheel:
 
     def end(self, travel: float) -> float:
         """Height of the end of the anti-roll bar."""
-        given = self.axle.record.anti_roll_bar
-        return 0.0 if given is None else float(self._pose(travel).point(given.at).position[2])
+        bar = self.axle.record.anti_roll_bar
+        return 0.0 if bar is None else float(self._pose(travel).point(bar.at).position[2])
 
 
 def bar_push(wheels: Sequence[HeldWheel], travels: Sequence[float]) -> float:
@@ -153,31 +153,33 @@ def bar_push(wheels: Sequence[HeldWheel], travels: Sequence[float]) -> float:
 
 def settled(wheels: Sequence[HeldWheel]) -> list[float]:
     """Travels at which springs, stops and anti-roll bar hold the wheels of an axle."""
-    axle, at_rest = wheels[0].axle, wheels[0].at_rest
-    z = np.full(len(wheels), at_rest.travel[0 if axle.name == "front" else 2])
+    axle, statics = wheels[0].axle, wheels[0].at_rest
+    z = np.full(len(wheels), statics.travel[0 if axle.name == "front" else 2])
 
-    def lacks(at: Array) -> Array:
-        bar = bar_push(wheels, list(at))
-        return np.array([w.lacks(float(x), bar * (1 - 2 * i)) for i, (w, x) in enumerate(zip(wheels, at, strict=True))])
+    def lacks(travels: Array) -> Array:
+        bar = bar_push(wheels, list(travels))
+        return np.array(
+            [w.lacks(float(x), bar * (1 - 2 * i)) for i, (w, x) in enumerate(zip(wheels, travels, strict=True))]
+        )
 
     return _balanced(lacks, z)
 
 
-def _balanced(lacks: Callable[[Array], Array], z: Array) -> list[float]:
+def _balanced(residual: Callable[[Array], Array], z: Array) -> list[float]:
     """Travels at which no spring lacks anything."""
     h = 1e-6
     try:
         for _ in range(TURNS):
-            r = lacks(z)
+            r = residual(z)
             if float(np.abs(r).max()) < FOUND:
                 return [float(x) for x in z]
-            J = np.array([(lacks(z + h * e) - r) / h for e in np.eye(len(z))]).T
-            move = np.linalg.solve(J, -r)
-            z = z + move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-12))
-        failed = f"{float(np.abs(r).max()):.4g} N are left open at travels {np.round(1000 * z, 1).tolist()} mm"
+            J = np.array([(residual(z + h * e) - r) / h for e in np.eye(len(z))]).T
+            step = np.linalg.solve(J, -r)
+            z = z + step * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-12))
+        reason = f"{float(np.abs(r).max()):.4g} N are left open at travels {np.round(1000 * z, 1).tolist()} mm"
     except (ModelError, np.linalg.LinAlgError) as error:
-        failed = error.problems[0] if isinstance(error, ModelError) else "the equations are singular"
-    raise ModelError(f"springs and stops do not hold the wheel: {failed}")
+        reason = error.problems[0] if isinstance(error, ModelError) else "the equations are singular"
+    raise ModelError(f"springs and stops do not hold the wheel: {reason}")
 
 
 @dataclass(frozen=True)
@@ -194,26 +196,32 @@ class HeldAxle:
         """What the parts carry at travels of both wheels."""
         axle, record, chain = self.axle, self.axle.record, self.axle.linkage.chain
         pose = axle.pose(float(travels[0]), float(travels[1]))
-        homes = {chain.carrier: pose, **pose.link}
-        level = road(self.at_rest.pitch)
-        up = level[2]
-        field = -(self.sides[0].acceleration @ level) - GRAVITY * up
+        body_poses = {chain.carrier: pose, **pose.link}
+        road_axes = road(self.at_rest.pitch)
+        vertical = road_axes[2]
+        field = -(self.sides[0].acceleration @ road_axes) - GRAVITY * vertical
         loads = []
-        for side, given in zip((1, -1), self.sides, strict=True):
+        for side, wheel_load in zip((1, -1), self.sides, strict=True):
             hub = on_side(chain.hub, side)
             body, centre = chain.points[hub].body, pose.point(hub).position
-            axis = homes[body].rotation @ (spin_axis(record.toe, record.camber) * [side, 1.0, side])
-            ground = on_ground(axle, side, float(given.force[2]), axis, up)
+            axis = body_poses[body].rotation @ (spin_axis(record.toe, record.camber) * [side, 1.0, side])
+            ground = on_ground(axle, side, float(wheel_load.force[2]), axis, vertical)
             arm = ground.contact
-            force, moment = (given.force, given.moment) if side > 0 else (given.force * MIRROR, given.moment * TURNED)
-            force, moment = at_wheel(force @ level, moment @ level, arm, axis, given.torque)
-            if given.leans:
+            force, moment = (
+                (wheel_load.force, wheel_load.moment)
+                if side > 0
+                else (wheel_load.force * MIRROR, wheel_load.moment * TURNED)
+            )
+            force, moment = at_wheel(force @ road_axes, moment @ road_axes, arm, axis, wheel_load.torque)
+            if wheel_load.leans:
                 moment = moment + ground.moment
             loads += [Load(body, force, centre + arm, moment), Load(body, record.wheel.mass * field, centre)]
-            for part, name, share in axle.parts(side):
+            for part, name, fraction in axle.parts(side):
                 origin = np.array(axle.linkage.origins[name])
-                place = homes[name].carried((origin if part.cg is None else np.array(part.cg)) - origin).position
-                loads.append(Load(name, share * part.mass * field, place))
+                position = (
+                    body_poses[name].carried((origin if part.cg is None else np.array(part.cg)) - origin).position
+                )
+                loads.append(Load(name, fraction * part.mass * field, position))
         loads += [*self._bar(pose), *self._beam(pose)]
         return held(axle.linkage, pose, loads, self._springs())
 
@@ -222,13 +230,17 @@ class HeldAxle:
         return {on_side("spring_left", side): (on_side(a, side), on_side(b, side)) for side in (1, -1)}
 
     def _bar(self, pose: Pose) -> list[Load]:
-        given, chain = self.axle.record.anti_roll_bar, self.axle.linkage.chain
-        if given is None:
+        bar, chain = self.axle.record.anti_roll_bar, self.axle.linkage.chain
+        if bar is None:
             return []
-        names = [on_side(given.at, side) for side in (1, -1)]
-        ends = [pose.point(name).position for name in names]
-        push = np.array([0.0, 0.0, -self.at_rest.bar[self.axle.name] * float(ends[0][2] - ends[1][2])])
-        return [Load(chain.points[n].body, s * push, e) for n, e, s in zip(names, ends, (1.0, -1.0), strict=True)]
+        names = [on_side(bar.at, side) for side in (1, -1)]
+        end_positions = [pose.point(name).position for name in names]
+        force = np.array(
+            [0.0, 0.0, -self.at_rest.bar[self.axle.name] * float(end_positions[0][2] - end_positions[1][2])]
+        )
+        return [
+            Load(chain.points[n].body, s * force, e) for n, e, s in zip(names, end_positions, (1.0, -1.0), strict=True)
+        ]
 
     def _beam(self, pose: Pose) -> list[Load]:
         k = self.axle.record.twist_stiffness
@@ -241,15 +253,15 @@ class HeldAxle:
     def settled(self) -> list[float]:
         """Travels at which springs, stops, anti-roll bar and cross beam hold the wheels."""
         axle, i = self.axle, 0 if self.axle.name == "front" else 2
-        drawn, free = drawn_length(axle, axle.spring), self.at_rest.free_length[axle.name]
+        drawn, free_length = drawn_length(axle, axle.spring), self.at_rest.free_length[axle.name]
 
         def lacks(z: Array) -> Array:
-            found, pose = self.held(z.tolist()), axle.pose(float(z[0]), float(z[1]))
-            left = []
-            for side, (name, ends) in zip((1, -1), self._springs().items(), strict=True):
-                a, b = (pose.point(p).position for p in ends)
-                law = push_of(axle, free + side * axle.record.spring.perch, float(np.linalg.norm(a - b)), drawn)
-                left.append(found.parts[name].size - law)
-            return np.array(left)
+            link_forces, pose = self.held(z.tolist()), axle.pose(float(z[0]), float(z[1]))
+            residuals = []
+            for side, (name, end_names) in zip((1, -1), self._springs().items(), strict=True):
+                a, b = (pose.point(p).position for p in end_names)
+                law = push_of(axle, free_length + side * axle.record.spring.perch, float(np.linalg.norm(a - b)), drawn)
+                residuals.append(link_forces.parts[name].size - law)
+            return np.array(residuals)
 
         return _balanced(lacks, np.array(self.at_rest.travel[i : i + 2]))

@@ -85,33 +85,33 @@ def _table(head: tuple[str, ...], rows: list[list[str]]) -> str:
     return "\n".join(line(x) for x in (head, ["---"] * len(head), *rows))
 
 
-def _listed(record: Any, where: str, known: Collection[str] = ()) -> Iterator[list[str]]:
-    """Rows of a record, without keys that are `known`."""
+def _listed(record: Any, prefix: str, skipped: Collection[str] = ()) -> Iterator[list[str]]:
+    """Rows of a record, without keys that are `skipped`."""
     for f in fields(record):
-        if f.name in known:
+        if f.name in skipped:
             continue
         k = key_of(f)
         if record is Sections and f.name == "rear":
             yield [f.name, "", "", "", "rear axle: the keys of the front axle"]
         elif k.kind in ("section", "sections"):
-            own = "" if k.kind == "section" else ".NAME"
-            yield [f"[{where}{f.name}{own}]", "", "" if f.default is MISSING else "none", "", k.words]
-            known = {x.name for x in fields(TrailerAxle)} - {"at"} if k.record is AddedAxle else set()
-            yield from _listed(k.record, f"{where}{f.name}{own}.", known)
+            suffix = "" if k.kind == "section" else ".NAME"
+            yield [f"[{prefix}{f.name}{suffix}]", "", "" if f.default is MISSING else "none", "", k.words]
+            skipped = {x.name for x in fields(TrailerAxle)} - {"at"} if k.record is AddedAxle else set()
+            yield from _listed(k.record, f"{prefix}{f.name}{suffix}.", skipped)
         elif k.kind == "mapping":
-            yield [f"[{where}{f.name}]", "", "", "", k.words]
-            yield from _suspension(f"{where}{f.name}.")
+            yield [f"[{prefix}{f.name}]", "", "", "", k.words]
+            yield from _suspension(f"{prefix}{f.name}.")
         else:
-            yield [f"{where}{f.name}", _unit(k), _default(f), _usual(k), k.words]
+            yield [f"{prefix}{f.name}", _unit(k), _default(f), _usual(k), k.words]
 
 
-def _suspension(where: str) -> Iterator[list[str]]:
-    yield [f"{where}shipped", "", "none", "", f"hard points that come with Bellcrank: {', '.join(NAMES)}"]
-    yield [f"{where}file", "", "none", "", "file of hard points, relative to the folder of the car file"]
-    for name, words in KEYS.items():
+def _suspension(prefix: str) -> Iterator[list[str]]:
+    yield [f"{prefix}shipped", "", "none", "", f"hard points that come with Bellcrank: {', '.join(NAMES)}"]
+    yield [f"{prefix}file", "", "none", "", "file of hard points, relative to the folder of the car file"]
+    for name, meaning in KEYS.items():
         if name not in NOT_IN_CARS:
             unit = "m" if name in ("points", "lengths") else ""
-            yield [f"{where}{name}", unit, "", "", words]
+            yield [f"{prefix}{name}", unit, "", "", meaning]
 
 
 def _unit(k: Key) -> str:

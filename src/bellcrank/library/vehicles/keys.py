@@ -62,15 +62,15 @@ def key(
     switch: bool = False,
 ) -> Any:
     """A field of a record with its `Key`; without a default it must be given."""
-    listed = (dimension,) if isinstance(dimension, str) else dimension
-    found = Key(kind, words, listed if kind in NUMBERS else (), sign, usual, choices, record, most,
+    dimensions = (dimension,) if isinstance(dimension, str) else dimension
+    entry = Key(kind, words, dimensions if kind in NUMBERS else (), sign, usual, choices, record, most,
                 switch)  # fmt: skip
-    return field(default=default, metadata={"key": found})
+    return field(default=default, metadata={"key": entry})
 
 
 def key_of(f: Field[Any]) -> Key:
-    found: Key = f.metadata["key"]
-    return found
+    entry: Key = f.metadata["key"]
+    return entry
 
 
 def user_unit(dimension: Dimension) -> Unit:
@@ -101,150 +101,150 @@ class Stated:
     def of(self, dimension: Dimension) -> Unit | None:
         return next((u for u in self.units if u.dimension == dimension), None)
 
-    def within(self, given: Any, where: str, problems: Problems) -> Stated:
+    def within(self, value: Any, path: str, problems: Problems) -> Stated:
         """With the units that a section adds."""
-        listed = [given] if isinstance(given, str) else given
-        if not isinstance(listed, Sequence) or not all(isinstance(u, str) for u in listed):
-            return problems.wrong(f'{where}: units = {given!r:.60} must be a list such as ["mm", "N/mm"].', self)
-        found = [u for u in (unit_of(text, f"{where}: units", problems) for text in listed) if u is not None]
-        for i, one in enumerate(found):
-            if any(one.dimension == other.dimension for other in found[:i]):
-                problems.append(f"{where}: units lists two units of one kind, the second is '{one.text}'.")
-        return Stated((*found, *self.units))
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, Sequence) or not all(isinstance(u, str) for u in texts):
+            return problems.wrong(f'{path}: units = {value!r:.60} must be a list such as ["mm", "N/mm"].', self)
+        units = [u for u in (unit_of(text, f"{path}: units", problems) for text in texts) if u is not None]
+        for i, one in enumerate(units):
+            if any(one.dimension == earlier.dimension for earlier in units[:i]):
+                problems.append(f"{path}: units lists two units of one kind, the second is '{one.text}'.")
+        return Stated((*units, *self.units))
 
 
-def unit_of(text: str, where: str, problems: Problems) -> Unit | None:
+def unit_of(text: str, path: str, problems: Problems) -> Unit | None:
     try:
         return SI.parse_unit(text)
     except ExpressionError as error:
-        return problems.wrong(f"{where}: {error.message.splitlines()[0]}")
+        return problems.wrong(f"{path}: {error.message.splitlines()[0]}")
     except (ModelError, ValueError, ArithmeticError):
-        return problems.wrong(f"{where}: {text!r:.40} is no unit.")
+        return problems.wrong(f"{path}: {text!r:.40} is no unit.")
 
 
-def read_record(cls: Any, given: Any, where: str, problems: Problems, stated: Stated | None = None) -> Any:
+def read_record(cls: Any, section: Any, path: str, problems: Problems, outer_units: Stated | None = None) -> Any:
     """A record of the class from a mapping; None where something is wrong, which `problems` then reports."""
-    if not isinstance(given, Mapping):
-        return problems.wrong(f"{where} must be a section with keys of its own, given {given!r:.60}.")
-    before = len(problems)
-    known = {f.name: f for f in fields(cls) if "key" in f.metadata}
-    for name in given:
-        if name not in known and name not in (UNITS, "note"):
-            near = did_you_mean(str(name), known)
-            problems.append(f"{where}: '{name}' is not known.{near} Keys: {', '.join(known)}.")
-    here = Stated() if stated is None else stated
-    if UNITS in given:
-        here = here.within(given[UNITS], where, problems)
+    if not isinstance(section, Mapping):
+        return problems.wrong(f"{path} must be a section with keys of its own, given {section!r:.60}.")
+    problem_count = len(problems)
+    keys = {f.name: f for f in fields(cls) if "key" in f.metadata}
+    for name in section:
+        if name not in keys and name not in (UNITS, "note"):
+            suggestion = did_you_mean(str(name), keys)
+            problems.append(f"{path}: '{name}' is not known.{suggestion} Keys: {', '.join(keys)}.")
+    section_units = Stated() if outer_units is None else outer_units
+    if UNITS in section:
+        section_units = section_units.within(section[UNITS], path, problems)
     values = {}
-    for name, f in known.items():
-        k, place = key_of(f), f"{where}.{name}" if where else name
-        if name in given:
-            values[name] = read_value(k, given[name], place, problems, here)
+    for name, f in keys.items():
+        k, key_path = key_of(f), f"{path}.{name}" if path else name
+        if name in section:
+            values[name] = read_value(k, section[name], key_path, problems, section_units)
         elif f.default is MISSING:
-            problems.append(f"{place} is missing: {k.words}.")
-    return cls(**values) if len(problems) == before else None
+            problems.append(f"{key_path} is missing: {k.words}.")
+    return cls(**values) if len(problems) == problem_count else None
 
 
-def read_value(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -> Any:
+def read_value(k: Key, value: Any, path: str, problems: Problems, section_units: Stated) -> Any:
     if k.kind == "section":
         if k.switch and isinstance(value, bool):
             return k.record() if value else None
-        return read_record(k.record, value, where, problems, stated)
+        return read_record(k.record, value, path, problems, section_units)
     if k.kind == "sections":
         if not isinstance(value, Mapping):
-            return problems.wrong(f"{where} must hold sections, given {value!r:.60}.", {})
-        return {str(n): read_record(k.record, v, f"{where}.{n}", problems, stated) for n, v in value.items()}
+            return problems.wrong(f"{path} must hold sections, given {value!r:.60}.", {})
+        return {str(n): read_record(k.record, v, f"{path}.{n}", problems, section_units) for n, v in value.items()}
     if k.kind == "mapping":
-        return value if isinstance(value, Mapping) else problems.wrong(f"{where} must be a section of its own.", {})
+        return value if isinstance(value, Mapping) else problems.wrong(f"{path} must be a section of its own.", {})
     if k.kind == "formulas":
         plain = isinstance(value, Mapping) and all(isinstance(x, str | int | float) for x in value.values())
-        such = """must be formulas by name, such as { mu = "0.5*mu" }"""
-        return dict(value) if plain else problems.wrong(f"{where} {such}, given {value!r:.60}.", {})
+        rule = """must be formulas by name, such as { mu = "0.5*mu" }"""
+        return dict(value) if plain else problems.wrong(f"{path} {rule}, given {value!r:.60}.", {})
     if k.kind == "flag":
-        right = isinstance(value, bool)
-        return value if right else problems.wrong(f"{where} must be true or false, given {value!r:.60}.", False)
+        is_bool = isinstance(value, bool)
+        return value if is_bool else problems.wrong(f"{path} must be true or false, given {value!r:.60}.", False)
     if k.kind == "text":
-        return _text(k, value, where, problems)
+        return _text(k, value, path, problems)
     if k.kind == "pairs":
-        return _pairs(k, value, where, problems, stated)
+        return _pairs(k, value, path, problems, section_units)
     if k.kind == "rows":
-        return _rows(value, where, problems)
+        return _rows(value, path, problems)
     if k.kind in ("vector", "numbers"):
-        wrong = isinstance(value, str) or not isinstance(value, Sequence) or not value
-        if wrong or (k.kind == "vector" and len(value) != 3):
+        not_a_list = isinstance(value, str) or not isinstance(value, Sequence) or not value
+        if not_a_list or (k.kind == "vector" and len(value) != 3):
             count = "three numbers" if k.kind == "vector" else "a list of numbers"
-            return problems.wrong(f"{where} must be {count}, given {value!r:.60}.", (0.0, 0.0, 0.0))
-        before = len(problems)
-        found = tuple(_number(k, k.dimensions[0], x, where, problems, stated) for x in value)
-        del problems[before + 1 :]  # the first number reports it for all
-        return found
-    return _number(k, k.dimensions[0], value, where, problems, stated)
+            return problems.wrong(f"{path} must be {count}, given {value!r:.60}.", (0.0, 0.0, 0.0))
+        problem_count = len(problems)
+        numbers = tuple(_number(k, k.dimensions[0], x, path, problems, section_units) for x in value)
+        del problems[problem_count + 1 :]  # the first number reports it for all
+        return numbers
+    return _number(k, k.dimensions[0], value, path, problems, section_units)
 
 
-def _text(k: Key, value: Any, where: str, problems: Problems) -> Any:
+def _text(k: Key, value: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, str):
-        return problems.wrong(f"{where} must be text, given {value!r:.60}.", "")
+        return problems.wrong(f"{path} must be text, given {value!r:.60}.", "")
     if not k.choices:
         return value
     for choice in k.choices:
         if value.lower() == choice.lower():
             return choice
-    listed = ", ".join(f"'{c}'" for c in k.choices)
-    return problems.wrong(f"{where} = {value!r:.40} is not known; it is one of {listed}.", k.choices[0])
+    options = ", ".join(f"'{c}'" for c in k.choices)
+    return problems.wrong(f"{path} = {value!r:.40} is not known; it is one of {options}.", k.choices[0])
 
 
-def _pairs(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -> tuple[tuple[float, float], ...]:
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    if not listed or len(value) < 2 or not all(isinstance(p, Sequence) and len(p) == 2 for p in value):
-        return problems.wrong(f"{where} must be a list of at least two pairs of numbers.", ((0.0, 0.0), (1.0, 1.0)))
-    before = len(problems)
-    rows = [[_number(k, d, x, where, problems, stated) for d, x in zip(k.dimensions, p)] for p in value]
-    if len(problems) > before:
-        del problems[before + 1 :]  # the first number reports it for all
+def _pairs(k: Key, value: Any, path: str, problems: Problems, section_units: Stated) -> tuple[tuple[float, float], ...]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    if not is_list or len(value) < 2 or not all(isinstance(p, Sequence) and len(p) == 2 for p in value):
+        return problems.wrong(f"{path} must be a list of at least two pairs of numbers.", ((0.0, 0.0), (1.0, 1.0)))
+    problem_count = len(problems)
+    rows = [[_number(k, d, x, path, problems, section_units) for d, x in zip(k.dimensions, p)] for p in value]
+    if len(problems) > problem_count:
+        del problems[problem_count + 1 :]  # the first number reports it for all
         return ((0.0, 0.0), (1.0, 1.0))
-    found = [p[0] for p in rows]
-    if any(b <= a for a, b in pairwise(found)):
-        problems.append(f"{where}: the first numbers of the pairs must increase.")
+    abscissae = [p[0] for p in rows]
+    if any(b <= a for a, b in pairwise(abscissae)):
+        problems.append(f"{path}: the first numbers of the pairs must increase.")
     return tuple((a, b) for a, b in rows)
 
 
-def _rows(value: Any, where: str, problems: Problems) -> tuple[tuple[float, ...], ...]:
-    found = reals(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
-    bad = found is None or found.ndim != 2 or not np.isfinite(found).all()
-    if found is None or bad or not found.size or any(isinstance(x, bool) for row in value for x in row):
-        such = "must be a list of rows of numbers, all of one length, such as [[1, 1.1], [1.2, 1.3]]"
-        return problems.wrong(f"{where} {such}, given {displayed(value)}.", ((0.0,),))
-    return tuple(tuple(map(float, row)) for row in found)
+def _rows(value: Any, path: str, problems: Problems) -> tuple[tuple[float, ...], ...]:
+    array = reals(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
+    is_invalid = array is None or array.ndim != 2 or not np.isfinite(array).all()
+    if array is None or is_invalid or not array.size or any(isinstance(x, bool) for row in value for x in row):
+        rule = "must be a list of rows of numbers, all of one length, such as [[1, 1.1], [1.2, 1.3]]"
+        return problems.wrong(f"{path} {rule}, given {displayed(value)}.", ((0.0,),))
+    return tuple(tuple(map(float, row)) for row in array)
 
 
-def _number(k: Key, dimension: str, value: Any, where: str, problems: Problems, stated: Stated) -> float:
-    wanted = parse_dimension(dimension)
-    unit = stated.of(wanted) if wanted != Dimension() else SI.equation(wanted)
+def _number(k: Key, dimension: str, value: Any, path: str, problems: Problems, section_units: Stated) -> float:
+    key_dimension = parse_dimension(dimension)
+    unit = section_units.of(key_dimension) if key_dimension != Dimension() else SI.equation(key_dimension)
     text = value if isinstance(value, str) else None
     if text is not None:
-        found = WITH_UNIT.fullmatch(text)
-        unit = None if found is None else unit_of(found[2], where, problems)
-        if found is None:
-            return problems.wrong(f"{where}: {text!r:.40} is neither a number nor a number with its unit.", 0.0)
+        match = WITH_UNIT.fullmatch(text)
+        unit = None if match is None else unit_of(match[2], path, problems)
+        if match is None:
+            return problems.wrong(f"{path}: {text!r:.40} is neither a number nor a number with its unit.", 0.0)
         if unit is None:
             return 0.0
-        if unit.dimension != wanted:
-            such = user_unit(wanted).text
-            return problems.wrong(f"{where} = '{text}' must be in a unit such as {such}.", 0.0)
-        value = float(found[1])
+        if unit.dimension != key_dimension:
+            example = user_unit(key_dimension).text
+            return problems.wrong(f"{path} = '{text}' must be in a unit such as {example}.", 0.0)
+        value = float(match[1])
     number = real(value)
     if number is None or not math.isfinite(number):
-        return problems.wrong(f"{where}: {displayed(value)} is not a finite number.", 0.0)
+        return problems.wrong(f"{path}: {displayed(value)} is not a finite number.", 0.0)
     if unit is None:
-        such = user_unit(wanted).text
+        example = user_unit(key_dimension).text
         return problems.wrong(
-            f"{where} = {value:g}: its unit is not stated; add one such as '{such}' to units, or write "
-            f"'{value:g} {such}'.",
+            f"{path} = {value:g}: its unit is not stated; add one such as '{example}' to units, or write "
+            f"'{value:g} {example}'.",
             0.0,
         )
     if (k.sign == 1 and not value > 0) or (k.sign == 0 and not value >= 0):
-        problems.append(f"{where} = {value:g} must {'be positive' if k.sign == 1 else 'not be negative'}.")
-    inside = float(unit.to_equation(value))
-    if inside > k.most:
-        problems.append(f"{where} = {shown(k, inside)} must lie between 0 and {shown(k, k.most)}.")
-    return inside
+        problems.append(f"{path} = {value:g} must {'be positive' if k.sign == 1 else 'not be negative'}.")
+    si_value = float(unit.to_equation(value))
+    if si_value > k.most:
+        problems.append(f"{path} = {shown(k, si_value)} must lie between 0 and {shown(k, k.most)}.")
+    return si_value

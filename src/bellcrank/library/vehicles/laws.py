@@ -16,9 +16,9 @@ ATMOSPHERE = 101325.0  # Pa
 SMALLEST = 0.05  # of the volume of an air spring at rest: what is left when it is compressed to its end
 
 
-def stop(m: Math, gap: Any, k: Any, cubic: Any, moved: Any) -> Any:
+def stop(m: Math, gap: Any, k: Any, cubic: Any, displacement: Any) -> Any:
     """The push of an elastic stop that was moved against by so much from the drawn length."""
-    d = m.max(0.0, moved - gap)
+    d = m.max(0.0, displacement - gap)
     return k * d + cubic * d**3
 
 
@@ -41,23 +41,23 @@ class Stood(NamedTuple):
     moment: Array
 
 
-def stands(wheel: Any, side: int, centre: Array, axis: Array, up: Array, height: float) -> Stood:
+def stands(wheel: Any, side: int, centre: Array, axis: Array, vertical: Array, height: float) -> Stood:
     """The tyres of a left (1) or right (-1) wheel at rest. `wheel`: what has `tyre` and `tyre_offsets`, an axle;
-    `axis`: of spin, to the left; `height`: of the origin of positions above the ground, along `up`."""
+    `axis`: of spin, to the left; `height`: of the origin of positions above the ground, along `vertical`."""
     tyre = wheel.tyre.on("left" if side > 0 else "right")
-    tilt = float(axis @ up)
+    tilt = float(axis @ vertical)
     upright = float(np.sqrt(1 - tilt**2))
-    rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(tilt)), tyre.usual[0], tyre.usual[1], 0.0)
-    loads, places, moment = [], [], np.zeros(3)
+    rolling = Rolling(0.0, 0.0, 0.0, float(np.arcsin(tilt)), tyre.usual[0], tyre.usual[1], 0.0)
+    loads, points, moment = [], [], np.zeros(3)
     for offset in wheel.tyre_offsets:
         middle = centre + offset * axis
-        below = (height + float(up @ middle)) / upright
-        loads.append(float(tyre.press(ARRAYS, rolls, below)[0]))
-        places.append(middle + below * (tilt * axis - up) / upright)
-        moment = moment + leaning(tyre, loads[-1], axis, up)
+        centre_height = (height + float(vertical @ middle)) / upright
+        loads.append(float(tyre.press(ARRAYS, rolling, centre_height)[0]))
+        points.append(middle + centre_height * (tilt * axis - vertical) / upright)
+        moment = moment + leaning(tyre, loads[-1], axis, vertical)
     load = sum(loads)
-    shares = [x / load if load > 0 else 1 / len(loads) for x in loads]
-    return Stood(load, sum((x * at for x, at in zip(shares, places, strict=True)), np.zeros(3)), moment)
+    fractions = [x / load if load > 0 else 1 / len(loads) for x in loads]
+    return Stood(load, sum((x * point for x, point in zip(fractions, points, strict=True)), np.zeros(3)), moment)
 
 
 def air_force(force: Any, area: Any, exponent: Any, ratio: Any) -> Any:
@@ -65,11 +65,13 @@ def air_force(force: Any, area: Any, exponent: Any, ratio: Any) -> Any:
     return (force + ATMOSPHERE * area) * ratio**exponent - ATMOSPHERE * area
 
 
-def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
+def leaning(tyre: Any, load: float, axis: Array, vertical: Array) -> Array:
     """The moment by which a tyre at standstill resists the inclination of its wheel; `axis` of spin, to the left."""
-    at = Rolling(load, 0.0, 0.0, float(np.arcsin(axis @ up)), tyre.usual[0], 0.0, 0.0, low=tyre.fades(ARRAYS, 0.0))
-    ahead = cross(axis, up)
+    state = Rolling(
+        load, 0.0, 0.0, float(np.arcsin(axis @ vertical)), tyre.usual[0], 0.0, 0.0, low=tyre.fades(ARRAYS, 0.0)
+    )
+    forward = cross(axis, vertical)
     with np.errstate(all="ignore"):  # of branches that are not taken
-        size = float(tyre.steady(ARRAYS, at, tyre.scales)["Mx"])
-    found: Array = size * ahead / np.linalg.norm(ahead)
-    return found
+        size = float(tyre.steady(ARRAYS, state, tyre.scales)["Mx"])
+    moment: Array = size * forward / np.linalg.norm(forward)
+    return moment

@@ -69,12 +69,12 @@ CASES: Mapping[str, LoadCase] = {
 
 def read_cases(source: str | Path | Mapping[str, Any]) -> dict[str, LoadCase]:
     """Load cases of a TOML file or a mapping: a section for each, by its name, with `units` as in car files."""
-    given = dict(source) if isinstance(source, Mapping) else read_toml(Path(source))
+    content = dict(source) if isinstance(source, Mapping) else read_toml(Path(source))
     problems = Problems()
-    stated = Stated().within(given.pop(UNITS), "units", problems) if UNITS in given else Stated()
-    found: dict[str, LoadCase] = {}
-    for name, section in given.items():
-        case = read_record(LoadCase, section, name, problems, stated)
+    section_units = Stated().within(content.pop(UNITS), "units", problems) if UNITS in content else Stated()
+    cases: dict[str, LoadCase] = {}
+    for name, section in content.items():
+        case = read_record(LoadCase, section, name, problems, section_units)
         if case is None:
             continue
         if case.by_gravity and (case.fx, case.fy, case.fz) != (0.0, 0.0, 0.0):
@@ -83,12 +83,12 @@ def read_cases(source: str | Path | Mapping[str, Any]) -> dict[str, LoadCase]:
             )
         elif case.braking and case.driving:
             problems.append(f"{name}: give braking or driving, not both.")
-        found[str(name)] = case
-    if not given and not problems:
+        cases[str(name)] = case
+    if not content and not problems:
         problems.append("it holds no load case: a section such as [braking] with braking = 1.0.")
     if problems:
         raise ModelError(problems, "load cases" if isinstance(source, Mapping) else str(source))
-    return found
+    return cases
 
 
 def linkage_loads(linkage: Any, cases: Mapping[str, LoadCase]) -> LoadTable:
@@ -100,73 +100,80 @@ def linkage_loads(linkage: Any, cases: Mapping[str, LoadCase]) -> LoadTable:
         raise ModelError(
             "loads of a solid axle or twist beam need a car; hard points alone have no right wheel", chain.name
         )
-    found = []
+    results = []
     for name, case in cases.items():
         if case.by_gravity:
             raise ModelError(f"load case '{name}': multiples of gravity need a car; give forces fx, fy, fz", chain.name)
         rack, travel = _rack(linkage, name, case), case.travel or 0.0
         w = see_wheel(linkage, travel, rack)
         # forces are given ahead, left, up; the file may have its y to the right and its z down
-        turn = np.array([1.0, float(chain.up), float(chain.up)])
+        signs = np.array([1.0, float(chain.up), float(chain.up)])
         force, moment = _given(case)
         arm = (w.contact[0] - w.centre[0]) * w.flip
-        own = at_wheel(force * turn, moment * turn, arm, w.axis[0] * w.flip, case.torque)
+        carrier_load = at_wheel(force * signs, moment * signs, arm, w.axis[0] * w.flip, case.torque)
         pose = w.pose[0]
-        at = w.centre[0] * w.flip
+        centre = w.centre[0] * w.flip
         strut = chain.struts[0]
-        carried = held(linkage, pose, [Load(chain.carrier, own[0], at + arm, own[1])], {strut.name: strut.points})
-        found.append(CaseLoads(name, travel, rack, force, moment, carried))
-    return _table(chain.name, found, ["links have no mass; struts take what holds the travel given"])
+        link_forces = held(
+            linkage,
+            pose,
+            [Load(chain.carrier, carrier_load[0], centre + arm, carrier_load[1])],
+            {strut.name: strut.points},
+        )
+        results.append(CaseLoads(name, travel, rack, force, moment, link_forces))
+    return _table(chain.name, results, ["links have no mass; struts take what holds the travel given"])
 
 
 def axle_loads(
-    car: CarData, at_rest: Stand, figures: Figures, axle: str, cases: Mapping[str, LoadCase] | None = None
+    car: CarData, statics: Stand, figures: Figures, axle: str, cases: Mapping[str, LoadCase] | None = None
 ) -> LoadTable:
     """Load cases of the left suspension of an axle; of one that corners, of the wheel outside and that inside."""
     fitted = car.axle(axle)
     if fitted.both:
-        return _both_loads(car, at_rest, figures, fitted, CASES if cases is None else cases)
-    found: list[CaseLoads] = []
-    rubber = Rubber(gives(car, at_rest, fitted).rate, axial(fitted.linkage.chain, fitted.bushes))
+        return _both_loads(car, statics, figures, fitted, CASES if cases is None else cases)
+    results: list[CaseLoads] = []
+    rubber = Rubber(gives(car, statics, fitted).rate, axial(fitted.linkage.chain, fitted.bushes))
     for name, case in (CASES if cases is None else cases).items():
         rack = _rack(fitted.linkage, name, case)
-        sides = _sides(car, at_rest, figures, fitted, case)
-        wheels = [HeldWheel(car, at_rest, fitted, rack if i == 0 else -rack, s, rubber) for i, s in enumerate(sides)]
+        sides = _sides(car, statics, figures, fitted, case)
+        wheels = [HeldWheel(car, statics, fitted, rack if i == 0 else -rack, s, rubber) for i, s in enumerate(sides)]
         try:
             travels = [case.travel] * len(wheels) if case.travel is not None else settled(wheels)
-            apart = bar_push(wheels, travels) if case.travel is None else 0.0
-            carried = [w.held(z, apart * (1 - 2 * i)) for i, (w, z) in enumerate(zip(wheels, travels, strict=True))]
+            bar_force = bar_push(wheels, travels) if case.travel is None else 0.0
+            link_forces = [
+                w.held(z, bar_force * (1 - 2 * i)) for i, (w, z) in enumerate(zip(wheels, travels, strict=True))
+            ]
         except ModelError as error:
-            told = [f"load case '{name}': {p}" for p in error.problems]
-            raise ModelError(told, f"{car.sections.name}, {axle}") from None
-        words = [name] if len(sides) == 1 else [f"{name}, outside", f"{name}, inside"]
-        for word, w, z, h in zip(words, wheels, travels, carried, strict=True):
-            found.append(CaseLoads(word, float(z), w.rack, w.side.force, w.side.moment, h))
-    notes = ["a wheel inside is given as if it were on the left"] if any(", inside" in c.name for c in found) else []
-    return _table(f"{car.sections.name}, {axle}", found, notes)
+            messages = [f"load case '{name}': {p}" for p in error.problems]
+            raise ModelError(messages, f"{car.sections.name}, {axle}") from None
+        labels = [name] if len(sides) == 1 else [f"{name}, outside", f"{name}, inside"]
+        for label, w, z, h in zip(labels, wheels, travels, link_forces, strict=True):
+            results.append(CaseLoads(label, float(z), w.rack, w.side.force, w.side.moment, h))
+    notes = ["a wheel inside is given as if it were on the left"] if any(", inside" in c.name for c in results) else []
+    return _table(f"{car.sections.name}, {axle}", results, notes)
 
 
 def _both_loads(
-    car: CarData, at_rest: Stand, figures: Figures, axle: FittedAxle, cases: Mapping[str, LoadCase]
+    car: CarData, statics: Stand, figures: Figures, axle: FittedAxle, cases: Mapping[str, LoadCase]
 ) -> LoadTable:
     """Load cases of an axle whose linkage carries both wheels."""
-    found, where = [], f"{car.sections.name}, {axle.name}"
+    results, context = [], f"{car.sections.name}, {axle.name}"
     for name, case in cases.items():
         _rack(axle.linkage, name, case)
-        sides = _sides(car, at_rest, figures, axle, case)
-        both = HeldAxle(car, at_rest, axle, (sides[0], sides[-1]))
+        sides = _sides(car, statics, figures, axle, case)
+        axle_statics = HeldAxle(car, statics, axle, (sides[0], sides[-1]))
         try:
-            travels = both.settled() if case.travel is None else [case.travel] * 2
-            carried = both.held(travels)
+            travels = axle_statics.settled() if case.travel is None else [case.travel] * 2
+            link_forces = axle_statics.held(travels)
         except ModelError as error:
-            raise ModelError([f"load case '{name}': {p}" for p in error.problems], where) from None
-        found.append(CaseLoads(name, float(travels[0]), 0.0, sides[0].force, sides[0].moment, carried))
-    return _table(where, found, ["travel and forces are those of the left wheel, which is outside in a bend"])
+            raise ModelError([f"load case '{name}': {p}" for p in error.problems], context) from None
+        results.append(CaseLoads(name, float(travels[0]), 0.0, sides[0].force, sides[0].moment, link_forces))
+    return _table(context, results, ["travel and forces are those of the left wheel, which is outside in a bend"])
 
 
-def _table(name: str, found: Sequence[CaseLoads], notes: Sequence[str]) -> LoadTable:
-    told = dict.fromkeys([*notes, *(n for c in found for n in c.held.notes)])
-    return LoadTable(name, tuple(found), tuple(told))
+def _table(name: str, results: Sequence[CaseLoads], notes: Sequence[str]) -> LoadTable:
+    all_notes = dict.fromkeys([*notes, *(n for c in results for n in c.held.notes)])
+    return LoadTable(name, tuple(results), tuple(all_notes))
 
 
 def _given(case: LoadCase) -> tuple[Array, Array]:
@@ -182,32 +189,38 @@ def _rack(linkage: Any, name: str, case: LoadCase) -> float:
 # ---- what acts on the wheels
 
 
-def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: LoadCase) -> list[WheelLoad]:
+def _sides(car: CarData, statics: Stand, f: Figures, axle: FittedAxle, case: LoadCase) -> list[WheelLoad]:
     """The left wheel, and where the car corners the right one, mirrored."""
     force, moment = _given(case)
     if not case.by_gravity:
         return [WheelLoad(force, moment, np.zeros(3), case.torque, leans=False)]
     front = axle.name == "front"
     i = 0 if front else 2
-    load = sum(at_rest.load[i : i + 2])
-    ahead = (case.driving or 0.0) - (case.braking or 0.0)
-    across = case.cornering or 0.0
-    weight = at_rest.mass * GRAVITY
-    part = 1.0 if front else at_rest.rear_fraction
-    shifted = f["load_transfer"] * GRAVITY * ahead * (-1 if front else part)
-    stiff = _roll_fraction(car, f, axle.name)
-    loads = [max(0.0, x) for x in _shared(at_rest, f, axle.name, load * _or_one(case.bump) + shifted, across, stiff)]
-    share = car.sections.brakes.front_share if ahead < 0 else drive_share(car.sections.drive)
-    others = sum(a.own.brake_ratio if ahead < 0 else a.own.drive_ratio for a in car.added)
-    along = weight * ahead * (share if front else (1 - share) / (1 + others))
-    braked = "body" if car.sections.brakes.react_on_body(axle.name) else "carrier"
-    torque = braked if ahead <= 0 else car.sections.drive.reaction
+    load = sum(statics.load[i : i + 2])
+    longitudinal = (case.driving or 0.0) - (case.braking or 0.0)
+    lateral = case.cornering or 0.0
+    weight = statics.mass * GRAVITY
+    part = 1.0 if front else statics.rear_fraction
+    shifted = f["load_transfer"] * GRAVITY * longitudinal * (-1 if front else part)
+    roll_fraction = _roll_fraction(car, f, axle.name)
+    loads = [
+        max(0.0, x) for x in _shared(statics, f, axle.name, load * _or_one(case.bump) + shifted, lateral, roll_fraction)
+    ]
+    front_fraction = car.sections.brakes.front_share if longitudinal < 0 else drive_share(car.sections.drive)
+    added_ratio = sum(a.own.brake_ratio if longitudinal < 0 else a.own.drive_ratio for a in car.added)
+    axle_force = weight * longitudinal * (front_fraction if front else (1 - front_fraction) / (1 + added_ratio))
+    brake_reaction = "body" if car.sections.brakes.react_on_body(axle.name) else "carrier"
+    torque = brake_reaction if longitudinal <= 0 else car.sections.drive.reaction
     total = max(sum(loads), 1e-9)
-    found = []
-    for fz, out in zip(loads, (1.0, -1.0), strict=True):
-        own = np.array([along * fz / total, -out * load * across * fz / total, fz]) + 0.0  # no minus before a zero
-        found.append(WheelLoad(own, moment, np.array([ahead, -out * across, 0.0]) * GRAVITY, torque))
-    return found if across else [found[0]]
+    wheel_loads = []
+    for fz, side in zip(loads, (1.0, -1.0), strict=True):
+        contact_force = (
+            np.array([axle_force * fz / total, -side * load * lateral * fz / total, fz]) + 0.0
+        )  # no minus before a zero
+        wheel_loads.append(
+            WheelLoad(contact_force, moment, np.array([longitudinal, -side * lateral, 0.0]) * GRAVITY, torque)
+        )
+    return wheel_loads if lateral else [wheel_loads[0]]
 
 
 def _or_one(x: float | None) -> float:
@@ -217,21 +230,26 @@ def _or_one(x: float | None) -> float:
 def _roll_fraction(car: CarData, f: Figures, axle: str) -> float:
     """Fraction of the roll moment on the springs of an axle: by the roll stiffnesses of all axles, or of those on its
     part of a frame that twists."""
-    own, added = f[f"roll_stiffness_{axle}"], [(a, f[f"roll_stiffness_{a.name}"]) for a in car.added]
+    axle_stiffness, added_stiffnesses = (
+        f[f"roll_stiffness_{axle}"],
+        [(a, f[f"roll_stiffness_{a.name}"]) for a in car.added],
+    )
     if car.frame is None:
-        return own / (f["roll_stiffness_front"] + f["roll_stiffness_rear"] + sum(k for _, k in added))
+        return axle_stiffness / (
+            f["roll_stiffness_front"] + f["roll_stiffness_rear"] + sum(k for _, k in added_stiffnesses)
+        )
     in_front = f["roll_moment_front"]
-    together = own + sum(k for a, k in added if car.part(a.record.at[0]) == axle)
-    return (in_front if axle == "front" else 1 - in_front) * own / together
+    part_stiffness = axle_stiffness + sum(k for a, k in added_stiffnesses if car.part(a.record.at[0]) == axle)
+    return (in_front if axle == "front" else 1 - in_front) * axle_stiffness / part_stiffness
 
 
-def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float, stiff: float) -> tuple[float, float]:
+def _shared(statics: Stand, f: Figures, axle: str, load: float, lateral: float, stiff: float) -> tuple[float, float]:
     """Loads of the wheels outside and inside: the moment of the weight about the roll axis in the fraction `stiff`, the
     rest by the roll centres."""
-    share = f["front_share"]
-    axis = share * f["roll_centre_front"] + (1 - share) * f["roll_centre_rear"]
-    weight = at_rest.mass * GRAVITY
-    own = weight * (share if axle == "front" else (1 - share) * at_rest.rear_fraction)
-    arm = stiff * weight * (f["cg_height"] - axis) + own * f[f"roll_centre_{axle}"]
-    moved = across * arm / f[f"track_{axle}"]
-    return load / 2 + moved, load / 2 - moved
+    front_fraction = f["front_share"]
+    axis = front_fraction * f["roll_centre_front"] + (1 - front_fraction) * f["roll_centre_rear"]
+    weight = statics.mass * GRAVITY
+    axle_weight = weight * (front_fraction if axle == "front" else (1 - front_fraction) * statics.rear_fraction)
+    arm = stiff * weight * (f["cg_height"] - axis) + axle_weight * f[f"roll_centre_{axle}"]
+    transfer = lateral * arm / f[f"track_{axle}"]
+    return load / 2 + transfer, load / 2 - transfer

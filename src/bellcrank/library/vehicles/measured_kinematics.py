@@ -110,8 +110,8 @@ class KinematicsComparison(Tabulated):
 
     def __getitem__(self, measure: str) -> MeasureError:
         if measure not in self.errors:
-            near = did_you_mean(measure, self.errors)
-            raise RunError(f"'{measure}' was not compared.{near} Compared: {', '.join(self.errors)}.")
+            suggestion = did_you_mean(measure, self.errors)
+            raise RunError(f"'{measure}' was not compared.{suggestion} Compared: {', '.join(self.errors)}.")
         return self.errors[measure]
 
     def __repr__(self) -> str:
@@ -125,13 +125,13 @@ class KinematicsComparison(Tabulated):
         list of tuple
             A row for each measure.
         """
-        found = []
+        table_rows = []
         for name, e in self.errors.items():
             scale, unit = DISPLAYED.get(e.unit, (1.0, e.unit))
             numbers = (scale * e.rms, scale * e.peak, 1000 * e.peak_at, e.r2, scale * e.at_zero,
                        scale * e.slope_measured / 1000, scale * e.slope_simulated / 1000)  # fmt: skip
-            found.append((self.simulated.title(name), unit, *(f"{x + 0.0:.4g}" for x in numbers)))
-        return found
+            table_rows.append((self.simulated.title(name), unit, *(f"{x + 0.0:.4g}" for x in numbers)))
+        return table_rows
 
     @property
     def _title(self) -> str:
@@ -203,86 +203,88 @@ class KinematicsComparison(Tabulated):
 
 
 def compare_kinematics(
-    name: str, measure: Measure, known: Mapping[str, str], path: str | Path, channels: Any
+    name: str, measure: Measure, units: Mapping[str, str], path: str | Path, channels: Any
 ) -> KinematicsComparison:
-    """A suspension, whose measures have units by name in `known`, compared with the table of a file."""
-    columns, unused = _columns(path, channels, known)
+    """A suspension, whose measures have units by name in `units`, compared with the table of a file."""
+    columns, unused = _columns(path, channels, units)
     positions = {n: columns.pop(n) for n in POSITIONS if n in columns}
     if not positions or not columns:
-        what = "travel or rack" if not positions else "measure, such as toe"
-        raise RunError(f"{path} has no column of {what} that is known: its columns are {', '.join(unused) or 'none'}; "
+        kind = "travel or rack" if not positions else "measure, such as toe"
+        raise RunError(f"{path} has no column of {kind} that is known: its columns are {', '.join(unused) or 'none'}; "
                        "name them by a table of channels (--map)")  # fmt: skip
     first = next(iter(positions.values()))
     travel, rack = (positions.get(n, np.zeros_like(first)) for n in POSITIONS)
     against = "rack" if np.ptp(rack) and not np.ptp(travel) else "travel"
-    found = measure(travel, rack)
-    errors = {n: _error(n, found, found[against], y) for n, y in columns.items()}
-    return KinematicsComparison(name, against, columns, found, errors, unused)
+    simulated = measure(travel, rack)
+    errors = {n: _error(n, simulated, simulated[against], y) for n, y in columns.items()}
+    return KinematicsComparison(name, against, columns, simulated, errors, unused)
 
 
-def _columns(path: str | Path, channels: Any, known: Mapping[str, str]) -> tuple[dict[str, Array], tuple[str, ...]]:
+def _columns(path: str | Path, channels: Any, units: Mapping[str, str]) -> tuple[dict[str, Array], tuple[str, ...]]:
     """Values by measure, in its unit, and columns that are none."""
     file = {c.name: c for c in read_contents(path).channels}
-    asked: Mapping[str, Column] = ChannelMap.of(channels).channels
+    columns: Mapping[str, Column] = ChannelMap.of(channels).channels
     if channels is None:
-        named = {c: measure_of(c, known) for c in reversed(file)}
-        found = {name: Column(c) for c, name in named.items() if name is not None}  # of equal ones the first
-        asked = dict(reversed(found.items()))
-    values, used = {}, set()
-    for name, how in asked.items():
-        if name not in known:
-            raise RunError(f"{path}: '{name}' is no measure.{did_you_mean(name, known)} Measures: {', '.join(known)}.")
-        column = find_name(how.column or name, file, "column")
+        measure_by_column = {c: measure_of(c, units) for c in reversed(file)}
+        matches = {
+            name: Column(c) for c, name in measure_by_column.items() if name is not None
+        }  # of equal ones the first
+        columns = dict(reversed(matches.items()))
+    values, used_columns = {}, set()
+    for name, spec in columns.items():
+        if name not in units:
+            raise RunError(f"{path}: '{name}' is no measure.{did_you_mean(name, units)} Measures: {', '.join(units)}.")
+        column = find_name(spec.column or name, file, "column")
         if column is None:
-            near = did_you_mean(how.column, file)
+            suggestion = did_you_mean(spec.column, file)
             raise RunError(
-                f"{path} has no column '{how.column or name}', for '{name}'.{near} It has {', '.join(file)}."
+                f"{path} has no column '{spec.column or name}', for '{name}'.{suggestion} It has {', '.join(file)}."
             )
-        used.add(column)
-        values[name] = _in_units(file[column], how, known[name], path)
-    good = np.all([np.isfinite(x) for x in values.values()], axis=0) if values else np.zeros(0, bool)
-    if values and good.sum() < 2:
+        used_columns.add(column)
+        values[name] = _in_units(file[column], spec, units[name], path)
+    complete = np.all([np.isfinite(x) for x in values.values()], axis=0) if values else np.zeros(0, bool)
+    if values and complete.sum() < 2:
         raise RunError(f"{path} has fewer than two rows in which all measures are numbers")
-    return {n: x[good] for n, x in values.items()}, tuple(c for c in file if c not in used)
+    return {n: x[complete] for n, x in values.items()}, tuple(c for c in file if c not in used_columns)
 
 
-def _in_units(channel: Channel, how: Column, unit: str, path: str | Path) -> Array:
+def _in_units(channel: Channel, spec: Column, unit: str, path: str | Path) -> Array:
     """Without a unit, values are in the one that people read: mm, N/mm."""
-    given = how.unit or channel.unit
-    factor = 1 / DISPLAYED.get(unit, (1.0, ""))[0] if given in NO_UNIT else 1.0
-    values = how.scale * channel.values + how.offset
-    return factor * in_unit(values, given, unit, f"{path}: column '{channel.name}'")
+    source_unit = spec.unit or channel.unit
+    factor = 1 / DISPLAYED.get(unit, (1.0, ""))[0] if source_unit in NO_UNIT else 1.0
+    values = spec.scale * channel.values + spec.offset
+    return factor * in_unit(values, source_unit, unit, f"{path}: column '{channel.name}'")
 
 
-def measure_of(column: str, known: Mapping[str, str]) -> str | None:
+def measure_of(column: str, measures: Mapping[str, str]) -> str | None:
     """The measure that a column of the left wheel is, by its own name or one of `NAMES`; None where it is none."""
-    words = [w for w in re.split(r"[^a-z0-9]+", re.sub(r"[\[(].*", "", column.lower())) if w]
-    if not words or {"right", "r", "rh", "fr", "rr", "rf"} & {*words}:
+    tokens = [w for w in re.split(r"[^a-z0-9]+", re.sub(r"[\[(].*", "", column.lower())) if w]
+    if not tokens or {"right", "r", "rh", "fr", "rr", "rf"} & {*tokens}:
         return None
-    plain_words = [w for w in words if w not in SIDES]
-    spelled = {"_".join(words), "_".join(plain_words)}
-    if len(plain_words) > 2 and plain_words[1:] and plain_words[0] == plain_words[2]:  # toe_angle.toe_left
-        spelled.add("_".join(plain_words[:2]))
-    for name in known:
-        if {name, *NAMES.get(name, "").split()} & spelled:
+    plain_tokens = [w for w in tokens if w not in SIDES]
+    spellings = {"_".join(tokens), "_".join(plain_tokens)}
+    if len(plain_tokens) > 2 and plain_tokens[1:] and plain_tokens[0] == plain_tokens[2]:  # toe_angle.toe_left
+        spellings.add("_".join(plain_tokens[:2]))
+    for name in measures:
+        if {name, *NAMES.get(name, "").split()} & spellings:
             return name
     return None
 
 
 def _error(name: str, m: Measures, x: Array, y: Array) -> MeasureError:
-    found = np.broadcast_to(m[name], y.shape)
-    error = found - y
-    worst, spread = int(np.argmax(np.abs(error))), float(np.mean((y - y.mean()) ** 2))
-    near = np.abs(x) <= max(NEAR * float(np.abs(x).max()), float(np.sort(np.abs(x))[min(2, len(x) - 1)]))
+    simulated = np.broadcast_to(m[name], y.shape)
+    error = simulated - y
+    worst, variance = int(np.argmax(np.abs(error))), float(np.mean((y - y.mean()) ** 2))
+    near_zero = np.abs(x) <= max(NEAR * float(np.abs(x).max()), float(np.sort(np.abs(x))[min(2, len(x) - 1)]))
 
     def line(values: Array) -> tuple[float, float]:
-        if np.ptp(x[near]) == 0:
+        if np.ptp(x[near_zero]) == 0:
             return math.nan, math.nan
-        rise, base = np.polyfit(x[near], values[near], 1)
+        rise, base = np.polyfit(x[near_zero], values[near_zero], 1)
         return float(rise), float(base)
 
-    (a, at), (b, seen) = line(found), line(y)
+    (a, offset_simulated), (b, offset_measured) = line(simulated), line(y)
     return MeasureError(
         name, m.units[name], float(np.sqrt(np.mean(error**2))), float(np.abs(error[worst])), float(x[worst]),
-        1 - float(np.mean(error**2)) / spread if spread else math.nan, at - seen, b, a,
+        1 - float(np.mean(error**2)) / variance if variance else math.nan, offset_simulated - offset_measured, b, a,
     )  # fmt: skip

@@ -31,19 +31,19 @@ class Mount:
     side: int
     both: bool
 
-    def point(self, left: str) -> Any:
-        """The hard point that is called `left` on the left side, as a point of the model."""
-        return self.joint.point(on_side(left, self.side) if self.both else left)
+    def point(self, left_name: str) -> Any:
+        """The hard point that is called `left_name` on the left side, as a point of the model."""
+        return self.joint.point(on_side(left_name, self.side) if self.both else left_name)
 
 
 def add_independent(
     s: System, name: str, axle: FittedAxle, side: int, chassis: BodyHandle, rack: BodyHandle, exact: bool
 ) -> Mount:
     """The carrier of a wheel on its own linkage, with the links that have mass."""
-    record, at = axle.record, _sided(axle.record.at, side)
+    record, offset = axle.record, _sided(axle.record.at, side)
     linkage = axle.linkage if side > 0 else axle.linkage.mirror()
-    centre = _moved(linkage.points["wheel_centre"], at)
-    cg = centre if record.carrier.cg is None else _moved(_sided(record.carrier.cg, side), at)
+    centre = _moved(linkage.points["wheel_centre"], offset)
+    cg = centre if record.carrier.cg is None else _moved(_sided(record.carrier.cg, side), offset)
     carrier = s.add_body(
         name,
         parent=chassis,
@@ -54,28 +54,28 @@ def add_independent(
     )
     steered = axle.steered and axle.name == "front"
     joint = s.add_linkage(
-        name, linkage, base=chassis, carrier=carrier, exact=exact, rack=rack if steered else None, at=at
+        name, linkage, base=chassis, carrier=carrier, exact=exact, rack=rack if steered else None, at=offset
     )
     for link, part in (record.links or {}).items():
-        place = None if part.cg is None else _moved(_sided(part.cg, side), at)
-        joint.link(link, mass=part.mass, inertia=part.inertia, cm=place, label=f"{link} {name}")
+        link_cg = None if part.cg is None else _moved(_sided(part.cg, side), offset)
+        joint.link(link, mass=part.mass, inertia=part.inertia, cm=link_cg, label=f"{link} {name}")
     return Mount(joint, carrier, centre, f"q({name})", side, both=False)
 
 
 def add_axle(s: System, axle: FittedAxle, chassis: BodyHandle, exact: bool) -> dict[str, Mount]:
     """The one linkage of both wheels, by their corners: axle or arms, links with mass, torsion of a cross beam."""
-    linkage, at = axle.linkage, axle.record.at
+    linkage, offset = axle.linkage, axle.record.at
     chain, name = linkage.chain, carrier_name(axle)
-    parts = {body: part for side in (1, -1) for part, body, _ in axle.parts(side)}
-    own = parts.pop(chain.carrier)
+    links = {body: part for side in (1, -1) for part, body, _ in axle.parts(side)}
+    carrier_link = links.pop(chain.carrier)
     carrier = s.add_body(
-        name, parent=chassis, mass=own.mass, inertia=own.inertia, cm=_moved(own.cg, at),
+        name, parent=chassis, mass=carrier_link.mass, inertia=carrier_link.inertia, cm=_moved(carrier_link.cg, offset),
         label=f"{axle.name} {chain.carrier.replace('_', ' ')}",
     )  # fmt: skip
-    joint = s.add_linkage(axle.name, linkage, base=chassis, carrier=carrier, exact=exact, at=at)
+    joint = s.add_linkage(axle.name, linkage, base=chassis, carrier=carrier, exact=exact, at=offset)
     bodies = {chain.carrier: carrier}
-    for body, part in parts.items():
-        bodies[body] = joint.link(body, mass=part.mass, inertia=part.inertia, cm=_moved(part.cg, at),
+    for body, part in links.items():
+        bodies[body] = joint.link(body, mass=part.mass, inertia=part.inertia, cm=_moved(part.cg, offset),
                                   label=f"{axle.name} {body.replace('_', ' ')}")  # fmt: skip
     if axle.record.twist_stiffness is not None:
         _add_twist(s, axle, bodies["left_arm"], bodies["right_arm"])
@@ -83,7 +83,9 @@ def add_axle(s: System, axle: FittedAxle, chassis: BodyHandle, exact: bool) -> d
     for corner, side in ((f"{axle.name[0]}l", 1), (f"{axle.name[0]}r", -1)):
         hub = on_side(chain.hub, side)
         travel = f"q({name}, 1) {'+' if side > 0 else '-'} {chain.track / 2!r}*sin(q({name}, 2))"
-        mounts[corner] = Mount(joint, bodies[chain.points[hub].body], _moved(chain.place(hub), at), travel, side, True)
+        mounts[corner] = Mount(
+            joint, bodies[chain.points[hub].body], _moved(chain.place(hub), offset), travel, side, True
+        )
     return mounts
 
 
@@ -92,27 +94,27 @@ def carrier_name(axle: FittedAxle) -> str:
     return f"{axle.name}.{axle.linkage.chain.carrier}"
 
 
-def axle_start(axle: FittedAxle, left: float, right: float) -> dict[str, float]:
+def axle_start(axle: FittedAxle, left_travel: float, right_travel: float) -> dict[str, float]:
     """Coordinates of an axle at travels of its wheels, m."""
     name = carrier_name(axle)
-    return {f"q({name}, {i})": value for i, value in enumerate(axle.inputs(left, right), 1)}
+    return {f"q({name}, {i})": value for i, value in enumerate(axle.inputs(left_travel, right_travel), 1)}
 
 
-def _add_twist(s: System, axle: FittedAxle, left: BodyHandle, right: BodyHandle) -> None:
+def _add_twist(s: System, axle: FittedAxle, left_arm: BodyHandle, right_arm: BodyHandle) -> None:
     """The torsion of the cross beam between the arms of a twist beam."""
     name = axle.name
-    words = f"torsional stiffness of the {name} cross beam"
-    k = put(s, f"k_twist_{name}", axle.record.twist_stiffness or 0.0, "F*L/A", words)
-    angle = call("atan2", dot(right[1], left[3]), dot(right[3], left[3]))
+    stiffness_label = f"torsional stiffness of the {name} cross beam"
+    k = put(s, f"k_twist_{name}", axle.record.twist_stiffness or 0.0, "F*L/A", stiffness_label)
+    angle = call("atan2", dot(right_arm[1], left_arm[3]), dot(right_arm[3], left_arm[3]))
     s.define(f"twist_{name}", angle)
-    s.add_moment(f"{name}.beam", magnitude=f"-{k}*twist_{name}", direction=left[2], on=left, against=right,
+    s.add_moment(f"{name}.beam", magnitude=f"-{k}*twist_{name}", direction=left_arm[2], on=left_arm, against=right_arm,
                  label=f"torsion of the {name} cross beam")  # fmt: skip
     label = f"twist of the {name} cross beam, left arm up positive"
     s.add_output(f"{name}.twist", f"twist_{name}", label=label, units="deg")
 
 
-def _moved(point: Any, at: Any) -> Place:
-    x, y, z = (float(a + b) for a, b in zip(point, at, strict=True))
+def _moved(point: Any, offset: Any) -> Place:
+    x, y, z = (float(a + b) for a, b in zip(point, offset, strict=True))
     return x, y, z
 
 

@@ -106,8 +106,8 @@ def motorcycle(
         problems.append(f"wheelbase={wheelbase!r} must be positive")
     if slip is not None and (model, coordinates) != (2, "minimal"):
         problems.append("slip needs a frame that takes the moments: model=2 with coordinates='minimal'")
-    slips, more = slips_of(slip, 2, space=False) if slip is not None else ([], [])
-    problems += more + (driven_problems(spin, brakes, 2) if slip is not None else [])
+    slips, slip_problems = slips_of(slip, 2, space=False) if slip is not None else ([], [])
+    problems += slip_problems + (driven_problems(spin, brakes, 2) if slip is not None else [])
     if problems:
         raise ModelError("motorcycle: " + "; ".join(problems))
     s = System(f"motorcycle, model {model}", axes="ISO 8855")
@@ -117,62 +117,64 @@ def motorcycle(
     ground = terrain or flat()
     if slips:
         set_driven(s, spin, brakes, "drive", "brake")
-    parts = _free_halves(s, ground) if coordinates == "redundant" else _carried_halves(s, ground, model, slips)
-    for side, part in zip(SIDES, parts, strict=True):
+    partial_vehicles = (
+        _free_halves(s, ground) if coordinates == "redundant" else _carried_halves(s, ground, model, slips)
+    )
+    for side, part in zip(SIDES, partial_vehicles, strict=True):
         s.add_input(f"{side}.load", units="F", label=f"upward force on the {side} chassis part")
         s.add_force(f"{side}.push", magnitude=f"{side}.load", direction=s.inertial[3], at=part.chassis.origin)
-        for body, what in ((part.rim, "rim"), (part.chassis, "chassis")):
+        for body, body_name in ((part.rim, "rim"), (part.chassis, "chassis")):
             for axis, letter in ((1, "x"), (3, "z")):
-                place, label = dot(pos(body.origin), s.inertial[axis]), f"{letter} of the {side} {what}"
-                s.add_output(f"{side}.{what}.{letter}", place, label=label, units="L", body=body)
-    rod = pos(parts[1].chassis.origin, parts[0].chassis.origin)
+                coordinate, label = dot(pos(body.origin), s.inertial[axis]), f"{letter} of the {side} {body_name}"
+                s.add_output(f"{side}.{body_name}.{letter}", coordinate, label=label, units="L", body=body)
+    rod = pos(partial_vehicles[1].chassis.origin, partial_vehicles[0].chassis.origin)
     pitch = call("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1]))
     s.add_output("pitch", pitch, label="pitch, front up", units="deg")
     s.add_output("rod", magnitude(rod), label="distance of the wheels", units="L")
-    strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in parts)
-    for p in parts:
+    strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in partial_vehicles)
+    for p in partial_vehicles:
         s.define(f"{p.name}.stroke", magnitude(pos(p.chassis.origin, p.rim.origin)))
     s.add_output("strain", strain, label="energy of all springs", units="F*L")
     s.add_outputs("energy")
-    pushed = ("load",) if slips else ("load", "drive")
-    s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{side}.{i}": 0.0 for side in SIDES for i in pushed})
+    input_names = ("load",) if slips else ("load", "drive")
+    s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{side}.{i}": 0.0 for side in SIDES for i in input_names})
     plain_labels(s, {f"{side}.tyre": f"the {side} tyre" for side in SIDES})
     return s
 
 
 def _free_halves(s: System, ground: Terrain) -> list[PartialVehicle]:
     """Four point masses, joined by constraints."""
-    parts = [add_part(s, side, x, ground) for side, x in zip(SIDES, ("0", "wheelbase"), strict=True)]
-    rear, front = parts
+    partial_vehicles = [add_part(s, side, x, ground) for side, x in zip(SIDES, ("0", "wheelbase"), strict=True)]
+    rear, front = partial_vehicles
     rod = pos(front.chassis.origin, rear.chassis.origin)
     s.add_constraint(magnitude(rod) - Formula(to_syntax("wheelbase")), label="P1: length of the rod")
-    for number, part in enumerate(parts, 2):
-        square = dot(pos(part.chassis.origin, part.rim.origin), rod)
-        s.add_constraint(square, label=f"P{number}: {part.name} suspension square to the rod")
-    return parts
+    for number, part in enumerate(partial_vehicles, 2):
+        orthogonality = dot(pos(part.chassis.origin, part.rim.origin), rod)
+        s.add_constraint(orthogonality, label=f"P{number}: {part.name} suspension square to the rod")
+    return partial_vehicles
 
 
 def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[SlipLaw]) -> list[PartialVehicle]:
     """Chassis parts fixed in a frame (model 2), or free to move up and down in it (model 1)."""
-    free: dict[str, Any] = {"translate": 1} if model == 1 else {"translate": (1, 3), "rotate": 2}
-    frame = s.add_body("frame", mass=0, inertia=0, joint_at=(0, 0, "l_tyre + l_strut"), **free)
+    joint_options: dict[str, Any] = {"translate": 1} if model == 1 else {"translate": (1, 3), "rotate": 2}
+    frame = s.add_body("frame", mass=0, inertia=0, joint_at=(0, 0, "l_tyre + l_strut"), **joint_options)
     if model == 2:
         size = ("1.5*wheelbase", "0.3*wheelbase", "2.9*l_tyre", "wheelbase", "l_tyre", "0.12*wheelbase")
         s.add_shape(body=frame, kind="motorcycle", size=size, at=("wheelbase", 0, "-l_strut"), label="body")
-    parts = []
+    partial_vehicles = []
     for i, (side, x) in enumerate(zip(SIDES, ("0", "wheelbase"), strict=True), 1):
-        up = 3 if model == 1 else ()
-        body = s.add_point_mass(f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), translate=up)
+        translation = 3 if model == 1 else ()
+        body = s.add_point_mass(f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), translate=translation)
         rim = s.add_point_mass(f"{side}.rim", frame, mass="m_rim", joint_at=(x, 0, "-l_strut"), translate=3)
-        push = strut("k_strut", "c_strut", "l_strut")
-        s.add_force(f"{side}.strut", magnitude=push, direction=frame[3], at=body.origin, against=rim.origin)
+        strut_force = strut("k_strut", "c_strut", "l_strut")
+        s.add_force(f"{side}.strut", magnitude=strut_force, direction=frame[3], at=body.origin, against=rim.origin)
         if slips:
             wheel = add_wheel(s, side, rim, "drive" if side == "rear" else None, f"brake*share_{i}")
-            parts.append(on_tyre(s, side, rim, body, ground, named_slip(s, slips[i - 1], i), wheel=wheel))
+            partial_vehicles.append(on_tyre(s, side, rim, body, ground, named_slip(s, slips[i - 1], i), wheel=wheel))
         else:
             s.add_input(f"{side}.drive", units="F", label=f"driving force, {side}")
-            parts.append(on_tyre(s, side, rim, body, ground, drive=f"{side}.drive"))
-    return parts
+            partial_vehicles.append(on_tyre(s, side, rim, body, ground, drive=f"{side}.drive"))
+    return partial_vehicles
 
 
 # ---- cars and trucks

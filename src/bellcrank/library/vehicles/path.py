@@ -78,15 +78,15 @@ class Path(Listed):
         chords = np.hypot(np.diff(px), np.diff(py))
         if not (chords > 0).all():
             raise ModelError(f"two points of the path lie at the same place, near point {int(np.argmin(chords))}")
-        over = np.concatenate([[0.0], np.cumsum(chords)])
-        line = CubicSpline(over, np.column_stack([px, py]))
-        fine = np.linspace(0.0, over[-1], max(int(8 * over[-1] / STEP), 16))
-        slope = line(fine, 1)
+        arc = np.concatenate([[0.0], np.cumsum(chords)])
+        line = CubicSpline(arc, np.column_stack([px, py]))
+        fine = np.linspace(0.0, arc[-1], max(int(8 * arc[-1] / STEP), 16))
+        tangents = line(fine, 1)
         s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line(fine), axis=0).T))])
-        heading = np.unwrap(np.arctan2(slope[:, 1], slope[:, 0]))
-        at = np.linspace(0.0, s[-1], max(int(np.ceil(s[-1] / STEP)) + 1, 4))
-        values = (np.interp(at, s, c) for c in (*line(fine).T, heading))
-        return cls(*(tuple(map(float, v)) for v in (at, *values)))
+        heading = np.unwrap(np.arctan2(tangents[:, 1], tangents[:, 0]))
+        stations = np.linspace(0.0, s[-1], max(int(np.ceil(s[-1] / STEP)) + 1, 4))
+        values = (np.interp(stations, s, c) for c in (*line(fine).T, heading))
+        return cls(*(tuple(map(float, v)) for v in (stations, *values)))
 
     @property
     def length(self) -> float:
@@ -105,9 +105,9 @@ class Path(Listed):
         tuple of float
             The radius and the station where it is, in m.
         """
-        bends = np.abs(self.curvature)
-        i = int(np.argmax(bends))
-        return (1 / float(bends[i]) if bends[i] > 0 else np.inf), self.s[i]
+        curvatures = np.abs(self.curvature)
+        i = int(np.argmax(curvatures))
+        return (1 / float(curvatures[i]) if curvatures[i] > 0 else np.inf), self.s[i]
 
     def add(self, s: System) -> None:
         """Adds what the formulas below need."""
@@ -115,13 +115,13 @@ class Path(Listed):
         for name, values in zip(("path_x", "path_y", "path_heading", "path_curvature"), columns, strict=True):
             s.define(name, table(self.s, values, 3))
 
-    def place(self, s: System, at: str, name: str) -> tuple[str, str]:
+    def place(self, s: System, station: str, name: str) -> tuple[str, str]:
         """x and y at a station; `name` is free for what is defined."""
-        return f"path_x({at})", f"path_y({at})"
+        return f"path_x({station})", f"path_y({station})"
 
-    def turned(self, s: System, at: str, name: str) -> tuple[str, str]:
+    def turned(self, s: System, station: str, name: str) -> tuple[str, str]:
         """Heading and curvature at a station."""
-        return f"path_heading({at})", f"path_curvature({at})"
+        return f"path_heading({station})", f"path_curvature({station})"
 
     def nearest(self, x: float, y: float) -> float:
         """Find the station nearest to a position.
@@ -181,8 +181,8 @@ class Change(Listed):
         dict
             Values in m.
         """
-        found = {f"path_x{i}": float(x) for i, (x, _) in enumerate(self.corners, 1)}
-        return found | {f"path_y{i}": float(self.corners[j][1]) for i, j in ((1, 0), (2, 1), (3, 3))}
+        parameters = {f"path_x{i}": float(x) for i, (x, _) in enumerate(self.corners, 1)}
+        return parameters | {f"path_y{i}": float(self.corners[j][1]) for i, j in ((1, 0), (2, 1), (3, 3))}
 
     def tightest(self) -> tuple[float, float]:
         """Find the smallest radius.
@@ -192,32 +192,32 @@ class Change(Listed):
         tuple of float
             The radius and the x where it is, in m.
         """
-        found = []
+        radii = []
         for (x0, y0), (x1, y1) in (self.corners[:2], self.corners[2:]):
             bend = abs(y1 - y0) * 10 / np.sqrt(3) / (x1 - x0) ** 2  # of a quintic step, at 0.21 of it
-            found.append((1 / bend if bend > 0 else np.inf, x0 + 0.21 * (x1 - x0)))
-        return min(found)
+            radii.append((1 / bend if bend > 0 else np.inf, x0 + 0.21 * (x1 - x0)))
+        return min(radii)
 
     def add(self, s: System) -> None:
         for name, value in self.parameters().items():
             s.add_parameter(name, value, units="L", label=f"{name[5]} of corner {name[6]} of the lane change")
 
-    def _steps(self, s: System, at: str, name: str) -> list[tuple[str, str, str]]:
+    def _steps(self, s: System, station: str, name: str) -> list[tuple[str, str, str]]:
         """Fraction of each step that is passed, its length and how far it goes aside."""
-        found = []
+        steps = []
         for i, (a, b) in enumerate(((1, 2), (3, 4)), 1):
-            s.define(f"{name}_share{i}", f"max(0, min(1, ({at} - path_x{a})/(path_x{b} - path_x{a})))")
-            found.append((f"{name}_share{i}", f"(path_x{b} - path_x{a})", f"(path_y{i + 1} - path_y{i})"))
-        return found
+            s.define(f"{name}_share{i}", f"max(0, min(1, ({station} - path_x{a})/(path_x{b} - path_x{a})))")
+            steps.append((f"{name}_share{i}", f"(path_x{b} - path_x{a})", f"(path_y{i + 1} - path_y{i})"))
+        return steps
 
-    def place(self, s: System, at: str, name: str) -> tuple[str, str]:
-        steps = [f"{aside}*{u}**3*(10 - 15*{u} + 6*{u}**2)" for u, _, aside in self._steps(s, at, name)]
-        return at, f"(path_y1 + {' + '.join(steps)})"
+    def place(self, s: System, station: str, name: str) -> tuple[str, str]:
+        steps = [f"{offset}*{u}**3*(10 - 15*{u} + 6*{u}**2)" for u, _, offset in self._steps(s, station, name)]
+        return station, f"(path_y1 + {' + '.join(steps)})"
 
-    def turned(self, s: System, at: str, name: str) -> tuple[str, str]:
-        steps = self._steps(s, at, name)
-        s.define(f"{name}_slope", " + ".join(f"30*{aside}/{l}*({u}*(1 - {u}))**2" for u, l, aside in steps))
-        bend = " + ".join(f"60*{aside}/{l}**2*{u}*(1 - {u})*(1 - 2*{u})" for u, l, aside in steps)
+    def turned(self, s: System, station: str, name: str) -> tuple[str, str]:
+        steps = self._steps(s, station, name)
+        s.define(f"{name}_slope", " + ".join(f"30*{offset}/{l}*({u}*(1 - {u}))**2" for u, l, offset in steps))
+        bend = " + ".join(f"60*{offset}/{l}**2*{u}*(1 - {u})*(1 - 2*{u})" for u, l, offset in steps)
         return f"atan({name}_slope)", f"({bend})/(1 + {name}_slope**2)**1.5"
 
 
@@ -247,18 +247,18 @@ def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, a
     """
     finite("lane_change", "m", before=before)
     positive("lane_change", "m", after=after)
-    given = reals(corners)
-    if given is None or given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
+    points = reals(corners)
+    if points is None or points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
         raise ModelError(f"lane_change: corners={displayed(corners)} must be pairs (x, y) of finite numbers (m)")
-    if not (np.diff(given[:, 0], prepend=-before) > 0).all():
+    if not (np.diff(points[:, 0], prepend=-before) > 0).all():
         raise ModelError(f"lane_change: corners={displayed(corners)} must have x that grows, after -{before:g} m")
     straight = corners[0][0] + before
     xs, ys = [np.linspace(-before, corners[0][0], max(int(straight), 2))], []
     ys.append(np.full(len(xs[0]), corners[0][1]))
     for (x0, y0), (x1, y1) in pairwise(corners):
-        share = np.linspace(0.0, 1.0, max(int(x1 - x0), 4) + 1)[1:]
-        xs.append(x0 + share * (x1 - x0))
-        ys.append(y0 + (y1 - y0) * share**3 * (10 - 15 * share + 6 * share**2))
+        fraction = np.linspace(0.0, 1.0, max(int(x1 - x0), 4) + 1)[1:]
+        xs.append(x0 + fraction * (x1 - x0))
+        ys.append(y0 + (y1 - y0) * fraction**3 * (10 - 15 * fraction + 6 * fraction**2))
     x_end, y_end = corners[-1]
     xs.append(np.linspace(x_end, x_end + after, max(int(after), 2))[1:])
     ys.append(np.full(len(xs[-1]), y_end))

@@ -57,8 +57,8 @@ class Stand:
 
     def attitude(self, axle: str) -> Attitude:
         """How the part of the body stands that carries "front" or "rear"."""
-        own = Attitude(self.height, self.pitch, self.roll)
-        return own if axle == "front" or self.rear is None else self.rear
+        front = Attitude(self.height, self.pitch, self.roll)
+        return front if axle == "front" or self.rear is None else self.rear
 
     @property
     def wheel_loads(self) -> dict[str, float]:
@@ -82,68 +82,87 @@ def stand(car: CarData) -> Stand:
     axles = (car.front, car.rear)
     bars = {a.name: bar_stiffness(a) for a in axles}
     free: dict[str, float] = {}
-    held = [a for a in axles if a.record.spring.free_length is None]
-    loose = [a for a in axles if a not in held]
+    adjusted = [a for a in axles if a.record.spring.free_length is None]
+    unadjusted = [a for a in axles if a not in adjusted]
     drawn = as_drawn(car)
-    level = Statics(car, bars, free, symmetric=True)
-    free |= {a.name: a.record.spring.free_length for a in loose if a.record.spring.free_length is not None}
+    level_loads = Statics(car, bars, free, symmetric=True)
+    free |= {a.name: a.record.spring.free_length for a in unadjusted if a.record.spring.free_length is not None}
     travels = {a.name: a.record.spring.travel for a in axles}
-    towed, added, n = Towed(car.trailers), Added(car.added), 2 + len(loose)
-    set_for = towed.levelled()
+    towed, added_axles, n = Towed(car.trailers), Added(car.added), 2 + len(unadjusted)
+    level_hitch_loads = towed.levelled()
 
     def symmetric(x: Array) -> Array:
-        at = {**travels, **{a.name: float(z) for a, z in zip(loose, x[2:])}}
-        loads, push = added.level(x[0], x[1], x[n:])
-        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()], push, *set_for)
-        open_ = [found.push[2 * axles.index(a)] for a in loose]
-        return np.array([found.lift, found.moment[1], *open_, *added.missing(loads, sum(found.load[2:]))])
+        axle_travels = {**travels, **{a.name: float(z) for a, z in zip(unadjusted, x[2:])}}
+        loads, added_load = added_axles.level(x[0], x[1], x[n:])
+        balance = level_loads.at(
+            x[0], x[1], 0.0, [axle_travels[axle] for axle, _ in CORNERS.values()], added_load, *level_hitch_loads
+        )
+        spring_work = [balance.push[2 * axles.index(a)] for a in unadjusted]
+        return np.array(
+            [balance.lift, balance.moment[1], *spring_work, *added_axles.missing(loads, sum(balance.load[2:]))]
+        )
 
-    first = [drawn.height, drawn.pitch, *(0.0 for _ in loose), *added.start(drawn.height, drawn.pitch)]
-    x = solved(car, symmetric, first, _not_held(car, loose))
-    travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
-    _, push = added.level(x[0], x[1], x[n:])
-    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], push, *set_for)
-    for a in held:
+    first = [drawn.height, drawn.pitch, *(0.0 for _ in unadjusted), *added_axles.start(drawn.height, drawn.pitch)]
+    x = solved(car, symmetric, first, _not_held(car, unadjusted))
+    travels |= {a.name: float(z) for a, z in zip(unadjusted, x[2:])}
+    _, added_load = added_axles.level(x[0], x[1], x[n:])
+    level_balance = level_loads.at(
+        x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()], added_load, *level_hitch_loads
+    )
+    for a in adjusted:
         i, z = 2 * axles.index(a), travels[a.name]
-        free[a.name] = sum(free_lengths(a, (z, z), found.push[i : i + 2])) / 2
-    full = Statics(car, bars, free, symmetric=False)
-    start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values()), *added.rolled(x[n:])]
-    own_end, frame = len(start), car.frame
+        free[a.name] = sum(free_lengths(a, (z, z), level_balance.push[i : i + 2])) / 2
+    full_loads = Statics(car, bars, free, symmetric=False)
+    start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values()), *added_axles.rolled(x[n:])]
+    trailer_offset, frame = len(start), car.frame
 
     def all_units(y: Array) -> tuple[Now, list[float], tuple[TowedStand, ...], AddedStand]:
         front = Attitude(y[0], y[1], y[2])
         twist = 0.0 if frame is None else y[-1]
         rear = front if frame is None else behind(frame, front, twist)
-        own, push, more = added.at(front, y[7:own_end], lambda axle: not _on_rear(frame, axle))
-        left, pulls, units = towed.at(*rear, y[own_end:])
+        added_residual, front_load, added_statics = added_axles.at(
+            front, y[7:trailer_offset], lambda axle: not _on_rear(frame, axle)
+        )
+        trailer_residual, hitch_loads, trailer_statics = towed.at(*rear, y[trailer_offset:])
         if frame is not None:
-            far, pushed, others = added.at(rear, y[7:own_end], lambda axle: _on_rear(frame, axle))
-            own, pulls, more = own + far, [pushed, *pulls], more.with_others(others)
-        return full.at(*front, y[3:7], push, twist=twist, on_rear=pulls), own + left, units, more
+            rear_residual, rear_load, rear_statics = added_axles.at(
+                rear, y[7:trailer_offset], lambda axle: _on_rear(frame, axle)
+            )
+            added_residual, hitch_loads, added_statics = (
+                added_residual + rear_residual,
+                [rear_load, *hitch_loads],
+                added_statics.with_others(rear_statics),
+            )
+        return (
+            full_loads.at(*front, y[3:7], front_load, twist=twist, on_rear=hitch_loads),
+            added_residual + trailer_residual,
+            trailer_statics,
+            added_statics,
+        )
 
     def corners(y: Array) -> Array:
-        now, left, *_ = all_units(y)
-        return np.array([now.lift, *now.moment[:2], *now.push, *left, *now.torsion])
+        balance, residuals, *_ = all_units(y)
+        return np.array([balance.lift, *balance.moment[:2], *balance.push, *residuals, *balance.torsion])
 
     untwisted = [] if frame is None else [0.0]
-    y = solved(car, corners, [*start, *towed.start(x[0], x[1]), *untwisted], _not_held(car, loose))
-    now, _, units, more = all_units(y)
-    if min(now.load) <= 0:
-        corner = list(CORNERS)[int(np.argmin(now.load))]
+    y = solved(car, corners, [*start, *towed.start(x[0], x[1]), *untwisted], _not_held(car, unadjusted))
+    balance, _, trailer_statics, added_statics = all_units(y)
+    if min(balance.load) <= 0:
+        corner = list(CORNERS)[int(np.argmin(balance.load))]
         raise ModelError(
             f"the car does not stand on four wheels: the load of {corner} is not positive", car.sections.name
         )
-    loads = dict(more.load)
-    for unit in units:
+    loads = dict(added_statics.load)
+    for unit in trailer_statics:
         loads |= unit.load
     lifted = [wheel for wheel, load in loads.items() if load <= 0]
     if lifted:
         raise ModelError(f"the load of {lifted[0]} is not positive: it does not stand", car.sections.name)
-    found_at = replace(_standing(y[:7], now, added, free, bars, drawn), trailers=units)
+    statics = replace(_standing(y[:7], balance, added_axles, free, bars, drawn), trailers=trailer_statics)
     if frame is not None:
-        front = found_at.attitude("front")
-        found_at = replace(found_at, twist=float(y[-1]), rear=behind(frame, front, float(y[-1])))
-    return replace(found_at, added=more) if car.added else found_at
+        front = statics.attitude("front")
+        statics = replace(statics, twist=float(y[-1]), rear=behind(frame, front, float(y[-1])))
+    return replace(statics, added=added_statics) if car.added else statics
 
 
 def _on_rear(frame: FrameData | None, axle: TowedAxle) -> bool:
@@ -152,41 +171,46 @@ def _on_rear(frame: FrameData | None, axle: TowedAxle) -> bool:
 
 def as_drawn(car: CarData) -> Stand:
     """The car at rest with its wheels where they are drawn, level from left to right, whatever its springs and bars."""
-    plain = Statics(car, {}, {}, symmetric=True)
+    level_loads = Statics(car, {}, {}, symmetric=True)
     travels = [car.axle(axle).record.spring.travel for axle, _ in CORNERS.values()]
-    added, high = Added(car.added), _start(car)
+    added_axles, height = Added(car.added), _start(car)
 
     def level(x: Array) -> tuple[Now, list[float]]:
-        loads, push = added.level(x[0], x[1], x[2:])
-        found = plain.at(x[0], x[1], 0.0, travels, push)
-        return found, added.missing(loads, sum(found.load[2:]))
+        loads, added_load = added_axles.level(x[0], x[1], x[2:])
+        balance = level_loads.at(x[0], x[1], 0.0, travels, added_load)
+        return balance, added_axles.missing(loads, sum(balance.load[2:]))
 
     def open_(x: Array) -> Array:
-        found, missing = level(x)
-        return np.array([found.lift, found.moment[1], *missing])
+        balance, missing = level(x)
+        return np.array([balance.lift, balance.moment[1], *missing])
 
-    x = solved(car, open_, [high, 0.0, *added.start(high, 0.0)], _not_held(car, ()))
-    found = _standing(np.array([*x[:2], 0.0, *travels]), level(x)[0], added, {}, {})
-    level_now = Attitude(x[0], x[1], 0.0)
-    return replace(found, added=added.at(level_now, added.rolled(x[2:]))[2]) if car.added else found
+    x = solved(car, open_, [height, 0.0, *added_axles.start(height, 0.0)], _not_held(car, ()))
+    statics = _standing(np.array([*x[:2], 0.0, *travels]), level(x)[0], added_axles, {}, {})
+    attitude = Attitude(x[0], x[1], 0.0)
+    return replace(statics, added=added_axles.at(attitude, added_axles.rolled(x[2:]))[2]) if car.added else statics
 
 
 def _standing(
-    y: Array, now: Now, added: Added, free: dict[str, float], bars: dict[str, float], drawn: Stand | None = None
+    y: Array,
+    balance: Now,
+    added_axles: Added,
+    free: dict[str, float],
+    bars: dict[str, float],
+    drawn: Stand | None = None,
 ) -> Stand:
     height, pitch, roll, *travel = map(float, y)
-    mass, centre = added.whole(now.mass, now.centre)
-    return Stand(height, pitch, roll, tuple(travel), now.load, free, bars, centre, now.contact, mass, drawn)
+    mass, centre = added_axles.whole(balance.mass, balance.centre)
+    return Stand(height, pitch, roll, tuple(travel), balance.load, free, bars, centre, balance.contact, mass, drawn)
 
 
-def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
+def _not_held(car: CarData, unadjusted: Sequence[FittedAxle]) -> str:
     """What is said of a car whose springs do not hold it, with those that are given by their free lengths."""
     message = "the springs do not hold the car: no position at rest was found"
-    for axle in loose:
-        free, drawn = axle.record.spring.free_length or 0.0, drawn_length(axle, axle.spring)
-        force = push_of(axle, free, drawn, drawn)
+    for axle in unadjusted:
+        free_length, drawn = axle.record.spring.free_length or 0.0, drawn_length(axle, axle.spring)
+        force = push_of(axle, free_length, drawn, drawn)
         message += (
-            f"; with free_length {1000 * free:.4g} mm each {axle.name} spring pushes {force:.4g} N "
+            f"; with free_length {1000 * free_length:.4g} mm each {axle.name} spring pushes {force:.4g} N "
             f"where the car is drawn, {1000 * drawn:.4g} mm long"
         )
     message += f"; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
@@ -230,70 +254,74 @@ class Statics:
         self.car.front.find_poses(map(float, travels[:2]))
         self.car.rear.find_poses(map(float, travels[2:]))
         for i, ((axle, side), travel) in enumerate(zip(CORNERS.values(), travels, strict=True)):
-            other = travels[i + side] if self.car.axle(axle).both else None
-            part = front if axle == "front" else rear
-            key = (axle, side, travel, other, part)
+            opposite = travels[i + side] if self.car.axle(axle).both else None
+            attitude = front if axle == "front" else rear
+            key = (axle, side, travel, opposite, attitude)
             if key not in self._corners:
-                self._corners[key] = corner(self.car.axle(axle), side, travel, part.height, part.up, other)
+                self._corners[key] = corner(self.car.axle(axle), side, travel, attitude.height, attitude.up, opposite)
             corners.append(self._corners[key])
-        push = []
+        virtual_work = []
         for i, ((axle, side), c) in enumerate(zip(CORNERS.values(), corners, strict=True)):
-            a, other, up = self.car.axle(axle), corners[i + side], (front if axle == "front" else rear).up
-            work = self._work(a, side, c, 0, up) + (self._work(a, -side, other, 1, up) if a.both else 0.0)
+            a, opposite, vertical = self.car.axle(axle), corners[i + side], (front if axle == "front" else rear).up
+            work = self._work(a, side, c, 0, vertical) + (
+                self._work(a, -side, opposite, 1, vertical) if a.both else 0.0
+            )
             if axle in self.free:
-                work += between_wheels(a, self.bars[axle], c, other)
-            push.append(work)
+                work += between_wheels(a, self.bars[axle], c, opposite)
+            virtual_work.append(work)
         if frame is None:
-            return Part(masses, corners, [*pulls, *on_rear], front.up).now(push)
+            return Part(masses, corners, [*pulls, *on_rear], front.up).now(virtual_work)
         rear_mass = [(frame.rear.mass, frame.rear.cg * self.flat)]
-        first = Part(masses, corners[:2], pulls, front.up).now(push)
+        first = Part(masses, corners[:2], pulls, front.up).now(virtual_work)
         second = Part(rear_mass, corners[2:], on_rear, rear.up).now(())
         return joined(frame, first, second, twist, (front.up, rear.up))
 
-    def _work(self, axle: FittedAxle, side: int, c: Corner, by: int, up: Array) -> float:
+    def _work(self, axle: FittedAxle, side: int, c: Corner, wheel: int, vertical: Array) -> float:
         """Virtual work of load, weights and spring of a corner, per travel of its wheel (0) or of the other one (1)."""
-        slope, turn = (c.slope, c.turn) if by == 0 else (c.slope_other, c.turn_other)
-        work = c.load * float(up @ slope) - sum(p.mass * GRAVITY * float(up @ p.by[by]) for p in c.masses)
-        work += float(c.moment @ turn)
+        contact_partial, rotation_partial = (c.slope, c.turn) if wheel == 0 else (c.slope_other, c.turn_other)
+        work = c.load * float(vertical @ contact_partial) - sum(
+            p.mass * GRAVITY * float(vertical @ p.by[wheel]) for p in c.masses
+        )
+        work += float(c.moment @ rotation_partial)
         if axle.name in self.free:
-            free = self.free[axle.name] + side * axle.record.spring.perch
-            work += push_of(axle, free, c.length, c.drawn) * c.ratios[by]
+            free_length = self.free[axle.name] + side * axle.record.spring.perch
+            work += push_of(axle, free_length, c.length, c.drawn) * c.ratios[wheel]
         return work
 
 
-def between_wheels(axle: FittedAxle, bar: float, own: Corner, other: Corner) -> float:
-    """Virtual work of the anti-roll bar and the cross beam per travel of the wheel of `own`; `bar`: stiffness, N/m."""
-    work = -bar * (own.end.height - other.end.height) * (own.end.by[0] - other.end.by[1])
-    twist, by = own.twist
-    return work - (axle.record.twist_stiffness or 0.0) * twist * by
+def between_wheels(axle: FittedAxle, bar: float, c: Corner, other: Corner) -> float:
+    """Virtual work of the anti-roll bar and the cross beam per travel of the wheel of `c`; `bar`: stiffness, N/m."""
+    work = -bar * (c.end.height - other.end.height) * (c.end.by[0] - other.end.by[1])
+    twist, twist_partial = c.twist
+    return work - (axle.record.twist_stiffness or 0.0) * twist * twist_partial
 
 
 class _Seen:
     """The linkage of a corner in the axes of the car: places and their derivatives by the travels of both wheels."""
 
-    def __init__(self, axle: FittedAxle, side: int, travel: float, other: float | None) -> None:
+    def __init__(self, axle: FittedAxle, side: int, travel: float, other_travel: float | None) -> None:
         self.axle, self.side, self.chain = axle, side, axle.linkage.chain
         self.at, self.both = np.array(axle.record.at), axle.both
         if axle.both:
-            far = travel if other is None else float(other)
-            self.pose = axle.pose(*((travel, far) if side > 0 else (far, travel)))
+            opposite = travel if other_travel is None else float(other_travel)
+            self.pose = axle.pose(*((travel, opposite) if side > 0 else (opposite, travel)))
             self.rates: tuple[Rates, ...] = wheel_rates(self.pose, side)
             self.mirror = np.ones(3)
         else:
             self.pose, self.mirror = axle.pose(travel), np.array([1.0, float(side), 1.0])
 
-    def name(self, left: str) -> str:
-        """What is called `left` on the left side."""
-        return on_side(left, self.side) if self.both else left
+    def name(self, left_name: str) -> str:
+        """What is called `left_name` on the left side."""
+        return on_side(left_name, self.side) if self.both else left_name
 
     def body(self, name: str) -> Pose:
         return self.pose if name == self.chain.carrier else self.pose.link[name]
 
-    def by(self, moved: Any) -> tuple[Array, Array]:
+    def by(self, point: Any) -> tuple[Array, Array]:
         """Derivatives of a place, by the travels of this wheel and of the other one."""
         if self.both:
-            return self.rates[0].of(moved.d, moved.d_rack), self.rates[1].of(moved.d, moved.d_rack)
-        return moved.d * self.mirror, np.zeros(3)
+            return self.rates[0].of(point.d, point.d_rack), self.rates[1].of(point.d, point.d_rack)
+        return point.d * self.mirror, np.zeros(3)
 
     def turns(self, body: Pose) -> tuple[Array, Array]:
         """Derivatives of the rotation of a body."""
@@ -302,8 +330,8 @@ class _Seen:
             return first, second
         return (body.delta * self.mirror * -1 if self.side < 0 else body.delta), np.zeros(3)
 
-    def place(self, moved: Any) -> Array:
-        return np.asarray((moved.position + self.at) * self.mirror)
+    def place(self, point: Any) -> Array:
+        return np.asarray((point.position + self.at) * self.mirror)
 
     def axis(self, body: Pose) -> Array:
         """The axis of spin of the wheel, to the left."""
@@ -316,57 +344,57 @@ class _Seen:
         """Twist of the cross beam, left arm up, and its derivative by the travel of this wheel."""
         if self.chain.kind != "twist_beam":
             return 0.0, 0.0
-        turns = self.turns(self.pose)[0] - self.turns(self.pose.link["right_arm"])[0]
-        return twist_angle(self.pose), float(turns @ self.pose.rotation[:, 1])
+        relative_rotation = self.turns(self.pose)[0] - self.turns(self.pose.link["right_arm"])[0]
+        return twist_angle(self.pose), float(relative_rotation @ self.pose.rotation[:, 1])
 
 
 def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array, other: float | None = None) -> Corner:
     """Numbers of one corner; `up` is the normal of the road in axes of the car; `other`: travel of the other wheel of a
     linkage of both, default: the same."""
     record, linkage = axle.record, axle.linkage
-    seen = _Seen(axle, side, float(travel), other)
-    pose, masses = seen.pose, []
-    for part, name, share in axle.parts(side):
+    kinematics = _Seen(axle, side, float(travel), other)
+    pose, masses = kinematics.pose, []
+    for part, name, fraction in axle.parts(side):
         origin = np.array(linkage.origins[name])
-        found = seen.body(name).carried((origin if part.cg is None else np.array(part.cg)) - origin)
-        masses.append(Weight(share * part.mass, seen.place(found), seen.by(found)))
-    hub = pose.point(seen.name(linkage.chain.hub))
-    body = seen.body(linkage.chain.points[seen.name(linkage.chain.hub)].body)
-    centre, slopes, turns = seen.place(hub), seen.by(hub), seen.turns(body)
-    masses.append(Weight(record.wheel.mass, centre, slopes))
-    axis = seen.axis(body)
+        point = kinematics.body(name).carried((origin if part.cg is None else np.array(part.cg)) - origin)
+        masses.append(Weight(fraction * part.mass, kinematics.place(point), kinematics.by(point)))
+    hub = pose.point(kinematics.name(linkage.chain.hub))
+    body = kinematics.body(linkage.chain.points[kinematics.name(linkage.chain.hub)].body)
+    centre, partials, rots = kinematics.place(hub), kinematics.by(hub), kinematics.turns(body)
+    masses.append(Weight(record.wheel.mass, centre, partials))
+    axis = kinematics.axis(body)
     ground = stands(axle, side, centre, axis, up, height)
     arm = ground.contact - centre
-    a, b = (pose.point(seen.name(p)) for p in axle.spring)
-    line = (a.position - b.position) * seen.mirror
+    a, b = (pose.point(kinematics.name(p)) for p in axle.spring)
+    line = (a.position - b.position) * kinematics.mirror
     length = float(np.linalg.norm(line))
-    by_a, by_b = seen.by(a), seen.by(b)
+    by_a, by_b = kinematics.by(a), kinematics.by(b)
     ratios = (float(line @ (by_a[0] - by_b[0])) / length, float(line @ (by_a[1] - by_b[1])) / length)
-    end = pose.point(seen.name(linkage.chain.hub if record.anti_roll_bar is None else record.anti_roll_bar.at))
-    rises = seen.by(end)
-    (slope, slope_other), (turn, turn_other) = slopes, turns
+    end = pose.point(kinematics.name(linkage.chain.hub if record.anti_roll_bar is None else record.anti_roll_bar.at))
+    rises = kinematics.by(end)
+    (partial, partial_other), (rot, rot_other) = partials, rots
     return Corner(
-        masses, ground.load, ground.contact, slope + cross(turn, arm), turn, slope_other + cross(turn_other, arm),
-        turn_other, ground.moment, length, drawn_length(axle, axle.spring), ratios,
-        End(float(end.position[2]), (float(rises[0][2]), float(rises[1][2]))), centre, axis, seen.twist(),
+        masses, ground.load, ground.contact, partial + cross(rot, arm), rot, partial_other + cross(rot_other, arm),
+        rot_other, ground.moment, length, drawn_length(axle, axle.spring), ratios,
+        End(float(end.position[2]), (float(rises[0][2]), float(rises[1][2]))), centre, axis, kinematics.twist(),
     )  # fmt: skip
 
 
-def corner_at_rest(axle: FittedAxle, at_rest: Stand, side: int) -> Corner:
+def corner_at_rest(axle: FittedAxle, statics: Stand, side: int) -> Corner:
     """The left (1) or right (-1) corner of an axle where the car stands."""
     i = (0 if axle.name == "front" else 2) + (side < 0)
-    travel, other, part = at_rest.travel[i], at_rest.travel[i + side], at_rest.attitude(axle.name)
-    return corner(axle, side, travel, part.height, part.up, other)
+    travel, other_travel, attitude = statics.travel[i], statics.travel[i + side], statics.attitude(axle.name)
+    return corner(axle, side, travel, attitude.height, attitude.up, other_travel)
 
 
-def roll_centre(axle: FittedAxle, at_rest: Stand) -> float:
+def roll_centre(axle: FittedAxle, statics: Stand) -> float:
     """Height (m) of the roll centre, force based: the mean of both wheels, which stand at their own travels; of an axle
     whose wheels move together, the mean lateral movement of the contacts over their roll angle."""
-    corners = [corner_at_rest(axle, at_rest, side) for side in (1, -1)]
+    corners = [corner_at_rest(axle, statics, side) for side in (1, -1)]
     if axle.both:
-        moves = [side * (c.slope - c.slope_other) for side, c in zip((1, -1), corners, strict=True)]
-        roll = (moves[0][2] - moves[1][2]) / (corners[0].contact[1] - corners[1].contact[1])
-        return float((moves[0][1] + moves[1][1]) / (2 * roll))
+        contact_partials = [side * (c.slope - c.slope_other) for side, c in zip((1, -1), corners, strict=True)]
+        roll = (contact_partials[0][2] - contact_partials[1][2]) / (corners[0].contact[1] - corners[1].contact[1])
+        return float((contact_partials[0][1] + contact_partials[1][1]) / (2 * roll))
     return float(np.mean([c.contact[1] * c.slope[1] / c.slope[2] for c in corners]))
 
 
@@ -381,41 +409,43 @@ def spin_axis(toe: float, camber: float) -> Array:
     return np.array([np.sin(toe) * np.cos(camber), np.cos(toe) * np.cos(camber), -np.sin(camber)])
 
 
-def drawn_length(axle: FittedAxle, ends: tuple[str, str]) -> float:
-    a, b = (np.array(axle.linkage.points[p]) for p in ends)
+def drawn_length(axle: FittedAxle, end_names: tuple[str, str]) -> float:
+    a, b = (np.array(axle.linkage.points[p]) for p in end_names)
     return float(np.linalg.norm(a - b))
 
 
-def push_of(axle: FittedAxle, free: float, length: float, drawn: float) -> float:
+def push_of(axle: FittedAxle, free_length: float, length: float, drawn: float) -> float:
     """The push of spring and stops at a length."""
     record = axle.record
-    push = spring_push(record.spring, free, length, drawn)
-    for way, at in ((record.bump_stop, 1), (record.rebound_stop, -1)):
-        if way is not None:
-            push += at * float(stop(ARRAYS, way.gap, way.stiffness, way.cubic, at * (drawn - length)))
-    return push
+    force = spring_push(record.spring, free_length, length, drawn)
+    for stop_keys, sign in ((record.bump_stop, 1), (record.rebound_stop, -1)):
+        if stop_keys is not None:
+            force += sign * float(
+                stop(ARRAYS, stop_keys.gap, stop_keys.stiffness, stop_keys.cubic, sign * (drawn - length))
+            )
+    return force
 
 
-def spring_at_rest(axle: FittedAxle, at_rest: Stand) -> tuple[float, float]:
+def spring_at_rest(axle: FittedAxle, statics: Stand) -> tuple[float, float]:
     """Length (m) and force (N) of the springs of an axle whose two wheels stand alike."""
     spring, i = axle.record.spring, 0 if axle.name == "front" else 2
-    travel = spring.travel if spring.free_length is None else sum(at_rest.travel[i : i + 2]) / 2
+    travel = spring.travel if spring.free_length is None else sum(statics.travel[i : i + 2]) / 2
     pose = axle.pose(travel)
     a, b = (pose.point(p).position for p in axle.spring)
     length = float(np.linalg.norm(a - b))
-    return length, spring_push(spring, at_rest.free_length[axle.name], length, drawn_length(axle, axle.spring))
+    return length, spring_push(spring, statics.free_length[axle.name], length, drawn_length(axle, axle.spring))
 
 
-def spring_push(spring: Spring, free: float, length: float, drawn: float) -> float:
+def spring_push(spring: Spring, free_length: float, length: float, drawn: float) -> float:
     """Force of a spring at a length; a table continues with its end slopes, as it does in models. The free length of an
     air spring is the one at which its air would have the pressure of the atmosphere."""
     if spring.air is not None:
-        ratio = air_volume(spring.air, free, drawn) / air_volume(spring.air, length, drawn)
+        ratio = air_volume(spring.air, free_length, drawn) / air_volume(spring.air, length, drawn)
         return float(air_force(0.0, spring.air.area, spring.air.exponent, ratio))
     if spring.stiffness is not None:
-        return spring.stiffness * (free - length)
+        return spring.stiffness * (free_length - length)
     assert spring.table is not None
-    return along(spring.table, free - length)
+    return along(spring.table, free_length - length)
 
 
 def air_volume(air: Air, length: float, drawn: float) -> float:
@@ -430,21 +460,24 @@ def along(points: Sequence[tuple[float, float]], x: float) -> float:
     return y0 + (y1 - y0) / (x1 - x0) * (x - x0)
 
 
-def free_lengths(axle: FittedAxle, travels: Sequence[float], left: Sequence[float]) -> tuple[float, float]:
+def free_lengths(axle: FittedAxle, travels: Sequence[float], missing_work: Sequence[float]) -> tuple[float, float]:
     """Free lengths with which the springs, left and right, do the work that is left at travels of their wheels."""
-    up = np.array([0.0, 0.0, 1.0])
-    pair = [corner(axle, side, z, 0.0, up, far) for side, z, far in zip((1, -1), travels, travels[::-1], strict=True)]
-    (a, b), (c, d) = pair[0].ratios, pair[1].ratios
+    vertical = np.array([0.0, 0.0, 1.0])
+    corners = [
+        corner(axle, side, z, 0.0, vertical, other_travel)
+        for side, z, other_travel in zip((1, -1), travels, travels[::-1], strict=True)
+    ]
+    (a, b), (c, d) = corners[0].ratios, corners[1].ratios
     if abs(a * c - b * d) < 1e-12:
         raise ModelError(
             f"{axle.name}.spring does not feel the wheel: its length does not change with the travel", "car"
         )
-    forces = np.linalg.solve([[a, d], [b, c]], [-left[0], -left[1]])
-    found = []
-    for corner_, force in zip(pair, forces, strict=True):
-        own = float(force) - push_of(axle, corner_.length, corner_.length, corner_.drawn)  # less that of the stops
-        found.append(_free_length(axle.record.spring, own, corner_.length, corner_.drawn))
-    return found[0], found[1]
+    forces = np.linalg.solve([[a, d], [b, c]], [-missing_work[0], -missing_work[1]])
+    lengths = []
+    for state, force in zip(corners, forces, strict=True):
+        net_force = float(force) - push_of(axle, state.length, state.length, state.drawn)  # less that of the stops
+        lengths.append(_free_length(axle.record.spring, net_force, state.length, state.drawn))
+    return lengths[0], lengths[1]
 
 
 def _free_length(spring: Spring, force: float, length: float, drawn: float) -> float:
@@ -463,20 +496,20 @@ def _free_length(spring: Spring, force: float, length: float, drawn: float) -> f
 
 def bar_stiffness(axle: FittedAxle) -> float:
     """Stiffness of the anti-roll bar between its ends (N/m), from its moment over roll at the wheels."""
-    given = axle.record.anti_roll_bar
-    if given is None or not given.stiffness:
+    bar = axle.record.anti_roll_bar
+    if bar is None or not bar.stiffness:
         return 0.0
-    arm = bar_arm(axle.linkage, axle.record.at[1], given.at)
+    arm = bar_arm(axle.linkage, axle.record.at[1], bar.at)
     if abs(arm) < 1e-3:
-        raise ModelError(f"{axle.name}.anti_roll_bar: its end '{given.at}' does not move with the wheel", "car")
-    return given.stiffness / arm**2
+        raise ModelError(f"{axle.name}.anti_roll_bar: its end '{bar.at}' does not move with the wheel", "car")
+    return bar.stiffness / arm**2
 
 
 def rack_place(car: CarData) -> Array:
     """Where the rack is: in the middle of the car, at the inner ends of the tie rods."""
     chain = car.front.linkage.chain
-    ends = [np.array(p.at) for p in chain.points.values() if p.body == "rack"]
-    return (sum(ends, np.zeros(3)) / max(len(ends), 1) + np.array(car.front.record.at)) * [1.0, 0.0, 1.0]
+    end_points = [np.array(p.at) for p in chain.points.values() if p.body == "rack"]
+    return (sum(end_points, np.zeros(3)) / max(len(end_points), 1) + np.array(car.front.record.at)) * [1.0, 0.0, 1.0]
 
 
 def _start(car: CarData) -> float:
@@ -496,14 +529,14 @@ def solved(car: CarData, residual: Any, start: Sequence[float], failing: str) ->
     try:
         with warnings.catch_warnings():  # on the way linkages may come near their ends
             warnings.simplefilter("ignore", ModelWarning)
-            x, left = _newton(residual, np.array(start, float))
+            x, norm = _newton(residual, np.array(start, float))
     except (ModelError, np.linalg.LinAlgError) as error:
-        failed = error.problems[0] if isinstance(error, ModelError) else "its equations are singular"
+        reason = error.problems[0] if isinstance(error, ModelError) else "its equations are singular"
     else:
-        if left < CLOSED:
+        if norm < CLOSED:
             return x
-        failed = f"{left:.3g} N are left open"
-    raise ModelError(f"{failing} ({failed})", car.sections.name)
+        reason = f"{norm:.3g} N are left open"
+    raise ModelError(f"{failing} ({reason})", car.sections.name)
 
 
 def _newton(residual: Any, x: Array) -> tuple[Array, float]:
@@ -513,10 +546,10 @@ def _newton(residual: Any, x: Array) -> tuple[Array, float]:
         if float(np.abs(r).max()) < CLOSED:
             break
         J = np.array([(residual(x + h * e) - r) / h for e in np.eye(len(x))]).T
-        shrinks = True
-        while shrinks and not float(np.abs(r).max()) < CLOSED:
-            move = np.linalg.solve(J, -r)
-            x = x + move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-12))
-            before, r = r, residual(x)
-            shrinks = float(np.abs(r).max()) < 0.3 * float(np.abs(before).max())
+        converges = True
+        while converges and not float(np.abs(r).max()) < CLOSED:
+            step = np.linalg.solve(J, -r)
+            x = x + step * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-12))
+            previous, r = r, residual(x)
+            converges = float(np.abs(r).max()) < 0.3 * float(np.abs(previous).max())
     return x, float(np.abs(r).max())

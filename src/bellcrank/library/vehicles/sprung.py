@@ -32,11 +32,11 @@ def given_body(body: Body | FramePart | Trailer) -> Sprung:
 
 def with_loads(body: Sprung, loads: Iterable[Load]) -> Sprung:
     """A body and the point masses that are fixed in it as one."""
-    parts = [body, *(Sprung(x.mass, np.array(x.at), np.zeros((3, 3))) for x in loads)]
-    mass = sum(part.mass for part in parts)
-    cg = sum((part.mass * part.cg for part in parts), np.zeros(3)) / mass
-    about = np.zeros((3, 3))
-    for part in parts:
+    bodies = [body, *(Sprung(x.mass, np.array(x.at), np.zeros((3, 3))) for x in loads)]
+    mass = sum(part.mass for part in bodies)
+    cg = sum((part.mass * part.cg for part in bodies), np.zeros(3)) / mass
+    inertia = np.zeros((3, 3))
+    for part in bodies:
         r = part.cg - cg
-        about = about + part.inertia + part.mass * (r @ r * np.eye(3) - np.outer(r, r))
-    return Sprung(float(mass), cg, about)
+        inertia = inertia + part.inertia + part.mass * (r @ r * np.eye(3) - np.outer(r, r))
+    return Sprung(float(mass), cg, inertia)

@@ -33,24 +33,24 @@ TURNED = 0.05  # rad, by which a tyre is turned until its contact is another
 
 def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHandle, load: float) -> None:
     """Friction of a wheel that makes up what its tyre lacks of rolling resistance near standstill."""
-    tyre, own = axle.tyre, load / len(axle.tyre_offsets)
-    part = abs(float(tyre.forces(own, 0.0, 0.0).My)) / own
+    tyre, tyre_load = axle.tyre, load / len(axle.tyre_offsets)
+    part = abs(float(tyre.forces(tyre_load, 0.0, 0.0).My)) / tyre_load
     if not part > 0:
         return
     # parameters, since they follow the static load: another spring is the same model
     lever = put(s, f"l_rest_{name}", part, "L", f"rolling resistance of {name} near standstill, over its load")
     per_length = float(tyre.free_radius(ARRAYS, 0.0)) / BUILT_UP
-    words = f"elasticity of the rolling resistance of {name} at rest"
-    k = put(s, f"k_rest_{name}", part * load * per_length, "F*L/A", words)
-    fades = f"max(0, 1 - abs({name}.tyre_vlong)/{SLOW})"
-    limit = f"{fades}*max(0, {lever}*{name}.tyre_newtons - abs({name}.tyre_my))"
-    resists = f"rolling resistance of {name} at rest"
+    stiffness_label = f"elasticity of the rolling resistance of {name} at rest"
+    k = put(s, f"k_rest_{name}", part * load * per_length, "F*L/A", stiffness_label)
+    fade_factor = f"max(0, 1 - abs({name}.tyre_vlong)/{SLOW})"
+    limit = f"{fade_factor}*max(0, {lever}*{name}.tyre_newtons - abs({name}.tyre_my))"
+    friction_label = f"rolling resistance of {name} at rest"
     v, spin = f"{name}.tyre_vlong", f"u({name}.wheel)"
-    forgets = f"{per_length!r}*min({SPINS}, abs({spin}))*{v}**2/({v}**2 + {ROLLS**2!r})"
+    relaxation = f"{per_length!r}*min({SPINS}, abs({spin}))*{v}**2/({v}**2 + {ROLLS**2!r})"
     if axle.steered and axle.name == "front":
-        forgets += f" + abs(dot(rot({name}), [n3]))/{TURNED}"
-    spin = f"({spin} - ({forgets})*{name}.rest.pad)"
-    add_friction(s, f"{name}.rest", spin, limit, k, resists, SETTLES)
+        relaxation += f" + abs(dot(rot({name}), [n3]))/{TURNED}"
+    spin = f"({spin} - ({relaxation})*{name}.rest.pad)"
+    add_friction(s, f"{name}.rest", spin, limit, k, friction_label, SETTLES)
     s.add_moment(f"{name}.rest", magnitude=f"-{name}.rest.held", direction=wheel[2], on=wheel,
                  label=f"rolling resistance of {name} at rest")  # fmt: skip
 
@@ -59,14 +59,20 @@ def add_parking_torque(s: System, name: str, axle: FittedAxle) -> None:
     """The torque with which the tyre of a steered wheel resists being turned at rest."""
     pressure = float(axle.tyre.usual[0])
     put(s, f"mu_parking_{axle.name}", FRICTION, "1", f"friction of {axle.name} tyres that are steered at rest")
-    twist, hold, most = f"{name}.twist", f"{name}.twist_hold", f"{name}.twist_most"
-    s.define(most, f"mu_parking_{axle.name}/3*sqrt(max(0, {name}.tyre_newtons)**3/{pressure!r})")
-    s.define(hold, f"sqrt(({TWIST}*{twist})**2 + {TINY**2})")
-    turns = f"dot(rot({name}), [n3])"
-    rolls = f"abs({name}.tyre_vlong)/{PATCH}*{twist}"
-    s.define(f"{twist}_rate", f"{turns} - max(0, {hold} - {most})/{hold}/{FLOW}*{twist} - {rolls}")
+    twist, elastic_torque, max_torque = f"{name}.twist", f"{name}.twist_hold", f"{name}.twist_most"
+    s.define(max_torque, f"mu_parking_{axle.name}/3*sqrt(max(0, {name}.tyre_newtons)**3/{pressure!r})")
+    s.define(elastic_torque, f"sqrt(({TWIST}*{twist})**2 + {TINY**2})")
+    yaw_rate = f"dot(rot({name}), [n3])"
+    relaxation = f"abs({name}.tyre_vlong)/{PATCH}*{twist}"
+    s.define(
+        f"{twist}_rate",
+        f"{yaw_rate} - max(0, {elastic_torque} - {max_torque})/{elastic_torque}/{FLOW}*{twist} - {relaxation}",
+    )
     s.add_state(twist, rate=f"{twist}_rate", units="A", label=f"twist of the tyre of {name} on the ground")
-    fades = f"1/(1 + ({name}.tyre_vlong/{SLOW})**4)"
-    s.define(f"{name}.parking", f"{fades}*min({most}, max(-{most}, {TWIST}*({twist} + {DAMPED}*{twist}_rate)))")
+    fade_factor = f"1/(1 + ({name}.tyre_vlong/{SLOW})**4)"
+    s.define(
+        f"{name}.parking",
+        f"{fade_factor}*min({max_torque}, max(-{max_torque}, {TWIST}*({twist} + {DAMPED}*{twist}_rate)))",
+    )
     s.add_moment(f"{name}.parking", magnitude=f"-{name}.parking", direction=s.inertial[3], on=name,
                  label=f"parking torque of {name}")  # fmt: skip

@@ -42,29 +42,29 @@ Place = tuple[float, float, float]
 
 
 def add_trailers(
-    s: System, car: CarData, at_rest: Stand, towing: BodyHandle, ground: tuple[Terrain | Surface, Terrain | Surface]
+    s: System, car: CarData, statics: Stand, towing: BodyHandle, ground: tuple[Terrain | Surface, Terrain | Surface]
 ) -> None:
     """All trailers behind the body of the car, or its rear part, `towing`."""
     trailers = [replace(t, towed_by=towing.name) if t.towed_by == CHASSIS else t for t in car.trailers]
-    for trailer, stands in zip(trailers, at_rest.trailers, strict=True):
-        _add_trailer(s, trailer, stands, ground)
+    for trailer, trailer_statics in zip(trailers, statics.trailers, strict=True):
+        _add_trailer(s, trailer, trailer_statics, ground)
     for trailer in trailers:
         units = hanging(trailers, trailer.name)
         _add_hitch_forces(s, units)
         _add_brakes(s, trailer, units)
 
 
-def rolling_trailers(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
+def rolling_trailers(car: CarData, statics: Stand, speed: float) -> dict[str, float]:
     """Initial values of trailers that roll behind the car at a speed (m/s)."""
     start: dict[str, float] = {}
-    for trailer, stands in zip(car.trailers, at_rest.trailers, strict=True):
-        start |= {f"q({trailer.name}, {i})": x for i, x in enumerate(stands.turned, 1)} | stands.axle
+    for trailer, trailer_statics in zip(car.trailers, statics.trailers, strict=True):
+        start |= {f"q({trailer.name}, {i})": x for i, x in enumerate(trailer_statics.turned, 1)} | trailer_statics.axle
         if trailer.record.brakes is not None and trailer.record.brakes.overrun is not None:
             start[f"{trailer.name}{FOLLOWING}"] = speed
         for axle in trailer.axles:
-            start |= rolling_wheels(axle, stands.load, speed)
+            start |= rolling_wheels(axle, trailer_statics.load, speed)
             if axle.record.steering is not None:
-                angle = (axle.record.steering.ratio or 0.0) * stands.turned[0]
+                angle = (axle.record.steering.ratio or 0.0) * trailer_statics.turned[0]
                 start |= {f"q({knuckle_name(axle, side)})": angle for side in SIDES}
     return {key: float(value) for key, value in start.items() if value != 0}
 
@@ -74,15 +74,15 @@ def rolling_wheels(axle: TowedAxle, load: Mapping[str, float], speed: float) -> 
     return {f"u({w}.wheel)": rolling_spin(axle, load[w], speed) for w in map(axle.wheel, SIDES)}
 
 
-def _add_trailer(s: System, trailer: TrailerData, stands: TowedStand, ground: tuple[Any, Any]) -> None:
+def _add_trailer(s: System, trailer: TrailerData, trailer_statics: TowedStand, ground: tuple[Any, Any]) -> None:
     name, record = trailer.name, trailer.record
     body = _add_body(s, trailer)
     _add_hitch(s, trailer, body)
-    put(s, f"f_static_{name}", stands.spring, "F", f"force of each spring of {name} at no travel")
+    put(s, f"f_static_{name}", trailer_statics.spring, "F", f"force of each spring of {name} at no travel")
     if record.equalisation:
         put(s, f"equal_{name}", record.equalisation, "1", f"load equalisation of the axles of {name}", (0, 1))
     for axle in trailer.axles:
-        add_axle_parts(s, axle, body, ground, stands.load)
+        add_axle_parts(s, axle, body, ground, trailer_statics.load)
     _add_springs(s, trailer, body)
     if record.drag_area:
         put(s, f"drag_{name}", record.drag_area, "L**2", f"drag coefficient times frontal area of {name}")
@@ -98,8 +98,8 @@ def _add_body(s: System, trailer: TrailerData) -> BodyHandle:
     put(s, f"m_{name}", sprung.mass, "M", f"sprung mass of {name}")
     cm: list[Any] = []
     for axis, value in zip("xyz", sprung.cg, strict=True):
-        words = f"{axis} of the mass centre of {name}, from its hitch"
-        cm.append(put(s, f"cg_{axis}_{name}", float(value), "L", words) if value else 0)
+        label = f"{axis} of the mass centre of {name}, from its hitch"
+        cm.append(put(s, f"cg_{axis}_{name}", float(value), "L", label) if value else 0)
     moments = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
     inertia: list[list[Any]] = [[0, 0, 0] for _ in range(3)]
     for word, (i, j) in moments.items():
@@ -109,8 +109,8 @@ def _add_body(s: System, trailer: TrailerData) -> BodyHandle:
         name, parent=trailer.towed_by, rotate=(3, 2, 1), joint_at=record.hitch.at, mass=f"m_{name}", cm=tuple(cm),
         inertia=tuple(map(tuple, inertia)), label=name.replace("_", " "),
     )  # fmt: skip
-    at = (record.middle, 0, record.height / 2)  # its floor is about as high as the hitch
-    s.add_shape(body=body, kind="box", size=(record.length, record.width, record.height), at=at, color=PAINT,
+    position = (record.middle, 0, record.height / 2)  # its floor is about as high as the hitch
+    s.add_shape(body=body, kind="box", size=(record.length, record.width, record.height), at=position, color=PAINT,
                 label=name, opacity=0.5)  # fmt: skip
     s.add_shape(body=body, kind="box", size=(-float(record.cg[0]), 0.1, 0.1), at=(float(record.cg[0]) / 2, 0, 0),
                 label=f"drawbar of {name}")  # fmt: skip
@@ -133,10 +133,14 @@ def _add_hitch(s: System, trailer: TrailerData, body: BodyHandle) -> None:
         c = put(s, f"c_yaw_{name}", hitch.yaw_damping, "F*L*T/A", f"yaw damping of the hitch of {name}")
         yaws.append(f"-{c}*{name}.articulates")
     if hitch.yaw_friction:
-        most = put(s, f"friction_{name}", hitch.yaw_friction, "F*L", f"yaw friction torque of the hitch of {name}")
+        max_torque = put(
+            s, f"friction_{name}", hitch.yaw_friction, "F*L", f"yaw friction torque of the hitch of {name}"
+        )
         k = put(s, f"k_friction_{name}", hitch.yaw_friction / STICKS, "F*L/A", f"elasticity of that friction of {name}")
-        turns = f"({name}.articulates - {name}.hitch.pad/{FADES})"  # fades at rest, so that steady motions are unique
-        add_friction(s, f"{name}.hitch", turns, most, k, f"friction of the hitch of {name}")
+        hitch_speed = (
+            f"({name}.articulates - {name}.hitch.pad/{FADES})"  # fades at rest, so that steady motions are unique
+        )
+        add_friction(s, f"{name}.hitch", hitch_speed, max_torque, k, f"friction of the hitch of {name}")
         yaws.append(f"-{name}.hitch.held")
     if yaws:
         s.define(f"{name}.resists", " + ".join(yaws))
@@ -152,37 +156,37 @@ def add_axle_parts(
     load = sum(loads[axle.wheel(side)] for side in SIDES) / 2
     ground = effective_road(axle, load, ground[0]), effective_road(axle, load, ground[1])
     record, index = axle.record, axle.index
-    _, half, z = record.at
-    where = axle.words
-    x = put(s, f"x_{index}", record.at[0], "L", f"x of axle {where}" + (", from the hitch" if axle.unit else ""))
-    put(s, f"k_{index}", record.stiffness, "F/L", f"stiffness of a spring of axle {where}")
-    put(s, f"c_{index}", record.damping, "F*T/L", f"damping of a damper of axle {where}")
+    _, half_track, z = record.at
+    axle_label = axle.words
+    x = put(s, f"x_{index}", record.at[0], "L", f"x of axle {axle_label}" + (", from the hitch" if axle.unit else ""))
+    put(s, f"k_{index}", record.stiffness, "F/L", f"stiffness of a spring of axle {axle_label}")
+    put(s, f"c_{index}", record.damping, "F*T/L", f"damping of a damper of axle {axle_label}")
     if axle.rigid or record.roll_stiffness:
-        put(s, f"k_bar_{index}", record.roll_stiffness, "F*L/A", f"roll stiffness of the bar of axle {where}")
+        put(s, f"k_bar_{index}", record.roll_stiffness, "F*L/A", f"roll stiffness of the bar of axle {axle_label}")
     if record.dual_spacing is not None:
-        put(s, f"dual_{index}", record.dual_spacing, "L", f"distance of the dual tyres of a wheel of axle {where}")
-    tyre = named_slip(s, axle.tyre, index, f"the tyres of axle {where}")
-    again = with_names(axle.tyre, {key: f"{key}_{index}" for key in axle.tyre.scales}, index)
+        put(s, f"dual_{index}", record.dual_spacing, "L", f"distance of the dual tyres of a wheel of axle {axle_label}")
+    tyre = named_slip(s, axle.tyre, index, f"the tyres of axle {axle_label}")
+    right_tyre = with_names(axle.tyre, {key: f"{key}_{index}" for key in axle.tyre.scales}, index)
     if axle.rigid:
         put(
             s,
             f"y_spring_{index}",
-            record.spring_y or half,
+            record.spring_y or half_track,
             "L",
-            f"distance of a spring of axle {where} from the middle",
+            f"distance of a spring of axle {axle_label} from the middle",
         )
         carriers = dict.fromkeys(SIDES, s.add_body(
             axle.full_name, parent=body, translate=3, rotate=1, joint_at=(x, 0, axle.pivot), mass=record.mass,
-            cm=(0, 0, z - axle.pivot), inertia=record.inertia, label=f"axle {where}",
+            cm=(0, 0, z - axle.pivot), inertia=record.inertia, label=f"axle {axle_label}",
         ))  # fmt: skip
     for side, sign in SIDES.items():
         name = axle.wheel(side)
         if not axle.rigid:
-            carrier = s.add_body(name, parent=body, translate=3, joint_at=(x, sign * half, z), mass=record.mass,
+            carrier = s.add_body(name, parent=body, translate=3, joint_at=(x, sign * half_track, z), mass=record.mass,
                                  inertia=0, label=f"carrier {name}")  # fmt: skip
         else:
             carrier = carriers[side]
-        centre: Place = (0, sign * half, z - axle.pivot) if axle.rigid else (0, 0, 0)
+        centre: Place = (0, sign * half_track, z - axle.pivot) if axle.rigid else (0, 0, 0)
         if record.steering is not None:
             carrier, centre = _add_knuckle(s, axle, side, carrier, centre)
         cross_inertia = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
@@ -191,7 +195,7 @@ def add_axle_parts(
             inertia=(cross_inertia, record.wheel.spin_inertia, cross_inertia), label=f"wheel {name}",
         )  # fmt: skip
         spacing = None if record.dual_spacing is None else f"dual_{index}"
-        add_tyres(s, name, sign, wheel, ground[0 if sign > 0 else 1], tyre if sign > 0 else again, spacing)
+        add_tyres(s, name, sign, wheel, ground[0 if sign > 0 else 1], tyre if sign > 0 else right_tyre, spacing)
         radius = float(axle.tyre.free_radius(ARRAYS, 0.0))
         for y in axle.tyre_offsets:
             s.add_shape(body=wheel, kind="wheel", size=(radius, WIDE * radius), at=(0, y, 0), axis=2,
@@ -203,9 +207,9 @@ def wheel_travel(axle: TowedAxle, side: str) -> str:
     """Formula of the travel of a wheel, up."""
     if not axle.rigid:
         return f"q({axle.wheel(side)})"
-    name, (_, half, z) = axle.full_name, axle.record.at
+    name, (_, half_track, z) = axle.full_name, axle.record.at
     rises = f"{z - axle.pivot!r}*(cos(q({name}, 2)) - 1)"
-    return f"q({name}, 1) + {SIDES[side] * half!r}*sin(q({name}, 2)) + {rises}"
+    return f"q({name}, 1) + {SIDES[side] * half_track!r}*sin(q({name}, 2)) + {rises}"
 
 
 def knuckle_name(axle: TowedAxle, side: str) -> str:
@@ -215,27 +219,29 @@ def knuckle_name(axle: TowedAxle, side: str) -> str:
 def _add_knuckle(s: System, axle: TowedAxle, side: str, carrier: BodyHandle, centre: Place) -> tuple[BodyHandle, Place]:
     """What turns a wheel about z: its body without mass, and where the wheel's centre is in that. Its speed is
     eliminated, but for the left wheel of a self-steering axle; a track rod turns the right wheel by the same angle."""
-    given, index = axle.record.steering, axle.index
-    assert given is not None
-    (x, y, z), trail = centre, given.trail or 0.0
+    steering, index = axle.record.steering, axle.index
+    assert steering is not None
+    (x, y, z), trail = centre, steering.trail or 0.0
     knuckle = s.add_body(knuckle_name(axle, side), parent=carrier, rotate=3, joint_at=(x + trail, y, z), mass=0,
                          inertia=0, label=f"knuckle of {axle.wheel(side)}")  # fmt: skip
-    turn = f"q({knuckle.name})"
+    angle = f"q({knuckle.name})"
     label = f"steer angle of {axle.wheel(side)} against its axle, to the left"
-    s.add_output(f"{axle.wheel(side)}.steer", turn, label=label, units="deg")
-    follows = f"q({knuckle_name(axle, 'l')})"
-    if given.ratio is not None:
-        words = f"steer angle of the wheels of axle {axle.words} per articulation angle"
-        ratio = put(s, f"steer_ratio_{index}", given.ratio, "1", words) if side == "l" else f"steer_ratio_{index}"
-        follows = f"{ratio}*q({axle.unit}, 1)"
-    if given.ratio is not None or side != "l":
-        rate = follows.replace("q(", "dxdt(q(") + ")"
-        s.add_constraint(f"u({knuckle.name}) - {rate} - ({follows} - {turn})/{CLOSES}", eliminate=knuckle.u[1],
+    s.add_output(f"{axle.wheel(side)}.steer", angle, label=label, units="deg")
+    target_angle = f"q({knuckle_name(axle, 'l')})"
+    if steering.ratio is not None:
+        ratio_label = f"steer angle of the wheels of axle {axle.words} per articulation angle"
+        ratio = (
+            put(s, f"steer_ratio_{index}", steering.ratio, "1", ratio_label) if side == "l" else f"steer_ratio_{index}"
+        )
+        target_angle = f"{ratio}*q({axle.unit}, 1)"
+    if steering.ratio is not None or side != "l":
+        rate = target_angle.replace("q(", "dxdt(q(") + ")"
+        s.add_constraint(f"u({knuckle.name}) - {rate} - ({target_angle} - {angle})/{CLOSES}", eliminate=knuckle.u[1],
                          label=f"steering of {axle.wheel(side)}")  # fmt: skip
     else:
-        k = put(s, f"k_steer_{index}", given.stiffness, "F*L/A", f"centring stiffness of axle {axle.words}")
-        c = put(s, f"c_steer_{index}", given.damping, "F*L*T/A", f"steering damping of axle {axle.words}")
-        s.add_moment(f"{axle.full_name}.centring", magnitude=f"-{k}*{turn} - {c}*u({knuckle.name})",
+        k = put(s, f"k_steer_{index}", steering.stiffness, "F*L/A", f"centring stiffness of axle {axle.words}")
+        c = put(s, f"c_steer_{index}", steering.damping, "F*L*T/A", f"steering damping of axle {axle.words}")
+        s.add_moment(f"{axle.full_name}.centring", magnitude=f"-{k}*{angle} - {c}*u({knuckle.name})",
                      direction=carrier[3], on=knuckle, against=carrier,
                      label=f"centring torque of {axle.full_name}")  # fmt: skip
     return knuckle, (-trail, 0, 0)
@@ -245,39 +251,39 @@ def _add_springs(s: System, trailer: TrailerData, body: BodyHandle) -> None:
     """Springs and dampers; with load equalisation the springs of one side follow the mean of its travels."""
     name = trailer.name
 
-    def shared(listed: list[str], own: str) -> str:
-        if not trailer.record.equalisation or len(listed) < 2:
-            return own
-        return f"((1 - equal_{name})*{own} + equal_{name}*({' + '.join(listed)})/{len(listed)})"
+    def shared(terms: list[str], term: str) -> str:
+        if not trailer.record.equalisation or len(terms) < 2:
+            return term
+        return f"((1 - equal_{name})*{term} + equal_{name}*({' + '.join(terms)})/{len(terms)})"
 
     for axle in trailer.axles:
-        moved = {c: shared([coordinate(a, c) for a in trailer.axles], coordinate(axle, c)) for c in COORDINATES}
-        add_axle_springs(s, axle, body, f"f_static_{name}", moved)
+        coords = {c: shared([coordinate(a, c) for a in trailer.axles], coordinate(axle, c)) for c in COORDINATES}
+        add_axle_springs(s, axle, body, f"f_static_{name}", coords)
 
 
-def coordinate(axle: TowedAxle, which: str) -> str:
+def coordinate(axle: TowedAxle, side: str) -> str:
     """The first or second coordinate of an axle: lift and roll of a rigid one, travels of independent wheels."""
-    return f"q({axle.full_name}, {COORDINATES[which]})" if axle.rigid else f"q({axle.wheel(which)})"
+    return f"q({axle.full_name}, {COORDINATES[side]})" if axle.rigid else f"q({axle.wheel(side)})"
 
 
-def add_axle_springs(s: System, axle: TowedAxle, body: BodyHandle, static: str, moved: Mapping[str, str]) -> None:
-    """Springs, dampers and the bar of an axle; `static`: force of a spring at no travel; `moved`: coordinates by which
+def add_axle_springs(s: System, axle: TowedAxle, body: BodyHandle, static: str, coords: Mapping[str, str]) -> None:
+    """Springs, dampers and the bar of an axle; `static`: force of a spring at no travel; `coords`: coordinates by which
     springs are moved."""
     index, full = axle.index, axle.full_name
     if axle.rigid:
-        force = f"-2*({static} + k_{index}*{moved['l']} + c_{index}*u({full}, 1))"
+        force = f"-2*({static} + k_{index}*{coords['l']} + c_{index}*u({full}, 1))"
         s.add_force(f"{full}.springs", magnitude=force, direction=body[3], at=f"{full}.origin", against=body.origin,
                     label=f"springs and dampers of {full}")  # fmt: skip
         arm = f"2*y_spring_{index}**2"
-        moment = f"-{arm}*k_{index}*{moved['r']} - k_bar_{index}*q({full}, 2) - {arm}*c_{index}*u({full}, 2)"
+        moment = f"-{arm}*k_{index}*{coords['r']} - k_bar_{index}*q({full}, 2) - {arm}*c_{index}*u({full}, 2)"
         s.add_moment(f"{full}.roll", magnitude=moment, direction=body[1], on=full, against=body,
                      label=f"roll moment of the springs of {full}")  # fmt: skip
         return
     for side in SIDES:
-        wheel, other = axle.wheel(side), axle.wheel("r" if side == "l" else "l")
-        force = f"-{static} - k_{index}*{moved[side]} - c_{index}*u({wheel})"
+        wheel, other_wheel = axle.wheel(side), axle.wheel("r" if side == "l" else "l")
+        force = f"-{static} - k_{index}*{coords[side]} - c_{index}*u({wheel})"
         if axle.record.roll_stiffness:
-            force += f" - k_bar_{index}*{1 / (4 * axle.record.at[1] ** 2)!r}*(q({wheel}) - q({other}))"
+            force += f" - k_bar_{index}*{1 / (4 * axle.record.at[1] ** 2)!r}*(q({wheel}) - q({other_wheel}))"
         s.add_force(f"{wheel}.spring", magnitude=force, direction=body[3], at=f"{wheel}.origin",
                     against=body.origin, label=f"spring and damper of {wheel}")  # fmt: skip
 
@@ -285,30 +291,35 @@ def add_axle_springs(s: System, axle: TowedAxle, body: BodyHandle, static: str, 
 def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -> None:
     """Brakes that follow those of the car or the thrust of the hitch; each wheel has its own input besides,
     <wheel>.brake_torque. `units`: the trailer and all that hangs on it."""
-    name, given = trailer.name, trailer.record.brakes
-    if given is None:
+    name, brakes = trailer.name, trailer.record.brakes
+    if brakes is None:
         return
-    if given.overrun is not None:
-        asked = _add_overrun(s, name, given.overrun, units)
+    if brakes.overrun is not None:
+        demand = _add_overrun(s, name, brakes.overrun, units)
     else:
-        assert given.gain is not None
-        gain = put(s, f"brake_gain_{name}", given.gain, "1", f"brake torque of {name} per brake torque of the car")
-        asked = f"{gain}*braking"
-    if given.torque is not None:
-        asked = f"min({put(s, f'brake_most_{name}', given.torque, 'F*L', f'largest brake torque of {name}')}, {asked})"
-    s.define(f"{name}.asked", asked)
-    braked = f"{name}.asked"
-    if given.lag:
-        lag = put(s, f"brake_lag_{name}", given.lag, "T", f"lag of the brakes of {name}")
+        assert brakes.gain is not None
+        gain = put(s, f"brake_gain_{name}", brakes.gain, "1", f"brake torque of {name} per brake torque of the car")
+        demand = f"{gain}*braking"
+    if brakes.torque is not None:
+        demand = (
+            f"min({put(s, f'brake_most_{name}', brakes.torque, 'F*L', f'largest brake torque of {name}')}, {demand})"
+        )
+    s.define(f"{name}.asked", demand)
+    brake_torque = f"{name}.asked"
+    if brakes.lag:
+        lag = put(s, f"brake_lag_{name}", brakes.lag, "T", f"lag of the brakes of {name}")
         s.require_positive(lag)
-        braked = f"{name}.braking"
+        brake_torque = f"{name}.braking"
         s.add_state(
-            braked, rate=f"({name}.asked - {braked})/{lag}", units="F*L", label=f"brake torque of {name} asked for"
+            brake_torque,
+            rate=f"({name}.asked - {brake_torque})/{lag}",
+            units="F*L",
+            label=f"brake torque of {name} asked for",
         )
     wheels = [(axle, axle.wheel(side)) for axle in trailer.axles for side in SIDES]
-    through = {}
-    if given.abs is not None:
-        through = add_antilock(s, given.abs, trailer.antilock, f"ABS of {name}", _channels(trailer, given.abs))
+    abs_factors = {}
+    if brakes.abs is not None:
+        abs_factors = add_antilock(s, brakes.abs, trailer.antilock, f"ABS of {name}", _channels(trailer, brakes.abs))
     for axle, wheel in wheels:
         k = f"k_brake_{axle.index}"
         if k not in s.description.parameters:
@@ -317,49 +328,53 @@ def _add_brakes(s: System, trailer: TrailerData, units: Sequence[TrailerData]) -
             )
         s.add_input(f"{wheel}.brake_torque", units="F*L", label=f"brake torque of {wheel}, added to its part of brake",
                     default=0.0)  # fmt: skip
-        limit = f"max(0, {braked}/{len(wheels)} + {wheel}.brake_torque){through.get(wheel, '')}"
+        limit = f"max(0, {brake_torque}/{len(wheels)} + {wheel}.brake_torque){abs_factors.get(wheel, '')}"
         add_brake(s, wheel, f"u({wheel}.wheel)", limit, k)
         s.add_moment(f"{wheel}.brake", magnitude=f"-{wheel}.held", direction=f"[{wheel}.wheel2]", on=f"{wheel}.wheel",
                      against=axle.full_name if axle.rigid else wheel, label=f"brake of {wheel}")  # fmt: skip
 
 
-def _channels(trailer: TrailerData, given: TrailerAntilock) -> list[list[str]]:
+def _channels(trailer: TrailerData, abs_keys: TrailerAntilock) -> list[list[str]]:
     """Groups of wheels that get the same fraction of their brake torques."""
     axles = [[axle.wheel(side) for side in SIDES] for axle in trailer.axles]
-    each = [[wheel] for both in axles for wheel in both]
-    return {"none": each, "axle": axles, "side": [list(side) for side in zip(*axles, strict=True)]}[given.select_low]
+    each = [[wheel] for pair in axles for wheel in pair]
+    return {"none": each, "axle": axles, "side": [list(side) for side in zip(*axles, strict=True)]}[abs_keys.select_low]
 
 
-def _add_overrun(s: System, name: str, given: Overrun, units: Sequence[TrailerData]) -> str:
+def _add_overrun(s: System, name: str, overrun: Overrun, units: Sequence[TrailerData]) -> str:
     """The brake torque that an overrun device asks for; it is lagging behind the thrust of the hitch.
 
     With the momentum P of all that hangs on the hitch and the other forces G on it, both along the trailer, the force
     of the hitch is F = P' - G. The lagging force h, h' = (F - h)/T, follows without accelerations from the speed s:
     h = (P - m s)/T, s' = (G + h)/m."""
-    gain = put(s, f"overrun_gain_{name}", given.gain, "L", f"brake torque of {name} per thrust of its hitch")
-    least = put(s, f"overrun_threshold_{name}", given.threshold, "F", f"thrust of the hitch at which {name} brakes")
-    lag = put(s, f"overrun_lag_{name}", given.lag, "T", f"lag of the overrun brakes of {name}")
+    gain = put(s, f"overrun_gain_{name}", overrun.gain, "L", f"brake torque of {name} per thrust of its hitch")
+    threshold = put(
+        s, f"overrun_threshold_{name}", overrun.threshold, "F", f"thrust of the hitch at which {name} brakes"
+    )
+    lag = put(s, f"overrun_lag_{name}", overrun.lag, "T", f"lag of the overrun brakes of {name}")
     s.require_positive(lag)
-    ahead, masses = Formula(to_syntax(f"[{name}1]")), [x for unit in units for x in _masses(unit)]
+    forward, masses = Formula(to_syntax(f"[{name}1]")), [x for unit in units for x in _masses(unit)]
     momentum, mass = _sum(m * vel(f"{part}.cm") for m, part in masses), _sum(m for m, _ in masses)
-    others = _sum(_other_forces(s, unit) for unit in units)
-    speed, pulled = f"{name}{FOLLOWING}", f"{name}.pulled"
+    other_forces = _sum(_other_forces(s, unit) for unit in units)
+    speed, hitch_force = f"{name}{FOLLOWING}", f"{name}.pulled"
     s.define(f"{name}.hanging", mass)
-    s.define(pulled, (dot(momentum, ahead) - name_of(f"{name}.hanging") * name_of(speed)) / name_of(lag))
-    along = dot(others, ahead) + dot(momentum, cross(rot(name), ahead))
-    s.add_state(speed, rate=(along + name_of(pulled)) / name_of(f"{name}.hanging"), units="L/T",
+    s.define(hitch_force, (dot(momentum, forward) - name_of(f"{name}.hanging") * name_of(speed)) / name_of(lag))
+    force_along = dot(other_forces, forward) + dot(momentum, cross(rot(name), forward))
+    s.add_state(speed, rate=(force_along + name_of(hitch_force)) / name_of(f"{name}.hanging"), units="L/T",
                 label=f"speed of {name} by its lagging hitch force")  # fmt: skip
-    s.add_output(f"{name}.thrust", f"-{pulled}", units="F", label=f"thrust of {name}, as its overrun brakes follow it")
+    s.add_output(
+        f"{name}.thrust", f"-{hitch_force}", units="F", label=f"thrust of {name}, as its overrun brakes follow it"
+    )
     s.define(f"{name}.release", f"max(0, min(1, 1 + dot(vel({name}.cm), [{name}1])/{REVERSES}))")
-    return f"{gain}*max(0, -{pulled} - {least})*{name}.release"
+    return f"{gain}*max(0, -{hitch_force} - {threshold})*{name}.release"
 
 
 def _add_channels(s: System, trailer: TrailerData, body: BodyHandle) -> None:
-    name, up = trailer.name, s.inertial[3]
+    name, vertical = trailer.name, s.inertial[3]
     s.add_attitude(f"{name}.", body=body)
-    left = cross(up, direction(project(body[1], up)))
+    lateral = cross(vertical, direction(project(body[1], vertical)))
     label = f"lateral acceleration of {name}"
-    s.add_output(f"{name}.ay", dot(dxdt(vel(body.cm)), left), label=label, units="L/T**2", body=body)
+    s.add_output(f"{name}.ay", dot(dxdt(vel(body.cm)), lateral), label=label, units="L/T**2", body=body)
     label = f"articulation angle: yaw of {name} against the unit that tows it, to the left"
     s.add_output(f"{name}.articulation", f"q({name}, 1)", label=label, units="deg")
     label = f"articulation rate of {name}"
@@ -383,37 +398,39 @@ def _add_hitch_forces(s: System, trailers: Sequence[TrailerData]) -> None:
     first = trailers[0]
     inertia = _sum(m * dxdt(vel(f"{part}.cm")) for t in trailers for m, part in _masses(t))
     force = inertia - _sum(_other_forces(s, t) for t in trailers)
-    for letter, words in (("x", "longitudinal"), ("y", "lateral"), ("z", "vertical")):
-        label = f"{words} force of the hitch on {first.name}, in axes of the towing unit"
-        along = dot(force, f"[{first.towed_by}{AXES[letter]}]")
-        s.add_output(f"{first.name}.hitch_f{letter}", along, label=label, units="F")
+    for letter, direction_label in (("x", "longitudinal"), ("y", "lateral"), ("z", "vertical")):
+        label = f"{direction_label} force of the hitch on {first.name}, in axes of the towing unit"
+        component = dot(force, f"[{first.towed_by}{AXES[letter]}]")
+        s.add_output(f"{first.name}.hitch_f{letter}", component, label=label, units="F")
 
 
 def _sum(terms: Iterable[Any]) -> Any:
-    first, *others = terms
-    return sum(others, first)
+    first, *tail = terms
+    return sum(tail, first)
 
 
 def _masses(trailer: TrailerData) -> list[tuple[Any, str]]:
     """All masses of a trailer and the bodies that have them."""
     name = trailer.name
-    parts: list[tuple[Any, str]] = [(name_of(f"m_{name}"), name)]
+    masses: list[tuple[Any, str]] = [(name_of(f"m_{name}"), name)]
     for axle in trailer.axles:
-        parts += [(axle.record.wheel.mass, f"{axle.wheel(side)}.wheel") for side in SIDES]
+        masses += [(axle.record.wheel.mass, f"{axle.wheel(side)}.wheel") for side in SIDES]
         carriers = [axle.full_name] if axle.rigid else [axle.wheel(side) for side in SIDES]
-        parts += [(axle.record.mass, carrier) for carrier in carriers if axle.record.mass]
-    return parts
+        masses += [(axle.record.mass, carrier) for carrier in carriers if axle.record.mass]
+    return masses
 
 
 def _other_forces(s: System, trailer: TrailerData) -> Any:
     """Weight, forces of tyres and air of a trailer: all but those of hitches."""
     name, gravity = trailer.name, cast(Any, s.description.gravity)
     magnitude = {force.name: force.magnitude for force in s.description.forces}
-    found = _sum(m for m, _ in _masses(trailer)) * (name_of("g") * gravity.direction)
+    resultant = _sum(m for m, _ in _masses(trailer)) * (name_of("g") * gravity.direction)
     for axle in trailer.axles:
         for side in SIDES:
             for contact in contacts(axle.wheel(side), axle.record.dual_spacing is not None):
                 for letter, i in AXES.items():
-                    found = found + magnitude[f"{contact}.{letter}"] * s.inertial[i]
-    ahead = Formula(to_syntax(f"[{name}1]"))
-    return found + Formula(to_syntax(magnitude[f"{name}.drag"])) * ahead if trailer.record.drag_area else found
+                    resultant = resultant + magnitude[f"{contact}.{letter}"] * s.inertial[i]
+    forward = Formula(to_syntax(f"[{name}1]"))
+    return (
+        resultant + Formula(to_syntax(magnitude[f"{name}.drag"])) * forward if trailer.record.drag_area else resultant
+    )

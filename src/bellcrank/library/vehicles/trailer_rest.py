@@ -61,9 +61,14 @@ class AddedStand:
     axle: dict[str, float]
     spring: dict[str, float]
 
-    def with_others(self, more: AddedStand) -> AddedStand:
+    def with_others(self, other_axles: AddedStand) -> AddedStand:
         """With axles that lie on another part of the car."""
-        return replace(self, travel=self.travel | more.travel, load=self.load | more.load, axle=self.axle | more.axle)
+        return replace(
+            self,
+            travel=self.travel | other_axles.travel,
+            load=self.load | other_axles.load,
+            axle=self.axle | other_axles.axle,
+        )
 
     def axle_load(self, axle: TowedAxle) -> float:
         return sum(self.load[axle.wheel(side)] for side in SIDES)
@@ -79,12 +84,12 @@ class Added:
 
     def start(self, height: float, pitch: float) -> list[float]:
         """Travels at which a search begins: the tyres touch the ground."""
-        up = rotation(pitch, 0.0)[2]
+        vertical = rotation(pitch, 0.0)[2]
         return [
             float(a.tyre.free_radius(ARRAYS, 0.0))
             - PRESSED
             - height
-            - float(up @ [a.record.at[0], 0.0, a.record.at[2]])
+            - float(vertical @ [a.record.at[0], 0.0, a.record.at[2]])
             for a in self.axles
         ]
 
@@ -92,13 +97,13 @@ class Added:
         """Of a level car whose axles stand at travels: their loads, and what they do to the car. Keeps the springs that
         hold them there."""
         wheels = _Wheels(rotation(pitch, 0.0)[2], height)
-        turns, lifts, loads = np.zeros(3), 0.0, []
+        moments, lifts, loads = np.zeros(3), 0.0, []
         for axle, q in zip(self.axles, y, strict=True):
-            (asked, _), own, lift = wheels.forces(axle, (q, 0.0 if axle.rigid else q), np.zeros(2), 0.0)
-            self.springs[axle.name] = asked / (2 if axle.rigid else 1) - axle.record.stiffness * float(q)
-            turns, lifts = turns + own, lifts + lift
+            (spring_work, _), axle_moment, lift = wheels.forces(axle, (q, 0.0 if axle.rigid else q), np.zeros(2), 0.0)
+            self.springs[axle.name] = spring_work / (2 if axle.rigid else 1) - axle.record.stiffness * float(q)
+            moments, lifts = moments + axle_moment, lifts + lift
             loads.append(sum(wheels.load[axle.wheel(side)] for side in SIDES))
-        return loads, Pull(-lifts, np.zeros(3), turns)
+        return loads, Pull(-lifts, np.zeros(3), moments)
 
     def missing(self, loads: list[float], rear: float) -> list[float]:
         """By how much loads miss their part of that of the rear axle, N."""
@@ -109,30 +114,30 @@ class Added:
         return [x for axle, q in zip(self.axles, y, strict=True) for x in (q, 0.0 if axle.rigid else q)]
 
     def at(
-        self, part: tuple[float, float, float], y: Any, carried: Callable[[TowedAxle], bool] | None = None
+        self, attitude: tuple[float, float, float], y: Any, selected: Callable[[TowedAxle], bool] | None = None
     ) -> tuple[list[float], Pull, AddedStand]:
-        """Of axles on a body with a height, pitch and roll, all or those that it has `carried`: what is left open
+        """Of axles on a body with a height, pitch and roll, all or those that it has `selected`: what is left open
         (N, N m), what they do to the body, and how they stand."""
-        height, pitch, roll = part
+        height, pitch, roll = attitude
         wheels = _Wheels(rotation(pitch, roll)[2], height)
-        turns, lifts, left = np.zeros(3), 0.0, []
+        moments, lifts, residuals = np.zeros(3), 0.0, []
         for i, axle in enumerate(self.axles):
-            if carried is not None and not carried(axle):
+            if selected is not None and not selected(axle):
                 continue
             pair = y[2 * i : 2 * i + 2]
-            open_, own, lift = wheels.forces(axle, pair, np.array(pair), self.springs[axle.name])
-            left += open_
-            turns, lifts = turns + own, lifts + lift
-        stands = AddedStand(wheels.travel, wheels.load, wheels.axle, dict(self.springs))
-        return left, Pull(-lifts, np.zeros(3), turns), stands
+            axle_residuals, axle_moment, lift = wheels.forces(axle, pair, np.array(pair), self.springs[axle.name])
+            residuals += axle_residuals
+            moments, lifts = moments + axle_moment, lifts + lift
+        added_statics = AddedStand(wheels.travel, wheels.load, wheels.axle, dict(self.springs))
+        return residuals, Pull(-lifts, np.zeros(3), moments), added_statics
 
     def whole(self, mass: float, centre: Array) -> tuple[float, Array]:
         """Mass and mass centre of a car with its axles, as drawn."""
         if not self.axles:
             return mass, centre
-        parts = [(a.mass, np.array([a.record.at[0], 0.0, a.record.at[2]])) for a in self.axles]
-        total = mass + sum(m for m, _ in parts)
-        return total, sum((m * at for m, at in parts), mass * centre) / total
+        masses = [(a.mass, np.array([a.record.at[0], 0.0, a.record.at[2]])) for a in self.axles]
+        total = mass + sum(m for m, _ in masses)
+        return total, sum((m * position for m, position in masses), mass * centre) / total
 
 
 class Towed:
@@ -149,16 +154,16 @@ class Towed:
 
     def start(self, height: float, pitch: float) -> list[float]:
         """Where a search begins: level trailers whose tyres touch the ground."""
-        found: list[float] = []
+        unknowns: list[float] = []
         heights, level = {CHASSIS: height}, np.array([0.0, 0.0, 1.0])
         for trailer in self.trailers:
-            up = rotation(pitch, 0.0)[2] if trailer.towed_by == CHASSIS else level
-            heights[trailer.name] = height = float(heights[trailer.towed_by] + up @ trailer.hitch)
-            found += [0.0, 0.0]
+            vertical = rotation(pitch, 0.0)[2] if trailer.towed_by == CHASSIS else level
+            heights[trailer.name] = height = float(heights[trailer.towed_by] + vertical @ trailer.hitch)
+            unknowns += [0.0, 0.0]
             for axle in trailer.axles:
                 q = float(axle.tyre.free_radius(ARRAYS, 0.0)) - PRESSED - height - axle.record.at[2]
-                found += [q, 0.0 if axle.rigid else q]
-        return found
+                unknowns += [q, 0.0 if axle.rigid else q]
+        return unknowns
 
     def at(
         self, height: float, pitch: float, roll: float, y: Any
@@ -171,25 +176,25 @@ class Towed:
             heights[name] = float(heights[towing] + attitudes[towing][2] @ trailer.hitch)
             coordinates[name] = y[i : i + n]
             i += n
-        left: list[list[float]] = []
-        stands: list[TowedStand] = []
-        pulls: dict[str, list[Pull]] = {name: [] for name in attitudes}
+        residuals: list[list[float]] = []
+        trailer_statics: list[TowedStand] = []
+        hitch_loads: dict[str, list[Pull]] = {name: [] for name in attitudes}
         for trailer, (spring, _) in zip(reversed(self.trailers), reversed(self.level), strict=True):
-            name, own, height = trailer.name, attitudes[trailer.name], heights[trailer.name]
+            name, axes, height = trailer.name, attitudes[trailer.name], heights[trailer.name]
             angles, travels = coordinates[name][:2], coordinates[name][2:]
-            relative = attitudes[trailer.towed_by].T @ own
+            relative = attitudes[trailer.towed_by].T @ axes
             yaw, pitch, roll = angles_of(relative)
-            unit = _Unit(trailer, own[2], height, spring)
-            open_, load = unit.residual(travels, pulls[name])
+            unit = _Unit(trailer, axes[2], height, spring)
+            unit_residuals, load = unit.residual(travels, hitch_loads[name])
             twist = -(trailer.record.hitch.roll_stiffness or 0.0) * roll
-            open_[0] += twist
-            pulls[trailer.towed_by].append(Pull(load, trailer.hitch, -twist * relative[:, 0]))
-            left.append(open_)
-            stands.append(
+            unit_residuals[0] += twist
+            hitch_loads[trailer.towed_by].append(Pull(load, trailer.hitch, -twist * relative[:, 0]))
+            residuals.append(unit_residuals)
+            trailer_statics.append(
                 TowedStand(name, float(angles[0]), float(angles[1]), (yaw, pitch, roll), unit.travel, unit.load,
                            unit.axle, spring, load, height, trailer.mass)
             )  # fmt: skip
-        return [x for one in reversed(left) for x in one], pulls[CHASSIS], tuple(reversed(stands))
+        return [x for one in reversed(residuals) for x in one], hitch_loads[CHASSIS], tuple(reversed(trailer_statics))
 
 
 def rotation(pitch: float, roll: float) -> Array:
@@ -207,8 +212,8 @@ class _Wheels:
     """Forces of axles on their unit, in its axes; `up`: the vertical there; `height`: of its origin above the
     ground."""
 
-    def __init__(self, up: Array, height: float) -> None:
-        self.up, self.height = up, height
+    def __init__(self, vertical: Array, height: float) -> None:
+        self.up, self.height = vertical, height
         self.travel: dict[str, float] = {}
         self.load: dict[str, float] = {}
         self.axle: dict[str, float] = {}
@@ -219,71 +224,80 @@ class _Wheels:
         return (self._rigid if axle.rigid else self._independent)(axle, y, shared, spring)
 
     def _independent(self, axle: TowedAxle, y: Any, shared: Array, spring: float) -> tuple[list[float], Array, float]:
-        record, open_, turns, lifts = axle.record, [], np.zeros(3), 0.0
+        record, residuals, moment, lifts = axle.record, [], np.zeros(3), 0.0
         m = record.mass + record.wheel.mass
-        for (side, sign), q, mixed in zip(SIDES.items(), y, shared, strict=True):
+        for (side, sign), q, shared_travel in zip(SIDES.items(), y, shared, strict=True):
             centre = np.array(record.at) * [1.0, sign, 1.0] + [0.0, 0.0, q]
             load, contact, lean = self._tyre(axle, side, centre, np.array([0.0, 1.0, 0.0]))
             self.travel[axle.wheel(side)] = self.axle[f"q({axle.wheel(side)})"] = float(q)
-            other = y[1] if sign > 0 else y[0]
-            force = spring + record.stiffness * mixed + axle.bar * (q - other)
-            open_.append(float(self.up[2] * (load - m * GRAVITY) - force))
-            turns = turns + cross(contact, load * self.up) + lean - cross(centre, m * GRAVITY * self.up)
+            other_travel = y[1] if sign > 0 else y[0]
+            force = spring + record.stiffness * shared_travel + axle.bar * (q - other_travel)
+            residuals.append(float(self.up[2] * (load - m * GRAVITY) - force))
+            moment = moment + cross(contact, load * self.up) + lean - cross(centre, m * GRAVITY * self.up)
             lifts += load - m * GRAVITY
-        return open_, turns, lifts
+        return residuals, moment, lifts
 
     def _rigid(self, axle: TowedAxle, y: Any, shared: Array, spring: float) -> tuple[list[float], Array, float]:
         record, (q, roll) = axle.record, y
-        x, half, z = record.at
+        x, half_track, z = record.at
         pivot = np.array([x, 0.0, axle.pivot + q])
-        ahead, left, upward = rotation(0.0, roll).T
-        own = pivot + (z - axle.pivot) * upward
-        turns, about, lifts = -cross(own, record.mass * GRAVITY * self.up), np.zeros(3), -record.mass * GRAVITY
-        about = about - cross(own - pivot, record.mass * GRAVITY * self.up)
+        forward, lateral, upward = rotation(0.0, roll).T
+        axle_centre = pivot + (z - axle.pivot) * upward
+        moment, pivot_moment, lifts = (
+            -cross(axle_centre, record.mass * GRAVITY * self.up),
+            np.zeros(3),
+            -record.mass * GRAVITY,
+        )
+        pivot_moment = pivot_moment - cross(axle_centre - pivot, record.mass * GRAVITY * self.up)
         for side, sign in SIDES.items():
-            centre = own + sign * half * left
-            load, contact, lean = self._tyre(axle, side, centre, left)
+            centre = axle_centre + sign * half_track * lateral
+            load, contact, lean = self._tyre(axle, side, centre, lateral)
             m = record.wheel.mass
             net = load - m * GRAVITY
-            turns = turns + cross(contact, load * self.up) + lean - cross(centre, m * GRAVITY * self.up)
-            about = about + cross(contact - pivot, load * self.up) + lean - cross(centre - pivot, m * GRAVITY * self.up)
+            moment = moment + cross(contact, load * self.up) + lean - cross(centre, m * GRAVITY * self.up)
+            pivot_moment = (
+                pivot_moment
+                + cross(contact - pivot, load * self.up)
+                + lean
+                - cross(centre - pivot, m * GRAVITY * self.up)
+            )
             lifts += net
             self.travel[axle.wheel(side)] = float(centre[2] - z)
         name = axle.full_name
         self.axle |= {f"q({name}, 1)": float(q), f"q({name}, 2)": float(roll)}
         springs = 2 * (spring + record.stiffness * shared[0])
-        stiff = axle.roll_stiffness - record.roll_stiffness
-        resists = stiff * shared[1] + record.roll_stiffness * roll
-        return [float(self.up[2] * lifts - springs), float(about @ ahead - resists)], turns, lifts
+        spring_stiffness = axle.roll_stiffness - record.roll_stiffness
+        roll_moment = spring_stiffness * shared[1] + record.roll_stiffness * roll
+        return [float(self.up[2] * lifts - springs), float(pivot_moment @ forward - roll_moment)], moment, lifts
 
     def _tyre(self, axle: TowedAxle, side: str, centre: Array, axis: Array) -> Stood:
-        found = stands(axle, SIDES[side], centre, axis, self.up, self.height)
-        self.load[axle.wheel(side)] = found.load
-        return found
+        wheel_load = stands(axle, SIDES[side], centre, axis, self.up, self.height)
+        self.load[axle.wheel(side)] = wheel_load.load
+        return wheel_load
 
 
 class _Unit(_Wheels):
     """Forces on one trailer."""
 
-    def __init__(self, trailer: TrailerData, up: Array, height: float, spring: float) -> None:
-        super().__init__(up, height)
+    def __init__(self, trailer: TrailerData, vertical: Array, height: float, spring: float) -> None:
+        super().__init__(vertical, height)
         self.trailer, self.spring = trailer, spring
 
-    def residual(self, y: Any, pulls: list[Pull]) -> tuple[list[float], float]:
+    def residual(self, y: Any, hitch_loads: list[Pull]) -> tuple[list[float], float]:
         """Moments about the hitch (roll, pitch) and work per coordinate of the axles that are left; the load that
         remains for the hitch."""
-        trailer, up = self.trailer, self.up
+        trailer, vertical = self.trailer, self.up
         weight = trailer.sprung.mass * GRAVITY
-        moment, carried = -cross(trailer.sprung.cg, weight * up), weight
-        for pull in pulls:
-            moment = moment - cross(pull.at, pull.load * up) + pull.moment
-            carried += pull.load
+        moment, load = -cross(trailer.sprung.cg, weight * vertical), weight
+        for hitch_load in hitch_loads:
+            moment = moment - cross(hitch_load.at, hitch_load.load * vertical) + hitch_load.moment
+            load += hitch_load.load
         equal, pairs = trailer.record.equalisation, [y[i : i + 2] for i in range(0, len(y), 2)]
         mean = np.mean(pairs, axis=0)
-        rest: list[float] = []
+        axle_residuals: list[float] = []
         for axle, pair in zip(trailer.axles, pairs, strict=True):
             shared = (1 - equal) * np.array(pair) + equal * mean
-            open_, turns, lifts = self.forces(axle, pair, shared, self.spring)
-            rest += open_
-            moment, carried = moment + turns, carried - lifts
-        return [float(moment[0]), float(moment[1]), *rest], carried
+            work, axle_moment, lifts = self.forces(axle, pair, shared, self.spring)
+            axle_residuals += work
+            moment, load = moment + axle_moment, load - lifts
+        return [float(moment[0]), float(moment[1]), *axle_residuals], load

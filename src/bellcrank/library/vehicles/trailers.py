@@ -80,8 +80,8 @@ class TowedAxle:
     @property
     def pivot(self) -> float:
         """z of the roll centre of a rigid axle."""
-        given = self.record.roll_centre
-        return self.record.at[2] if given is None else given
+        roll_centre = self.record.roll_centre
+        return self.record.at[2] if roll_centre is None else roll_centre
 
     @property
     def roll_stiffness(self) -> float:
@@ -137,56 +137,56 @@ class TrailerData:
 
 def lifted_masses(axles: Mapping[str, TrailerAxle] | None) -> list[Load]:
     """Masses of lifted axles, half of each where its wheels are."""
-    found = []
+    loads = []
     for record in (axles or {}).values():
         x, y, z = record.at
-        half = TowedAxle("", "", record, None).mass / 2
-        found += [Load(half, (x, side, z)) for side in (y, -y)] if record.lifted else []
-    return found
+        side_mass = TowedAxle("", "", record, None).mass / 2
+        loads += [Load(side_mass, (x, side, z)) for side in (y, -y)] if record.lifted else []
+    return loads
 
 
 def hanging(trailers: Iterable[TrailerData], name: str) -> list[TrailerData]:
     """A trailer and all that hangs on it, in the order of the file."""
-    found: list[TrailerData] = []
+    units: list[TrailerData] = []
     for trailer in trailers:
-        if trailer.name == name or trailer.towed_by in {t.name for t in found}:
-            found.append(trailer)
-    return found
+        if trailer.name == name or trailer.towed_by in {t.name for t in units}:
+            units.append(trailer)
+    return units
 
 
 def spring_forces(trailers: tuple[TrailerData, ...], g: float) -> tuple[tuple[float, float], ...]:
     """Spring force of one wheel of each trailer and its load on its hitch (N), all of them level: springs are trimmed
     for that."""
-    found: list[tuple[float, float]] = []
+    forces: list[tuple[float, float]] = []
     loads: dict[str, float] = {}  # on the hitches of a unit, and their moments about its own hitch
     moments: dict[str, float] = {}
     for trailer in reversed(trailers):
         name, towing = trailer.name, trailer.towed_by
         force = trailer.spring_force(moments.get(name, 0.0), g)
-        carried = trailer.sprung.mass * g + loads.get(name, 0.0) - 2 * len(trailer.axles) * force
-        loads[towing] = loads.get(towing, 0.0) + carried
-        moments[towing] = moments.get(towing, 0.0) + carried * float(trailer.hitch[0])
-        found.append((force, carried))
-    return tuple(reversed(found))
+        hitch_load = trailer.sprung.mass * g + loads.get(name, 0.0) - 2 * len(trailer.axles) * force
+        loads[towing] = loads.get(towing, 0.0) + hitch_load
+        moments[towing] = moments.get(towing, 0.0) + hitch_load * float(trailer.hitch[0])
+        forces.append((force, hitch_load))
+    return tuple(reversed(forces))
 
 
 def wheel_words(axles: Iterable[TowedAxle]) -> dict[str, str]:
     """Wheels of axles in words, with {} for the part; and names of axles and trailers that are no words."""
     sides = {"l": "left", "r": "right"}
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for a in axles:
-        found |= {a.wheel(s): f"the {w} {{}} of axle {a.words}" for s, w in sides.items()}
-        found |= {a.full_name: f"axle {a.words}"} if a.unit else {}
-        found |= {a.unit: a.unit.replace("_", " ")} if "_" in a.unit else {}
-    return found
+        labels |= {a.wheel(s): f"the {w} {{}} of axle {a.words}" for s, w in sides.items()}
+        labels |= {a.full_name: f"axle {a.words}"} if a.unit else {}
+        labels |= {a.unit: a.unit.replace("_", " ")} if "_" in a.unit else {}
+    return labels
 
 
 def merged(old: Any, new: Any) -> Any:
     """Sections of one over those of another; None takes a key or section away, in files the word "none"."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return new
-    both = {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
-    return {key: value for key, value in both.items() if value is not None and value != "none"}
+    combined = {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+    return {key: value for key, value in combined.items() if value is not None and value != "none"}
 
 
 def changed_sections(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,48 +196,50 @@ def changed_sections(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str
     return dict(merged(old, new))
 
 
-def written_out(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def written_out(sections: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Sections of a car whose trailers have all their keys, also those that a file of a trailer states."""
-    trailers = given.get("trailers")
+    trailers = sections.get("trailers")
     if not isinstance(trailers, Mapping):
-        return dict(given)
-    return {**given, "trailers": {name: _written_out(name, x, folder) for name, x in trailers.items()}}
+        return dict(sections)
+    return {**sections, "trailers": {name: _written_out(name, x, folder) for name, x in trailers.items()}}
 
 
-def _written_out(name: str, given: Any, folder: Path) -> Any:
-    source = [key for key in SOURCES if isinstance(given, Mapping) and key in given]
+def _written_out(name: str, keys: Any, folder: Path) -> Any:
+    source = [key for key in SOURCES if isinstance(keys, Mapping) and key in keys]
     if not source:
-        return given
-    where = f"trailers.{name}"
+        return keys
+    section = f"trailers.{name}"
     if len(source) > 1:
-        raise ModelError(f"{where}: give either shipped or file, not both.")
+        raise ModelError(f"{section}: give either shipped or file, not both.")
     if source[0] == "file":
-        path = folder / str(given["file"])
+        path = folder / str(keys["file"])
     else:
-        path = TRAILERS.file(str(given["shipped"]), f"{where}: ")
-    own = {key: value for key, value in given.items() if key not in SOURCES}
-    return merged(read_toml(path), own)
+        path = TRAILERS.file(str(keys["shipped"]), f"{section}: ")
+    overrides = {key: value for key, value in keys.items() if key not in SOURCES}
+    return merged(read_toml(path), overrides)
 
 
 def fit_trailers(
-    given: Mapping[str, Trailer] | None, front: float, folder: Path, problems: Problems
+    records: Mapping[str, Trailer] | None, front: float, folder: Path, problems: Problems
 ) -> tuple[TrailerData, ...]:
     """The trailers in the order of the file, towed by a car whose front axle is at x = `front`; what is wrong is added
     to `problems`."""
-    found: list[TrailerData] = []
+    fitted: list[TrailerData] = []
     units = [CAR]
-    for name, record in (given or {}).items():
-        before = len(problems)
+    for name, record in (records or {}).items():
+        problem_count = len(problems)
         problems.extend(_problems(name, record))
         towing = units[-1] if record.towed_by is None else record.towed_by
         if towing not in units:
             problems.append(f"trailers.{name}.towed_by = '{towing}' must be a unit before it in the file: "
                             f"{', '.join(units)}.{did_you_mean(towing, units)}")  # fmt: skip
         on_car = towing == CAR
-        ahead, words = (front, "the front axle of the car") if on_car else (0.0, f"the hitch of trailers.{towing}")
-        if not record.hitch.at[0] < ahead:
-            problems.append(f"trailers.{name}.hitch.at = {list(record.hitch.at)} m must lie behind {words}, at x = "
-                            f"{ahead:g} m; x points forward.")  # fmt: skip
+        front_limit, reference = (
+            (front, "the front axle of the car") if on_car else (0.0, f"the hitch of trailers.{towing}")
+        )
+        if not record.hitch.at[0] < front_limit:
+            problems.append(f"trailers.{name}.hitch.at = {list(record.hitch.at)} m must lie behind {reference}, at x = "
+                            f"{front_limit:g} m; x points forward.")  # fmt: skip
         if not on_car and record.hitch.levelled:
             problems.append(f"trailers.{name}.hitch.levelled sets the springs of the car, but {towing} tows the "
                             "trailer; springs of trailers are always set for their loads.")  # fmt: skip
@@ -248,90 +250,92 @@ def fit_trailers(
                 continue
             tyre = make_tyre(f"trailers.{name}.axles.{axle}.tyre", x.tyre, folder, problems)
             axles.append(TowedAxle(name, axle, x, tyre))
-        if len(problems) == before:
-            found.append(TrailerData(name, record, tuple(axles), CHASSIS if on_car else towing))
-    if len(found) == len(given or {}):
-        for trailer, (force, _) in zip(found, spring_forces(tuple(found), 1.0), strict=True):
+        if len(problems) == problem_count:
+            fitted.append(TrailerData(name, record, tuple(axles), CHASSIS if on_car else towing))
+    if len(fitted) == len(records or {}):
+        for trailer, (force, _) in zip(fitted, spring_forces(tuple(fitted), 1.0), strict=True):
             if not force > 0:
                 problems.append(
                     f"trailers.{trailer.name}: its mass centre does not lie behind its hitch, so its springs do not "
                     "carry it; x points forward, from the hitch."
                 )
-    return tuple(found)
+    return tuple(fitted)
 
 
 def fit_added(
-    given: Mapping[str, AddedAxle] | None, towed: Iterable[str], folder: Path, problems: Problems
+    records: Mapping[str, AddedAxle] | None, towed: Iterable[str], folder: Path, problems: Problems
 ) -> tuple[TowedAxle, ...]:
     """More axles of a car, in the order of the file; `towed`: names of its trailers."""
-    found = []
-    for name, record in (given or {}).items():
-        where = f"axles.{name}"
-        problems.extend(_axle_problems(where, record))
+    axles = []
+    for name, record in (records or {}).items():
+        section = f"axles.{name}"
+        problems.extend(_axle_problems(section, record))
         if not re.fullmatch(r"[A-Za-z]\w*", name):
-            problems.append(f"{where}: '{name}' must be a name of letters, digits and '_' that begins with a letter.")
+            problems.append(f"{section}: '{name}' must be a name of letters, digits and '_' that begins with a letter.")
         if name in RESERVED or name in towed:
-            problems.append(f"{where}: '{name}' is a name of other parts of the car; give the axle another one.")
+            problems.append(f"{section}: '{name}' is a name of other parts of the car; give the axle another one.")
         if not record.at[1] > 0:
-            problems.append(f"{where}.at = {list(record.at)} m must be the centre of the left wheel: y to the left.")
+            problems.append(f"{section}.at = {list(record.at)} m must be the centre of the left wheel: y to the left.")
         if record.equalisation > 1:
-            problems.append(f"{where}.equalisation = {record.equalisation:g} must lie between 0 and 1.")
+            problems.append(f"{section}.equalisation = {record.equalisation:g} must lie between 0 and 1.")
         if record.steering is not None and record.steering.ratio is not None:
-            problems.append(f"{where}.steering.ratio: a car has no articulation angle; give trail (self-steering).")
+            problems.append(f"{section}.steering.ratio: a car has no articulation angle; give trail (self-steering).")
         if record.lifted:
             continue
-        found.append(TowedAxle("", name, record, make_tyre(f"{where}.tyre", record.tyre, folder, problems)))
-    return tuple(found)
+        axles.append(TowedAxle("", name, record, make_tyre(f"{section}.tyre", record.tyre, folder, problems)))
+    return tuple(axles)
 
 
-def _axle_problems(where: str, a: TrailerAxle) -> list[str]:
-    found = _steering_problems(f"{where}.steering", a.steering)
+def _axle_problems(section: str, a: TrailerAxle) -> list[str]:
+    problems = _steering_problems(f"{section}.steering", a.steering)
     if a.kind == "independent" and (a.spring_y is not None or a.roll_centre is not None or any(a.inertia)):
-        found.append(f"{where}: spring_y, roll_centre and inertia belong to kind = 'rigid'.")
-    return found
+        problems.append(f"{section}: spring_y, roll_centre and inertia belong to kind = 'rigid'.")
+    return problems
 
 
-def _steering_problems(where: str, given: AxleSteering | None) -> list[str]:
-    if given is None:
+def _steering_problems(section: str, steering: AxleSteering | None) -> list[str]:
+    if steering is None:
         return []
-    if (given.ratio is None) == (given.trail is None):
-        return [f"{where}: give either ratio (by the articulation angle) or trail (self-steering)."]
-    if given.ratio is not None and (given.stiffness or given.damping):
-        return [f"{where}: stiffness and damping belong to a self-steering axle, which has a trail."]
+    if (steering.ratio is None) == (steering.trail is None):
+        return [f"{section}: give either ratio (by the articulation angle) or trail (self-steering)."]
+    if steering.ratio is not None and (steering.stiffness or steering.damping):
+        return [f"{section}: stiffness and damping belong to a self-steering axle, which has a trail."]
     return []
 
 
 def _problems(name: str, record: Trailer) -> list[str]:
-    where, found = f"trailers.{name}", []
-    for what, word in ((where, name), *((f"{where}.axles.{a}", a) for a in record.axles)):
+    section, problems = f"trailers.{name}", []
+    for key, word in ((section, name), *((f"{section}.axles.{a}", a) for a in record.axles)):
         if not re.fullmatch(r"[A-Za-z]\w*", word):
-            found.append(f"{what}: '{word}' must be a name of letters, digits and '_' that begins with a letter.")
+            problems.append(f"{key}: '{word}' must be a name of letters, digits and '_' that begins with a letter.")
     if name in RESERVED:
-        found.append(f"{where}: '{name}' is a name of the car's own parts; give the trailer another one.")
+        problems.append(f"{section}: '{name}' is a name of the car's own parts; give the trailer another one.")
     if all(a.lifted for a in record.axles.values()):
-        found.append(f"{where}.axles: a trailer needs an axle that is not lifted.")
+        problems.append(f"{section}.axles: a trailer needs an axle that is not lifted.")
     if not all(i > 0 for i in record.inertia):
-        found.append(f"{where}.inertia = {list(record.inertia)} must be three positive moments.")
-    stiff = {(a.kind, a.stiffness) for a in record.axles.values()}
-    if record.equalisation > 0 and len(stiff) > 1:
-        found.append(f"{where}: equalisation needs axles of one kind and stiffness.")
+        problems.append(f"{section}.inertia = {list(record.inertia)} must be three positive moments.")
+    stiffnesses = {(a.kind, a.stiffness) for a in record.axles.values()}
+    if record.equalisation > 0 and len(stiffnesses) > 1:
+        problems.append(f"{section}: equalisation needs axles of one kind and stiffness.")
     for axle, a in record.axles.items():
         if not (a.at[0] < 0 < a.at[1]):
-            found.append(
-                f"{where}.axles.{axle}.at = {list(a.at)} m must be the centre of the left wheel behind the hitch: x "
+            problems.append(
+                f"{section}.axles.{axle}.at = {list(a.at)} m must be the centre of the left wheel behind the hitch: x "
                 "negative, y positive."
             )
-        found += _axle_problems(f"{where}.axles.{axle}", a)
+        problems += _axle_problems(f"{section}.axles.{axle}", a)
     brakes = record.brakes
     if brakes is not None and (brakes.gain is None) == (brakes.overrun is None):
-        found.append(
-            f"{where}.brakes: give either gain (by the brakes of the car) or overrun (by the thrust of the hitch)."
+        problems.append(
+            f"{section}.brakes: give either gain (by the brakes of the car) or overrun (by the thrust of the hitch)."
         )
     if brakes is not None and brakes.overrun is not None and brakes.lag:
-        found.append(f"{where}.brakes.lag belongs to brakes with a gain; overrun brakes have overrun.lag.")
+        problems.append(f"{section}.brakes.lag belongs to brakes with a gain; overrun brakes have overrun.lag.")
     hitch = record.hitch
     if hitch.kind == "fifth wheel" and hitch.roll_stiffness is None:
-        found.append(f"{where}.hitch.roll_stiffness is missing: a fifth wheel is stiff in roll.")
+        problems.append(f"{section}.hitch.roll_stiffness is missing: a fifth wheel is stiff in roll.")
     if hitch.kind == "ball" and (hitch.roll_stiffness is not None or hitch.roll_damping):
-        found.append(f"{where}.hitch: a ball is free in roll; roll_stiffness and roll_damping belong to a fifth wheel.")
-    return found
+        problems.append(
+            f"{section}.hitch: a ball is free in roll; roll_stiffness and roll_damping belong to a fifth wheel."
+        )
+    return problems

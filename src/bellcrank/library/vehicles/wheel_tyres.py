@@ -40,34 +40,34 @@ def add_tyres(
     if spacing is None:
         s.add_contact(names[0], at=wheel, terrain=ground, tyre=law, wheel=wheel)
         return
-    ways = (side, -side)
-    for contact, way in zip(names, ways, strict=True):
-        middle = s.add_point(f"{contact}_centre", body=wheel, at=(0, f"{way}*{spacing}/2", 0))
+    side_signs = (side, -side)
+    for contact, side_sign in zip(names, side_signs, strict=True):
+        middle = s.add_point(f"{contact}_centre", body=wheel, at=(0, f"{side_sign}*{spacing}/2", 0))
         s.add_contact(contact, at=middle, terrain=ground, tyre=law, wheel=wheel)
-    _add_sums(s, f"{name}.tyre", names, ways, spacing)
+    _add_sums(s, f"{name}.tyre", names, side_signs, spacing)
 
 
 def rolling_spin(axle: Any, load: float, speed: float) -> float:
     """Spin (rad/s) of a wheel with a load (N) that rolls freely at a speed (m/s); `axle`: of a car or a trailer."""
-    spin, own = 0.0, load / len(axle.tyre_offsets)
+    spin, tyre_load = 0.0, load / len(axle.tyre_offsets)
     for _ in range(5):
-        spin = speed / float(axle.tyre.rolling_radius(ARRAYS, own, spin, axle.tyre.usual[0]))
+        spin = speed / float(axle.tyre.rolling_radius(ARRAYS, tyre_load, spin, axle.tyre.usual[0]))
     return spin
 
 
-def _add_sums(s: System, name: str, pair: tuple[str, ...], ways: tuple[int, ...], spacing: str) -> None:
+def _add_sums(s: System, name: str, pair: tuple[str, ...], side_signs: tuple[int, ...], spacing: str) -> None:
     """What a pair does as one, at the contact of the wheel's middle."""
     for part in SUMS:
         s.define(f"{name}_{part}", " + ".join(f"{one}_{part}" for one in pair))
     for part in MEANS:
         s.define(f"{name}_{part}", f"({' + '.join(f'{one}_{part}' for one in pair)})/2")
-    arms = [f"{way}*{spacing}/2" for way in ways]
+    arms = [f"{side_sign}*{spacing}/2" for side_sign in side_signs]
     for moment, force, sign in (("mx", "fz", "+"), ("mz", "fx", "-")):
-        parts = [f"{one}_{moment} {sign} {arm}*{one}_{force}" for one, arm in zip(pair, arms, strict=True)]
-        s.define(f"{name}_{moment}", " + ".join(parts))
-    for channel, (_, units, words) in CHANNELS.items():
-        s.add_output(f"{name}.{channel}", f"{name}_{channel}", label=f"{words} of {name}", units=units)
-    for channel, (formula, units, words) in SLIPS.items():
-        s.add_output(f"{name}.{channel}", formula.format(name), label=f"mean {words} of {name}", units=units)
-    for part, (units, words) in WORDS.items():
-        s.add_output(f"{name}_{part}", f"{name}_{part}", label=f"{words} of {name}", units=units)
+        terms = [f"{one}_{moment} {sign} {arm}*{one}_{force}" for one, arm in zip(pair, arms, strict=True)]
+        s.define(f"{name}_{moment}", " + ".join(terms))
+    for channel, (_, units, label) in CHANNELS.items():
+        s.add_output(f"{name}.{channel}", f"{name}_{channel}", label=f"{label} of {name}", units=units)
+    for channel, (formula, units, label) in SLIPS.items():
+        s.add_output(f"{name}.{channel}", formula.format(name), label=f"mean {label} of {name}", units=units)
+    for part, (units, label) in WORDS.items():
+        s.add_output(f"{name}_{part}", f"{name}_{part}", label=f"{label} of {name}", units=units)

@@ -53,12 +53,12 @@ class FunctionJoint(Joint):
         motion = self.motion(speeds)
         frame = Frame(name, base, work.hold_matrix(motion.R))
         w = parent.w + base.vector(work.hold3(motion.w))
-        moved = base.vector(work.hold3(motion.v))
+        velocity = base.vector(work.hold3(motion.v))
         for d, delta, u in zip(motion.d, motion.delta, speeds, strict=True):
             w = w + base.vector(work.hold3(delta)) * u
-            moved = moved + base.vector(work.hold3(d)) * u
+            velocity = velocity + base.vector(work.hold3(d)) * u
         frame.omega = w
         offset = base.vector(work.hold3(add(a, p) for a, p in zip(self.datum, motion.p, strict=True)))
-        own = frame.vector(self.offset)
-        v = Velocity(lambda v: v + cross(parent.w, offset) + moved + cross(w, own), parent.velocity)
-        return FrameMotion(frame, w, parent.origin + offset + own, v)
+        reference_offset = frame.vector(self.offset)
+        v = Velocity(lambda v: v + cross(parent.w, offset) + velocity + cross(w, reference_offset), parent.velocity)
+        return FrameMotion(frame, w, parent.origin + offset + reference_offset, v)

@@ -58,12 +58,12 @@ class GuideRecord:
 
     def joint(self, site: Site) -> Joint:
         pairs = []
-        for name, place in self.follows:
+        for name, index in self.follows:
             q, u = site.states(name)
-            if place >= len(q):
-                site.problem(f"it follows '{name}', which has no coordinate {place + 1}.")
-            elif place < len(u):
-                pairs.append((q[place], u[place]))
+            if index >= len(q):
+                site.problem(f"it follows '{name}', which has no coordinate {index + 1}.")
+            elif index < len(u):
+                pairs.append((q[index], u[index]))
         metre = site.metre
         datum: Vec3 = tuple(mul(metre, expression(x)) for x in self.at)  # type: ignore[assignment]
         drawn: Vec3 = tuple(mul(metre, expression(x)) for x in self.drawn)  # type: ignore[assignment]
@@ -119,10 +119,10 @@ class GuidedJoint(FunctionJoint):
 
     def motion(self, speeds: Sequence[Expr]) -> JointMotion:
         """Several ways of derivation ask for the same motion, which takes long to write down."""
-        found = self._known.get(tuple(speeds))
-        if found is None:
-            found = self._known[tuple(speeds)] = self._motion(speeds)
-        return found
+        joint_motion = self._known.get(tuple(speeds))
+        if joint_motion is None:
+            joint_motion = self._known[tuple(speeds)] = self._motion(speeds)
+        return joint_motion
 
     def _motion(self, speeds: Sequence[Expr]) -> JointMotion:
         if self.given is None:
@@ -144,25 +144,27 @@ class GuidedJoint(FunctionJoint):
     def _ranges(self) -> Iterator[tuple[Symbol, Symbol, float, str, float, float]]:
         """Coordinate, speed, what divides them, unit, lowest and highest value."""
         metre = float(evaluate((self.metre,), {})[0])
-        for q, u, long, ends in zip(self.coordinates, self.speeds, self._is_length(), self.guide.reach(), strict=False):
-            yield (q, u, metre, "m", *ends) if long else (q, u, 1.0, "rad", *ends)
+        for q, u, long, limits in zip(
+            self.coordinates, self.speeds, self._is_length(), self.guide.reach(), strict=False
+        ):
+            yield (q, u, metre, "m", *limits) if long else (q, u, 1.0, "rad", *limits)
 
-    def left(self, name: str, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
+    def left(self, name: str, states: Mapping[str, float], h: float, inputs: Mapping[str, float]) -> str:
         if not self.q:
             return ""
         q, u, scale, unit, low, high = next(self._ranges())
-        now, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
+        position, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
         message = f"the linkage of body '{name}' leaves its range: "
-        if not all(low <= x <= high for x in (now, now + rate * h)):
-            return f"{message}{q.name} = {now:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
+        if not all(low <= x <= high for x in (position, position + rate * h)):
+            return f"{message}{q.name} = {position:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
         if len(self.coordinates) == 1 and self.given is None:
             return ""
         try:  # a second argument, a coordinate or given from outside, for which the functions have no value
             metre = float(evaluate((self.metre,), {})[0])
-            led = [] if self.given is None else [evaluate((self.given[0],), given)[0]]
-            for ahead in (0.0, h):
+            led = [] if self.given is None else [evaluate((self.given[0],), inputs)[0]]
+            for time_ahead in (0.0, h):
                 pairs = zip(self.coordinates, self.speeds, strict=True)
-                values = [states[q.name] + ahead * states.get(u.name, 0.0) for q, u in pairs]
+                values = [states[q.name] + time_ahead * states.get(u.name, 0.0) for q, u in pairs]
                 self.guide.numbers(self.part, [*values, *led], metre)
         except ModelError as error:
             return f"{message}{error}"
@@ -176,11 +178,11 @@ class GuidedJoint(FunctionJoint):
         message = []
         for q, _, scale, unit, low, high in self._ranges():
             values = history(q.name) / scale
-            least, most = values.min(), values.max()
-            if least < low or most > high:
+            lowest, highest = values.min(), values.max()
+            if lowest < low or highest > high:
                 message.append(
                     f"the table of the linkage of body '{name}' goes from {low:.6g} to {high:.6g} {unit}, "
-                    f"but {q.name} went from {least:.6g} to {most:.6g} {unit}: it was extrapolated linearly"
+                    f"but {q.name} went from {lowest:.6g} to {highest:.6g} {unit}: it was extrapolated linearly"
                 )
         return message
 
@@ -188,13 +190,13 @@ class GuidedJoint(FunctionJoint):
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for q, long in zip(self.q, self._is_length(), strict=False):
-            dimension, what = (LENGTH, "Travel") if long else (ANGLE, "Roll")
-            yield q, State(dimension, what, f"{what} of {c.body} relative to {c.base}")
+            dimension, movement = (LENGTH, "Travel") if long else (ANGLE, "Roll")
+            yield q, State(dimension, movement, f"{movement} of {c.body} relative to {c.base}")
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for u, long in zip(self.u, self._is_length(), strict=False):
-            words = f"{'Speed of travel' if long else 'Roll rate'} of {c.symbol} relative to {c.parent}"
-            yield u, State(SPEED, "Translational Speed", words) if long else State(SPIN, "Angular Speed", words)
+            label = f"{'Speed of travel' if long else 'Roll rate'} of {c.symbol} relative to {c.parent}"
+            yield u, State(SPEED, "Translational Speed", label) if long else State(SPIN, "Angular Speed", label)
 
     @property
     def text(self) -> str:

@@ -30,14 +30,14 @@ class Velocity:
 
     def find(self) -> Vector:
         """The velocity; those of the bodies below first, by a loop, as chains may be long."""
-        waiting: list[Velocity] = []
-        known: Velocity | None = self
-        while known is not None and known._found is None:
-            waiting.append(known)
-            known = known._parent
-        v = Vector({}) if known is None or known._found is None else known._found
-        for one in reversed(waiting):
-            v = one._found = one._rule(v)
+        pending: list[Velocity] = []
+        velocity: Velocity | None = self
+        while velocity is not None and velocity._found is None:
+            pending.append(velocity)
+            velocity = velocity._parent
+        v = Vector({}) if velocity is None or velocity._found is None else velocity._found
+        for entry in reversed(pending):
+            v = entry._found = entry._rule(v)
         return v
 
 
@@ -92,12 +92,12 @@ class Joint:
         """Pose and velocities of the body `name`."""
         raise NotImplementedError
 
-    def rates(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
+    def rates(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
         """The kinematical equations: q' in terms of the speeds."""
         return {q: speed.get(u, u) for q, u in zip(self.q, self.u, strict=True)}
 
-    def seen_from(self, turned: Callable[[Vec3], Vec3]) -> Joint | None:
-        """The joint with what is given in the parent's axes in those of another frame, in which `turned` gives a vector
+    def seen_from(self, rotate: Callable[[Vec3], Vec3]) -> Joint | None:
+        """The joint with what is given in the parent's axes in those of another frame, in which `rotate` gives a vector
         of numbers; None where something is no number."""
         return None
 
@@ -146,8 +146,8 @@ class Joint:
         None if that is nowhere."""
         return None
 
-    def left(self, name: str, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
-        """Why a step of h leaves what the joint allows, "" if it does not; `given` are parameters, inputs and time."""
+    def left(self, name: str, states: Mapping[str, float], h: float, inputs: Mapping[str, float]) -> str:
+        """Why a step of h leaves what the joint allows, "" if it does not; `inputs` are parameters, inputs and time."""
         return ""
 
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:

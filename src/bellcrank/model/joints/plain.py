@@ -40,11 +40,11 @@ class PlainJoint(Joint):
     def slide_speeds(self) -> tuple[Symbol, ...]:
         return self.u[: len(self.slides)]
 
-    def seen_from(self, turned: Callable[[Vec3], Vec3]) -> Joint | None:
+    def seen_from(self, rotate: Callable[[Vec3], Vec3]) -> Joint | None:
         if any(symbols(x) for v in (*self.C, self.at, *self.slides) for x in v):
             return None
-        x, y, z = (turned(axis) for axis in transpose(self.C))
-        return replace(self, C=transpose((x, y, z)), at=turned(self.at), slides=tuple(map(turned, self.slides)))
+        x, y, z = (rotate(axis) for axis in transpose(self.C))
+        return replace(self, C=transpose((x, y, z)), at=rotate(self.at), slides=tuple(map(rotate, self.slides)))
 
     # ---- speeds and composite bodies
 
@@ -105,11 +105,11 @@ class PlainJoint(Joint):
         base, rotation = parent.frame, self.rotation
         frame = Frame(name, base, matmul(self.C, rotation.matrix()))
         u = [speed.get(s, s) for s in self.u]
-        turned = u[len(self.slides) :]
+        angular_speeds = u[len(self.slides) :]
         if rotation.absolute:
-            w = frame.vector(turned)
+            w = frame.vector(angular_speeds)
         else:
-            w = parent.w + frame.vector(rotation.axes[0]) * turned[0] if rotation.axes else parent.w
+            w = parent.w + frame.vector(rotation.axes[0]) * angular_speeds[0] if rotation.axes else parent.w
         frame.omega = w
         offset = base.vector(self.at)
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
@@ -119,49 +119,51 @@ class PlainJoint(Joint):
     def _velocity(self, parent: FrameMotion, frame: Frame, w: Vector, offset: Vector, u: Sequence[Expr]) -> Velocity:
         """The velocity of the origin, for values of the speeds."""
         if self.absolute:
-            own = Vector.of((frame.axes[axis], s) for axis, s in zip(self.speed_axes, u, strict=False))
-            return Velocity(lambda _: own - cross(w, frame.vector(self.speed_point)))
+            body_velocity = Vector.of((frame.axes[axis], s) for axis, s in zip(self.speed_axes, u, strict=False))
+            return Velocity(lambda _: body_velocity - cross(w, frame.vector(self.speed_point)))
         sliding = [parent.frame.vector(slide) * s for slide, s in zip(self.slides, u, strict=False)]
         swing = Vector({}) if self.speed_point is NULL else cross(w, frame.vector(self.speed_point))
         return Velocity(lambda v: sum(sliding, v + cross(parent.w, offset)) - swing, parent.velocity)
 
-    def rates(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
+    def rates(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
         rotation, rates = self.rotation, {}
         if rotation.absolute:
-            rates = rotation.rates(self._relative_spin(parent, here, speed, work), work)
+            rates = rotation.rates(self._relative_spin(parent, motion, speed, work), work)
         elif rotation.axes:
             rates[rotation.q[0]] = speed.get(rotation.u[0], rotation.u[0])
-        own = {q: speed.get(s, s) for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)}
+        slide_rates = {q: speed.get(s, s) for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)}
         if not self.absolute and all(x is ZERO for x in self.speed_point):
-            return rates | own
-        v = self._relative_velocity(parent, here, speed, work) if self.absolute else self._swing(here, work)
+            return rates | slide_rates
+        v = self._relative_velocity(parent, motion, speed, work) if self.absolute else self._swing(motion, work)
         gram = [[dot3(a, b) for b in self.slides] for a in self.slides]
-        right = [work.hold(dot3(d, v)) for d in self.slides]
-        found = dict(zip(self.slide_coordinates, _solve_small(gram, right, work), strict=True))
-        return rates | (found if self.absolute else {q: work.hold(sub(own[q], x)) for q, x in found.items()})
+        right_side = [work.hold(dot3(d, v)) for d in self.slides]
+        projections = dict(zip(self.slide_coordinates, _solve_small(gram, right_side, work), strict=True))
+        return rates | (
+            projections if self.absolute else {q: work.hold(sub(slide_rates[q], x)) for q, x in projections.items()}
+        )
 
-    def _swing(self, here: FrameMotion, work: Work) -> Vec3:
+    def _swing(self, motion: FrameMotion, work: Work) -> Vec3:
         """w x speed_point in the axes of the ground."""
-        swing = work.cross(here.frame.coordinates(here.w), self.speed_point)
+        swing = work.cross(motion.frame.coordinates(motion.w), self.speed_point)
         return work.apply(self.C, self.rotation.undo(swing, work))
 
-    def _relative_spin(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> Vec3:
+    def _relative_spin(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> Vec3:
         """w_B - w_A in B's axes."""
         u = tuple(speed.get(s, s) for s in self.rotation.u)
         if not parent.w:
             return u[0], u[1], u[2]
-        return work.hold3(sub(x, y) for x, y in zip(u, here.frame.coordinates(parent.w), strict=True))
+        return work.hold3(sub(x, y) for x, y in zip(u, motion.frame.coordinates(parent.w), strict=True))
 
-    def _relative_velocity(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> Vec3:
+    def _relative_velocity(self, parent: FrameMotion, motion: FrameMotion, speed: Speeds, work: Work) -> Vec3:
         """v_B0 - v_A0 - w_A x r in A's axes, for a body with absolute speeds."""
         u = {k: speed.get(s, s) for k, s in zip(self.speed_axes, self.slide_speeds, strict=True)}
-        swing = work.cross(here.frame.coordinates(here.w), self.speed_point)
+        swing = work.cross(motion.frame.coordinates(motion.w), self.speed_point)
         v = work.hold3(sub(u.get(k, ZERO), swing[k]) for k in range(3))
         v = work.apply(self.C, self.rotation.undo(v, work))
-        carried = parent.v + cross(parent.w, here.origin - parent.origin)
-        if not carried:
+        base_velocity = parent.v + cross(parent.w, motion.origin - parent.origin)
+        if not base_velocity:
             return v
-        return work.hold3(sub(x, y) for x, y in zip(v, parent.frame.coordinates(carried), strict=True))
+        return work.hold3(sub(x, y) for x, y in zip(v, parent.frame.coordinates(base_velocity), strict=True))
 
     # ---- coordinates
 
@@ -192,8 +194,8 @@ class PlainJoint(Joint):
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
-            words = f"Translation of {c.symbol}0 relative to {c.place} along {direction_word(slide, c.parent)}"
-            yield q, State(LENGTH, "Translation", words, axis_word(slide))
+            label = f"Translation of {c.symbol}0 relative to {c.place} along {direction_word(slide, c.parent)}"
+            yield q, State(LENGTH, "Translation", label, axis_word(slide))
         yield from self.rotation.coordinate_words(c)
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
@@ -201,30 +203,30 @@ class PlainJoint(Joint):
             axis = axis_word(self.slides[i])
             if self.absolute:
                 axis = str(self.speed_axes[i] + 1)
-                words = f"Abs. trans. speed of {c.symbol}* along axis {axis}"
+                label = f"Abs. trans. speed of {c.symbol}* along axis {axis}"
             elif self.speed_point is not NULL:
-                words = f"Abs. trans. speed of {c.symbol}* along {direction_word(self.slides[i], c.parent)}"
+                label = f"Abs. trans. speed of {c.symbol}* along {direction_word(self.slides[i], c.parent)}"
             else:
                 along = direction_word(self.slides[i], c.parent)
-                words = f"Trans. speed of {c.symbol}0 relative to {c.place.removeprefix('the ')} along {along}"
-            yield u, State(SPEED, "Translational Speed", words, axis)
+                label = f"Trans. speed of {c.symbol}0 relative to {c.place.removeprefix('the ')} along {along}"
+            yield u, State(SPEED, "Translational Speed", label, axis)
         yield from self.rotation.speed_words(c)
 
     @property
     def text(self) -> str:
-        parts = [counted(len(self.slides), "slide") if self.slides else "", self.rotation.text]
-        return ", ".join(filter(None, parts)) or "fixed"
+        phrases = [counted(len(self.slides), "slide") if self.slides else "", self.rotation.text]
+        return ", ".join(filter(None, phrases)) or "fixed"
 
 
 def _parallel(a: Vec3, b: Vec3) -> bool:
     return all(x is ZERO or x.fingerprint == 0 for x in cross3(a, b))
 
 
-def _solve_small(matrix: list[list[Expr]], right: list[Expr], work: Work) -> list[Expr]:
+def _solve_small(matrix: list[list[Expr]], right_side: list[Expr], work: Work) -> list[Expr]:
     """Gaussian elimination of a constant Gram matrix (identity for orthogonal slides)."""
-    n = len(right)
+    n = len(right_side)
     A = [list(row) for row in matrix]
-    b = list(right)
+    b = list(right_side)
     for j in range(n):
         for i in range(j + 1, n):
             if A[i][j] is ZERO:

@@ -35,10 +35,10 @@ class Rotation:
         return len(self.u) == 3
 
     def matrix(self) -> Mat3:
-        turned = IDENTITY
+        product = IDENTITY
         for axis, q in zip(self.axes, self.q, strict=True):
-            turned = matmul(turned, turn_about(axis, q))
-        return turned
+            product = matmul(product, turn_about(axis, q))
+        return product
 
     def undo(self, v: Vec3, work: Work) -> Vec3:
         """Components on the body's axes as components on the axes before the rotation."""
@@ -64,8 +64,8 @@ class Rotation:
         if i != m:  # R_j^T e_i = c e_i + sign s e_m
             first = work.hold(div(w[i], c))
             return {q2: w[j], q1: first, q3: work.hold(sub(w[m], mul(_component(j, i, m, s), first)))}
-        other = 3 - i - j  # proper Euler angles: R_j^T e_i = c e_i + along e_l
-        first = work.hold(div(w[other], _component(j, i, other, s)))
+        third = 3 - i - j  # proper Euler angles: R_j^T e_i = c e_i + along e_l
+        first = work.hold(div(w[third], _component(j, i, third, s)))
         return {q2: w[j], q1: first, q3: work.hold(sub(w[i], mul(c, first)))}
 
     @property
@@ -85,21 +85,21 @@ class Rotation:
         return self.q[1], 0.0 if self.axes[0] == self.axes[2] else math.pi / 2
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
-        between = [c.parent, f"{c.symbol}pp", f"{c.symbol}p", c.symbol]
-        chain = between if self.absolute else [c.base, c.body]
-        for axis, q, turned, fixed in zip(self.axes, self.q, chain[1:], chain, strict=False):
+        frames = [c.parent, f"{c.symbol}pp", f"{c.symbol}p", c.symbol]
+        chain = frames if self.absolute else [c.base, c.body]
+        for axis, q, rotated, fixed in zip(self.axes, self.q, chain[1:], chain, strict=False):
             number = axis_word(axis)
-            yield q, State(ANGLE, "Rotation", f"Rotation of {turned} relative to {fixed} about axis #{number}", number)
+            yield q, State(ANGLE, "Rotation", f"Rotation of {rotated} relative to {fixed} about axis #{number}", number)
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for i, u in enumerate(self.u):
             if self.absolute:
-                words = f"Abs. rotation of {c.symbol} about axis #{i + 1}"
+                label = f"Abs. rotation of {c.symbol} about axis #{i + 1}"
             elif c.parent == "n":
-                words = f"Abs. rot. of {c.symbol}, axis {axis_word(self.axes[i])}"
+                label = f"Abs. rot. of {c.symbol}, axis {axis_word(self.axes[i])}"
             else:
-                words = f"Rot. of {c.symbol} relative to {c.parent}, axis {axis_word(self.axes[i])}"
-            yield u, State(SPIN, "Angular Speed", words, str(i + 1) if self.absolute else axis_word(self.axes[i]))
+                label = f"Rot. of {c.symbol} relative to {c.parent}, axis {axis_word(self.axes[i])}"
+            yield u, State(SPIN, "Angular Speed", label, str(i + 1) if self.absolute else axis_word(self.axes[i]))
 
     @property
     def text(self) -> str:

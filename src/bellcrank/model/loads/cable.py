@@ -34,16 +34,16 @@ class Cable(Strut):
         lines = [self._line(reading, p, r) for p, r in segments]
         x, x0, v = zip(*(line[1:] for line in lines), strict=True)
         motion: Motion = {name: partial(_total, m) for name, m in zip(self.dummies, (x, x0, v), strict=True)}
-        size, words = reading.magnitude(self, motion), (self.name, self.label or self.name, self.kind)
-        found = tuple(
-            Load(*words, size, line[0] * MINUS_ONE, self.dimension, p.body, r.body, p, r, r, True, "rod")
+        size, identity = reading.magnitude(self, motion), (self.name, self.label or self.name, self.kind)
+        loads = tuple(
+            Load(*identity, size, line[0] * MINUS_ONE, self.dimension, p.body, r.body, p, r, r, True, "rod")
             for (p, r), line in zip(segments, lines, strict=True)
             if p.body != r.body
         )
-        if not found:
+        if not loads:
             raise ModelError("all its points belong to one body, so it does nothing")
-        return found
+        return loads
 
 
-def _total(parts: Sequence[Callable[[], Expr]]) -> Expr:
-    return add(*(part() for part in parts))
+def _total(terms: Sequence[Callable[[], Expr]]) -> Expr:
+    return add(*(term() for term in terms))

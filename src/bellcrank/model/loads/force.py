@@ -26,18 +26,18 @@ class Force(LoadRecord):
         if p.body == r.body:
             raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
         points = p, r if self.along_points else None, r
-        words = self.name, self.label or self.name, self.kind
+        identity = self.name, self.label or self.name, self.kind
         spring = self.along_points or self.dummies[0] in names_in(self.magnitude)
-        look = "coil" if spring else ""
-        return (Load(*words, size, along, FORCE, p.body, r.body, *points, self.along_points, look),)
+        glyph = "coil" if spring else ""
+        return (Load(*identity, size, along, FORCE, p.body, r.body, *points, self.along_points, glyph),)
 
     def _line(self, reading: Reading, p: Point, r: Point) -> Line:
         """Its direction, and how x, x0 and v of its magnitude are found."""
-        between, apart = reading.between(p, r)
+        offset, velocity = reading.between(p, r)
         along = reading.direction(self.direction)
         return (
             along,
-            lambda: dot(along, between),
-            lambda: reading.nominal(dot(along, between)),
-            lambda: dot(along, apart),
+            lambda: dot(along, offset),
+            lambda: reading.nominal(dot(along, offset)),
+            lambda: dot(along, velocity),
         )

@@ -61,24 +61,24 @@ class Load:
 
     def line(self) -> str:
         """Its direction for a report."""
-        shown = str(self.direction)
-        return shown if len(shown) < 80 else "along the line of its points" if self.along_points else "varies"
+        text = str(self.direction)
+        return text if len(text) < 80 else "along the line of its points" if self.along_points else "varies"
 
 
 class Reading(Protocol):
     """How formulas of a record become expressions, and how points move."""
 
-    def body(self, given: Any) -> int: ...
+    def body(self, reference: Any) -> int: ...
 
-    def point(self, given: Any) -> Point: ...
+    def point(self, reference: Any) -> Point: ...
 
-    def direction(self, given: Any) -> Vector:
+    def direction(self, value: Any) -> Vector:
         """A unit vector."""
 
     def between(self, p: Point, r: Point) -> tuple[Vector, Vector]:
         """The way from r to p, and its rate as seen from the ground."""
 
-    def scalar(self, given: Any) -> Expr:
+    def scalar(self, value: Any) -> Expr:
         """A formula without names of a motion."""
 
     def nominal(self, value: Expr) -> Expr:
@@ -124,10 +124,10 @@ class LoadRecord:
     def formulas(self) -> Iterator[tuple[Any, str, str, Dimension | None, dict[str, Dimension]]]:
         """What it holds: formula, label, the option that gives it, dimension that it must have, and names in it that
         are those of a motion."""
-        words = self.label or self.name
-        yield self.magnitude, words, self.option, self.dimension, dict(zip(self.dummies, self.motion, strict=False))
+        label = self.label or self.name
+        yield self.magnitude, label, self.option, self.dimension, dict(zip(self.dummies, self.motion, strict=False))
         if self.direction is not None:
-            yield self.direction, f"direction of {words}", "", None, {}
+            yield self.direction, f"direction of {label}", "", None, {}
 
     def read(self, reading: Reading) -> tuple[Load, ...]:
         """The loads it consists of, all of the same name and magnitude."""

@@ -16,8 +16,8 @@ class Moment(LoadRecord):
     is_moment = True
 
     def read(self, reading: Reading) -> tuple[Load, ...]:
-        on = reading.body(self.first)
+        body = reading.body(self.first)
         against = -1 if self.second is None else reading.body(self.second)
         along = reading.direction(self.direction)
         size = reading.magnitude(self, {})
-        return (Load(self.name, self.label or self.name, self.kind, size, along, self.dimension, on, against),)
+        return (Load(self.name, self.label or self.name, self.kind, size, along, self.dimension, body, against),)

@@ -16,14 +16,14 @@ class Strut(Force):
     along_points = True
 
     def _line(self, reading: Reading, p: Point, r: Point) -> Line:
-        between, apart = reading.between(p, r)
-        if not between:
+        offset, velocity = reading.between(p, r)
+        if not offset:
             raise ModelError(f"its points {p.name} and {r.name} coincide")
-        between = Vector.of((e, reading.hold(c)) for e, c in in_one_frame(between).terms.items())
-        length = reading.hold(magnitude(between))
+        offset = Vector.of((e, reading.hold(c)) for e, c in in_one_frame(offset).terms.items())
+        length = reading.hold(magnitude(offset))
         return (
-            between / length,
+            offset / length,
             lambda: length,
-            lambda: reading.nominal(magnitude(between)),
-            lambda: reading.hold(dot(between, apart) / length),
+            lambda: reading.nominal(magnitude(offset)),
+            lambda: reading.hold(dot(offset, velocity) / length),
         )

@@ -67,10 +67,10 @@ class Graph:
         edges: dict[int, Expr] = {}
         # partials are formed only where they are needed: those of a user function may not be known
         if isinstance(node, Func) and node.function is not None:
-            listed = [(a, external(node, i)) for i, a in enumerate(node.args) if a in number]
+            part_slopes = [(a, external(node, i)) for i, a in enumerate(node.args) if a in number]
         else:
-            listed = partials(node, shared)
-        for part, slope in listed:
+            part_slopes = partials(node, shared)
+        for part, slope in part_slopes:
             if part in number and slope is not ZERO and slope.fingerprint != 0:
                 shared.add_to(edges, number[part], slope)
         return {i: s for i, s in edges.items() if s is not ZERO}
@@ -132,7 +132,7 @@ class _Plan:
         """Eliminates a vertex; the vertices whose work may have changed."""
         self.cost += self.work(k)
         into = self.into[k]
-        near = set(into) | self.out[k]
+        neighbours = set(into) | self.out[k]
         for v in self.out[k]:
             edges = self.into[v]
             through = edges.pop(k)
@@ -142,28 +142,28 @@ class _Plan:
         for u in into:
             self.out[u].discard(k)
         self.into[k], self.out[k] = {}, set()
-        return near
+        return neighbours
 
 
 def _greedy(graph: Graph, plan: _Plan, late: bool) -> list[int]:
     """Least work first; among equals the vertex nearest to the results (late) or to the sources."""
-    left = set(graph.operations())
+    vertices_left = set(graph.operations())
     sign = -1 if late else 1
-    heap = [(plan.work(k), sign * k, k) for k in left]
+    heap = [(plan.work(k), sign * k, k) for k in vertices_left]
     heapq.heapify(heap)
     order: list[int] = []
     while heap:
         work, _, k = heapq.heappop(heap)
-        if k not in left:
+        if k not in vertices_left:
             continue
-        now = plan.work(k)
-        if now > work:
-            heapq.heappush(heap, (now, sign * k, k))
+        current_work = plan.work(k)
+        if current_work > work:
+            heapq.heappush(heap, (current_work, sign * k, k))
             continue
-        left.discard(k)
+        vertices_left.discard(k)
         order.append(k)
         for n in plan.take(k):
-            if n in left:
+            if n in vertices_left:
                 heapq.heappush(heap, (plan.work(n), sign * n, n))
     return order
 
@@ -176,7 +176,7 @@ def orders(graph: Graph, mode: str = "cheapest") -> list[int]:
     if mode == "reverse":
         return forward[::-1]
     best: list[int] = []
-    least = -1
+    lowest_cost = -1
     for candidate in (forward, forward[::-1], True, False):
         plan = _Plan(graph)
         if isinstance(candidate, bool):
@@ -184,8 +184,8 @@ def orders(graph: Graph, mode: str = "cheapest") -> list[int]:
         else:
             for k in candidate:
                 plan.take(k)
-        if least < 0 or plan.cost < least:
-            best, least = candidate, plan.cost
+        if lowest_cost < 0 or plan.cost < lowest_cost:
+            best, lowest_cost = candidate, plan.cost
     return best
 
 

@@ -49,11 +49,11 @@ def total_slopes(
     with small_threshold(EVERYTHING):
         shared = Intermediates(results)
         n = len(sources)
-        pushed = accumulate(_residuals(linear, shared), sources, shared, mode, external)
-        columns = _solved(linear, pushed, n, shared)
-        held = linear.held()
-        direct = accumulate([unit(r) for r in results], [*sources, *held], shared, mode, external)
-        through = list(held.values())
+        residual_slopes = accumulate(_residuals(linear, shared), sources, shared, mode, external)
+        columns = _solved(linear, residual_slopes, n, shared)
+        unknowns = linear.held()
+        direct = accumulate([unit(r) for r in results], [*sources, *unknowns], shared, mode, external)
+        through = list(unknowns.values())
         return [_joined(row, columns, through, n, shared) for row in direct]
 
 
@@ -66,8 +66,8 @@ def tangent(
     """Derivatives of every result along one direction: `rates` gives that of each source (forward mode)."""
     with small_threshold(EVERYTHING):
         shared = Intermediates(results)
-        pushed = accumulate(_residuals(linear, shared), rates, shared, "forward", external)
-        (column,) = _solved(linear, pushed, 1, shared)
+        residual_slopes = accumulate(_residuals(linear, shared), rates, shared, "forward", external)
+        (column,) = _solved(linear, residual_slopes, 1, shared)
         of_solution = {y: column.get(i, ZERO) for y, i in linear.held().items()}
         direct = accumulate([unit(r) for r in results], {**rates, **of_solution}, shared, "forward", external)
         return [row.get(0, ZERO) for row in direct]
@@ -84,41 +84,41 @@ def adjoint(
     with small_threshold(EVERYTHING):
         shared = Intermediates(results)
         n = len(sources)
-        held = linear.held()
-        whole = _weighted([unit(r) for r in results], weights, shared)
-        (row,) = accumulate([whole], [*sources, *held], shared, "reverse", external)
-        by_solution = {i: row[n + k] for k, i in enumerate(held.values()) if n + k in row}
+        unknowns = linear.held()
+        weighted_sum = _weighted([unit(r) for r in results], weights, shared)
+        (row,) = accumulate([weighted_sum], [*sources, *unknowns], shared, "reverse", external)
+        by_solution = {i: row[n + k] for k, i in enumerate(unknowns.values()) if n + k in row}
         (costate,) = _solved(linear, [{0: by_solution[i]} if i in by_solution else {} for i in linear.order], 1, shared)
-        behind = _weighted(_residuals(linear, shared), [costate.get(i, ZERO) for i in linear.order], shared)
-        (more,) = accumulate([behind], sources, shared, "reverse", external)
-        return [shared.sum((row.get(j, ZERO), more.get(j, ZERO))) for j in range(n)]
+        weighted_residuals = _weighted(_residuals(linear, shared), [costate.get(i, ZERO) for i in linear.order], shared)
+        (implicit_row,) = accumulate([weighted_residuals], sources, shared, "reverse", external)
+        return [shared.sum((row.get(j, ZERO), implicit_row.get(j, ZERO))) for j in range(n)]
 
 
 def solution(linear: Linear) -> dict[int, Expr]:
     """y of M y = r."""
     shared = Intermediates([*linear.matrix.values(), *linear.right.values()])
-    (found,) = _solved(linear, [{0: linear.right[i]} for i in linear.order], 1, shared)
-    return {i: found.get(i, ZERO) for i in linear.order}
+    (column,) = _solved(linear, [{0: linear.right[i]} for i in linear.order], 1, shared)
+    return {i: column.get(i, ZERO) for i in linear.order}
 
 
 def _weighted(combinations: Sequence[Combination], weights: Sequence[Expr], shared: Intermediates) -> Combination:
     """The weighted sum of combinations."""
     total: dict[Expr, Expr] = {}
     for combination, weight in zip(combinations, weights, strict=True):
-        for node, share in combination.items():
-            shared.add_to(total, node, shared.product(weight, share))
+        for node, product in combination.items():
+            shared.add_to(total, node, shared.product(weight, product))
     return total
 
 
 def _residuals(linear: Linear, shared: Intermediates) -> list[Combination]:
     """r - M y with y fixed, one combination per unknown in the order of elimination."""
-    found: list[Combination] = []
+    combinations: list[Combination] = []
     for i in linear.order:
         combination: dict[Expr, Expr] = {linear.right[i]: ONE}
         for j in linear.order:
             shared.add_to(combination, linear.entry(i, j), neg(linear.solution[j]))
-        found.append(combination)
-    return found
+        combinations.append(combination)
+    return combinations
 
 
 def _joined(
@@ -142,23 +142,23 @@ def _joined(
 
 
 def _solved(
-    linear: Linear, pushed: Sequence[Mapping[int, Expr]], count: int, shared: Intermediates
+    linear: Linear, columns_in: Sequence[Mapping[int, Expr]], count: int, shared: Intermediates
 ) -> list[dict[int, Expr]]:
-    """M^-1 times the columns of `pushed` (rows in the order of elimination), by M = L D L^T."""
+    """M^-1 times the columns of `columns_in` (rows in the order of elimination), by M = L D L^T."""
     order = list(linear.order)
     pivots, ratios = _factors(linear, shared)
     columns: list[dict[int, Expr]] = []
     for j in range(count):
-        z = {i: row[j] for i, row in zip(order, pushed, strict=True) if j in row}
+        z = {i: row[j] for i, row in zip(order, columns_in, strict=True) if j in row}
         for k in order:
             if k in z:
                 for i, ratio in ratios[k].items():
                     z[i] = shared.hold(sub(z.get(i, ZERO), shared.product(ratio, z[k])))
         x: dict[int, Expr] = {}
         for k in reversed(order):
-            own = div(z[k], pivots[k]) if k in z else ZERO
+            scaled_entry = div(z[k], pivots[k]) if k in z else ZERO
             terms = [neg(shared.product(r, x[i])) for i, r in ratios[k].items() if i in x]
-            value = shared.sum([own, *terms])
+            value = shared.sum([scaled_entry, *terms])
             if value is not ZERO:
                 x[k] = value
         columns.append(x)
@@ -173,9 +173,9 @@ def _factors(linear: Linear, shared: Intermediates) -> tuple[dict[int, Expr], di
     ratios: dict[int, dict[int, Expr]] = {}
     for step, k in enumerate(order):
         pivots[k] = A[k, k]
-        later = [i for i in order[step + 1 :] if A[i, k] is not ZERO]
-        ratios[k] = {i: shared.hold(div(A[i, k], A[k, k])) for i in later}
-        for a, i in enumerate(later):
-            for j in later[: a + 1]:
+        rows_below = [i for i in order[step + 1 :] if A[i, k] is not ZERO]
+        ratios[k] = {i: shared.hold(div(A[i, k], A[k, k])) for i in rows_below}
+        for a, i in enumerate(rows_below):
+            for j in rows_below[: a + 1]:
                 A[i, j] = A[j, i] = shared.hold(sub(A[i, j], mul(ratios[k][i], A[j, k])))
     return pivots, ratios

@@ -33,9 +33,9 @@ class Intermediates:
         """An atom, or a signed atom, with the value of e."""
         if isinstance(e, Number):
             return e
-        known = self._known.get(e.fingerprint)
-        if known is not None:
-            return known
+        existing = self._known.get(e.fingerprint)
+        if existing is not None:
+            return existing
         if isinstance(e, Symbol | Held | Func):
             self._note(e)
             return e
@@ -43,9 +43,9 @@ class Intermediates:
         if c == -1 and isinstance(core, Symbol | Held | Func):
             self._note(core)
             return e
-        held = Held(e if c > 0 else neg(e))
-        self._note(held)
-        return held if c > 0 else neg(held)
+        named_value = Held(e if c > 0 else neg(e))
+        self._note(named_value)
+        return named_value if c > 0 else neg(named_value)
 
     def sum(self, terms: Iterable[Expr]) -> Expr:
         return self.hold(add(*terms))

@@ -38,9 +38,9 @@ def _of_factor(node: Product, base: Expr, exponent: Rational, shared: Intermedia
     if exponent == HALF and len(node.factors) == 1:
         scale = Fraction(node.coefficient) ** 2 / 2
         return shared.hold(mul(Number(scale), power(atom(node, shared), Number(-1))))
-    rest = [power(atom(b, shared), Number(x)) for b, x in node.factors if b is not base]
+    remaining_factors = [power(atom(b, shared), Number(x)) for b, x in node.factors if b is not base]
     lowered = power(atom(base, shared), Number(exponent - 1))
-    return shared.hold(mul(Number(node.coefficient * exponent), lowered, *rest))
+    return shared.hold(mul(Number(node.coefficient * exponent), lowered, *remaining_factors))
 
 
 def atom(e: Expr, shared: Intermediates) -> Expr:

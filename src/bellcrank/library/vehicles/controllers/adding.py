@@ -12,24 +12,24 @@ from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.rest import Stand
 
 
-def add_controllers(s: System, car: CarData, at_rest: Stand) -> Controls:
+def add_controllers(s: System, car: CarData, statics: Stand) -> Controls:
     """What the controllers of the file ask of the brakes and the drive of single wheels."""
-    given, controls = car.sections.controllers, Controls()
-    if given is None:
+    keys, controls = car.sections.controllers, Controls()
+    if keys is None:
         return controls
-    at = Place(s, car, at_rest)
-    if given.esc is not None:
-        add_esc(at, given.esc, controls)
-    if given.traction is not None:
-        add_traction(at, given.traction, controls)
-    if given.vectoring is not None:
-        add_vectoring(at, given.vectoring, controls)
+    context = Place(s, car, statics)
+    if keys.esc is not None:
+        add_esc(context, keys.esc, controls)
+    if keys.traction is not None:
+        add_traction(context, keys.traction, controls)
+    if keys.vectoring is not None:
+        add_vectoring(context, keys.vectoring, controls)
     return controls
 
 
-def with_cruise(s: System, car: CarData, at_rest: Stand, asked: dict[str, str], speed: float) -> dict[str, str]:
+def with_cruise(s: System, car: CarData, statics: Stand, commands: dict[str, str], speed: float) -> dict[str, str]:
     """What is asked of drive and brakes, with cruise control; `speed`: at the beginning (m/s)."""
-    given = car.sections.controllers
-    if given is None or given.cruise is None:
-        return asked
-    return add_cruise(Place(s, car, at_rest), given.cruise, asked, speed)
+    keys = car.sections.controllers
+    if keys is None or keys.cruise is None:
+        return commands
+    return add_cruise(Place(s, car, statics), keys.cruise, commands, speed)

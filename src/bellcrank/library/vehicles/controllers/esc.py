@@ -25,10 +25,10 @@ from bellcrank.library.vehicles.data import CORNERS
 FULL = 1500.0  # N m of yaw moment, at which the drive torque is cut as far as the file says
 
 
-def add_esc(at: Place, given: Stability, controls: Controls) -> None:
+def add_esc(context: Place, keys: Stability, controls: Controls) -> None:
     """States, channels and brake torques of ESC."""
-    s = at.s
-    at.parameters("esc", "ESC", given, understeer=max(0.0, at.known.understeer))
+    s = context.s
+    context.parameters("esc", "ESC", keys, understeer=max(0.0, context.known.understeer))
     s.require_positive("esc_lag", "esc_actuator_lag", "esc_slip", "esc_slow")
     s.add_state("esc.reference", rate=f"({reference(s, 'esc')} - esc.reference)/esc_lag", units="A/T",
                 label="ESC: reference yaw rate")  # fmt: skip
@@ -40,12 +40,12 @@ def add_esc(at: Place, given: Stability, controls: Controls) -> None:
     s.define("esc.moment", f"esc.on*(esc_side_slip_gain*{slips} - esc_gain*{yaw})")
     s.define("esc.against", f"where(esc.moment*{YAW_RATE} < 0, 1, 0)")
     for corner, (axle, side) in CORNERS.items():
-        where = "esc.against" if axle == "front" else "(1 - esc.against)"
-        lever = at.radius(axle) / at.half_track(axle)
-        wanted = f"{lever!r}*{where}*max(0, {'' if side > 0 else '-'}esc.moment)"
+        factor = "esc.against" if axle == "front" else "(1 - esc.against)"
+        lever = context.radius(axle) / context.half_track(axle)
+        demand = f"{lever!r}*{factor}*max(0, {'' if side > 0 else '-'}esc.moment)"
         release = clip(f"2 - 2*{slip_of(corner, 'esc_slow')}/esc_slip", "0", "1")
         torque = f"esc.{corner}"
-        s.add_state(torque, rate=f"(min(esc_torque, {wanted})*{release} - {torque})/esc_actuator_lag", units="F*L",
+        s.add_state(torque, rate=f"(min(esc_torque, {demand})*{release} - {torque})/esc_actuator_lag", units="F*L",
                     label=f"ESC: brake torque of {corner}")  # fmt: skip
         controls.brake[corner].append(torque)
     s.add_state("esc.cut", rate=f"(esc_cut*min(1, abs(esc.moment)/{FULL}) - esc.cut)/esc_actuator_lag", units="1",

@@ -63,44 +63,44 @@ class FmuController:
             self._description = self._fmpy.read_model_description(self._folder, validate=False)
         except Exception as error:
             raise ModelError(f"'{name}' is not an FMU: {error}") from error
-        about = self._description
-        if about.fmiVersion not in ("2.0", "3.0"):
-            raise ModelError(f"'{name}' is an FMU of FMI {about.fmiVersion}; a controller needs FMI 2.0 or 3.0")
-        if about.coSimulation is None:
+        description = self._description
+        if description.fmiVersion not in ("2.0", "3.0"):
+            raise ModelError(f"'{name}' is an FMU of FMI {description.fmiVersion}; a controller needs FMI 2.0 or 3.0")
+        if description.coSimulation is None:
             raise ModelError(f"'{name}' is an FMU without co-simulation, which a controller needs")
-        self._open = 1 if about.coSimulation.canBeInstantiatedOnlyOncePerProcess else OPEN
-        self._inputs, wrong = self._found("input", inputs)
-        self._outputs, more = self._found("output", outputs)
-        if wrong or more:
-            raise ModelError([*wrong, *more])
+        self._open = 1 if description.coSimulation.canBeInstantiatedOnlyOncePerProcess else OPEN
+        self._inputs, input_problems = self._found("input", inputs)
+        self._outputs, output_problems = self._found("output", outputs)
+        if input_problems or output_problems:
+            raise ModelError([*input_problems, *output_problems])
 
     @classmethod
     def read(cls, path: str | Path, inputs: Sequence[str], outputs: Sequence[str], sample_time: float) -> FmuController:
         """Reads an FMU and opens it once, as a check."""
         if not isinstance(path, str | Path) or not Path(path).is_file():
             raise ModelError(f"fmu={str(path)!r:.200}: there is no such file")
-        found = cls(Path(path).name, Path(path).read_bytes(), inputs, outputs, sample_time)
-        Instance(found).close()
-        return found
+        controller = cls(Path(path).name, Path(path).read_bytes(), inputs, outputs, sample_time)
+        Instance(controller).close()
+        return controller
 
     def __reduce__(self) -> Any:
         """Another process opens separate instances."""
         return type(self), self._recipe
 
-    def __call__(self, t: float, *given: Any) -> tuple[float, ...]:
+    def __call__(self, t: float, *arguments: Any) -> tuple[float, ...]:
         """The outputs of the sample at a time; the memory advances by one sample."""
-        *inputs, memory = given
+        *inputs, memory = arguments
         row = (math.floor((t + EARLY) / self.sample_time), *inputs)
         with self._lock:
             history, count = self._history_of(memory), int(memory[1])
             if count < len(history.rows) and history.rows[count] == row:  # another run came through it
-                found = history.outputs[count]
+                outputs = history.outputs[count]
             else:
                 if count < len(history.rows):
                     history = self._begin(memory, history, count)
-                found = self._step(history, row)
+                outputs = self._step(history, row)
             memory[1] = count + 1
-        return found
+        return outputs
 
     def _history_of(self, memory: Any) -> History:
         """The history of a run, now the latest one."""
@@ -114,9 +114,9 @@ class FmuController:
         self._histories.move_to_end(memory[0])
         return self._histories[memory[0]]
 
-    def _begin(self, memory: Any, other: History | None = None, count: int = 0) -> History:
+    def _begin(self, memory: Any, source: History | None = None, count: int = 0) -> History:
         """A separate history of a run, with the first samples of another one."""
-        rows, outputs = ([], []) if other is None else (other.rows[:count], other.outputs[:count])
+        rows, outputs = ([], []) if source is None else (source.rows[:count], source.outputs[:count])
         memory[0] = secrets.randbits(52) + 1
         self._histories[memory[0]] = history = History(rows, outputs)
         total = sum(len(x.rows) for x in self._histories.values())
@@ -135,40 +135,42 @@ class FmuController:
                 for old in opened[: max(0, len(opened) - self._open + 1)]:
                     old.close()
                 history.instance = Instance(self)
-                for before in history.rows:
-                    history.instance.step(before)
-            found: tuple[float, ...] = history.instance.step(row)
+                for sample in history.rows:
+                    history.instance.step(sample)
+            outputs: tuple[float, ...] = history.instance.step(row)
         except BaseException:  # it may be within a sample
             history.close()
             raise
         history.rows.append(row)
-        history.outputs.append(found)
-        return found
+        history.outputs.append(outputs)
+        return outputs
 
     def _found(self, causality: str, names: Iterable[str]) -> tuple[list[Variable], list[str]]:
         """Variables by name, and what is wrong with the names."""
         units = {u.name: u.baseUnit for u in self._description.unitDefinitions}
-        known = {v.name: v for v in self._description.modelVariables}
-        fitting = [v.name for v in known.values() if v.causality == causality and _is_real(v)]
-        more = " ..." if len(fitting) > LISTED else ""
-        there = f"Its {causality}s of type Real: {', '.join(fitting[:LISTED]) or 'none'}{more}"
-        found, wrong = [], []
+        model_variables = {v.name: v for v in self._description.modelVariables}
+        candidates = [v.name for v in model_variables.values() if v.causality == causality and _is_real(v)]
+        ellipsis = " ..." if len(candidates) > LISTED else ""
+        listing = f"Its {causality}s of type Real: {', '.join(candidates[:LISTED]) or 'none'}{ellipsis}"
+        variables, problems = [], []
         for name in names:
-            v = known.get(name)
+            v = model_variables.get(name)
             if v is None:
-                wrong.append(f"'{self.name}' has no variable '{name}'.{did_you_mean(str(name), fitting)} {there}")
+                problems.append(
+                    f"'{self.name}' has no variable '{name}'.{did_you_mean(str(name), candidates)} {listing}"
+                )
             elif v.causality != causality:
-                wrong.append(
-                    f"variable '{name}' of '{self.name}' has causality {v.causality}, not {causality}. {there}"
+                problems.append(
+                    f"variable '{name}' of '{self.name}' has causality {v.causality}, not {causality}. {listing}"
                 )
             elif not _is_real(v):
                 kind = f"an array of {v.type}" if v.dimensions else v.type
-                wrong.append(f"variable '{name}' of '{self.name}' is {kind}, not a number of type Real. {there}")
+                problems.append(f"variable '{name}' of '{self.name}' is {kind}, not a number of type Real. {listing}")
             else:
                 base = units.get(v.unit or getattr(v.declaredType, "unit", None))
                 scale = (1.0, 0.0) if base is None else (float(base.factor), float(base.offset))
-                found.append(Variable(v.valueReference, *scale))
-        return found, wrong
+                variables.append(Variable(v.valueReference, *scale))
+        return variables, problems
 
 
 @dataclass(eq=False)
@@ -189,38 +191,42 @@ class History:
 class Instance:
     """An instance of the FMU, from its start on."""
 
-    def __init__(self, of: FmuController) -> None:
-        self._of, self._messages = weakref.proxy(of), deque[str](maxlen=3)
+    def __init__(self, controller: FmuController) -> None:
+        self._of, self._messages = weakref.proxy(controller), deque[str](maxlen=3)
         self._next = 0  # place on the grid of the sample time that it has reached
         self._started = self._failed = False
-        about = of._description
-        self._three = about.fmiVersion == "3.0"
+        description = controller._description
+        self._three = description.fmiVersion == "3.0"
         try:
-            self._fmu = of._fmpy.instantiate_fmu(of._folder, about, "CoSimulation", logger=self._log)
+            self._fmu = controller._fmpy.instantiate_fmu(
+                controller._folder, description, "CoSimulation", logger=self._log
+            )
         except Exception as error:
-            platforms = ", ".join(of._fmpy.supported_platforms(of._folder)) or "no platform"
-            said = "; ".join([str(error).rstrip("."), *self._messages])
-            there = f"The file is for {platforms}; this computer needs {of._fmpy.platform}"
-            raise ModelError(f"FMU '{of.name}' cannot be loaded: {said}. {there}") from error
+            platforms = ", ".join(controller._fmpy.supported_platforms(controller._folder)) or "no platform"
+            messages = "; ".join([str(error).rstrip("."), *self._messages])
+            platform_note = f"The file is for {platforms}; this computer needs {controller._fmpy.platform}"
+            raise ModelError(f"FMU '{controller.name}' cannot be loaded: {messages}. {platform_note}") from error
 
     def step(self, row: Sequence[float]) -> tuple[float, ...]:
         """Computes one sample time from a place on the grid, with new inputs."""
-        place, *inputs = row
-        h, of = self._of.sample_time, self._of
+        index, *inputs = row
+        h, controller = self._of.sample_time, self._of
         try:
             if not self._started:
-                self._start(int(place), inputs)
-            while self._next < place:  # samples that were not taken: adaptive methods
+                self._start(int(index), inputs)
+            while self._next < index:  # samples that were not taken: adaptive methods
                 self._compute()
             self._set(inputs)
             self._compute()
-            get = self._fmu.getFloat64 if self._three else self._fmu.getReal
-            values = get([v.reference for v in of._outputs])
+            get_reals = self._fmu.getFloat64 if self._three else self._fmu.getReal
+            values = get_reals([v.reference for v in controller._outputs])
         except Exception as error:
             self._failed = True
-            said = "; ".join([str(error).rstrip("."), *self._messages])
-            raise RunError(f"FMU '{of.name}' failed in its step from t = {place * h:g} s on: {said}") from error
-        return tuple(v.factor * x + v.offset for v, x in zip(of._outputs, values, strict=True))
+            messages = "; ".join([str(error).rstrip("."), *self._messages])
+            raise RunError(
+                f"FMU '{controller.name}' failed in its step from t = {index * h:g} s on: {messages}"
+            ) from error
+        return tuple(v.factor * x + v.offset for v, x in zip(controller._outputs, values, strict=True))
 
     def close(self) -> None:
         """Ends it; an FMU that fails now can do no harm."""
@@ -230,22 +236,25 @@ class Instance:
         with contextlib.suppress(Exception):
             self._fmu.freeInstance()
 
-    def _start(self, place: int, inputs: Sequence[float]) -> None:
-        begins = place * self._of.sample_time
+    def _start(self, index: int, inputs: Sequence[float]) -> None:
+        start_time = index * self._of.sample_time
         if self._three:
-            self._fmu.enterInitializationMode(startTime=begins)
+            self._fmu.enterInitializationMode(startTime=start_time)
         else:
-            self._fmu.setupExperiment(startTime=begins)
+            self._fmu.setupExperiment(startTime=start_time)
             self._fmu.enterInitializationMode()
         self._set(inputs)
         self._fmu.exitInitializationMode()
-        self._next, self._started = place, True
+        self._next, self._started = index, True
 
     def _set(self, inputs: Sequence[float]) -> None:
-        given = self._of._inputs
-        if given:
-            put = self._fmu.setFloat64 if self._three else self._fmu.setReal
-            put([v.reference for v in given], [(x - v.offset) / v.factor for v, x in zip(given, inputs, strict=True)])
+        variables = self._of._inputs
+        if variables:
+            set_reals = self._fmu.setFloat64 if self._three else self._fmu.setReal
+            set_reals(
+                [v.reference for v in variables],
+                [(x - v.offset) / v.factor for v, x in zip(variables, inputs, strict=True)],
+            )
 
     def _compute(self) -> None:
         """One sample time."""
@@ -255,8 +264,8 @@ class Instance:
             raise RuntimeError("it asked to end the run" if flags[1] else "it returned before the end of the step")
         self._next += 1
 
-    def _log(self, *given: Any) -> None:
-        text = given[-1]
+    def _log(self, *arguments: Any) -> None:
+        text = arguments[-1]
         self._messages.append(text.decode(errors="replace") if isinstance(text, bytes) else str(text))
 
 

@@ -35,41 +35,43 @@ class OwnController:
     def problems(self) -> list[str]:
         """What of the arguments cannot be."""
         form = "a list of names" if self.fmu is None else "a dictionary {variable of the FMU: name}"
-        found = [
+        problems = [
             f"{key}={x!r:.40} must be {form}" for key, x in (("inputs", self.inputs), ("torques", self.torques))
             if isinstance(x, str) or isinstance(x, Mapping) == (self.fmu is None)
         ]  # fmt: skip
-        if found:
-            return found
+        if problems:
+            return problems
         if not isinstance(self.name, str) or not self.name.isidentifier():
-            found.append(f"name {self.name!r:.40} must consist of letters, digits and _")
+            problems.append(f"name {self.name!r:.40} must consist of letters, digits and _")
         torques = _names(self.torques)
         for torque in torques:
             if torque not in WHEEL_TORQUES:
-                near = did_you_mean(str(torque), WHEEL_TORQUES)
-                found.append(f"no torque of a wheel is called '{torque}'.{near} There are {', '.join(WHEEL_TORQUES)}")
-        found += [f"'{torque}' is given more than once" for torque in WHEEL_TORQUES if torques.count(torque) > 1]
+                suggestion = did_you_mean(str(torque), WHEEL_TORQUES)
+                problems.append(
+                    f"no torque of a wheel is called '{torque}'.{suggestion} There are {', '.join(WHEEL_TORQUES)}"
+                )
+        problems += [f"'{torque}' is given more than once" for torque in WHEEL_TORQUES if torques.count(torque) > 1]
         if not torques:
-            found.append("give at least one of torques=, such as ['fl.brake_torque', 'fr.brake_torque']")
+            problems.append("give at least one of torques=, such as ['fl.brake_torque', 'fr.brake_torque']")
         if not _is_number(self.sample_time) or not 0 < self.sample_time < math.inf:
-            found.append(f"sample_time={self.sample_time!r:.40} must be a positive number, in s")
+            problems.append(f"sample_time={self.sample_time!r:.40} must be a positive number, in s")
         if self.fmu is not None and not (self.python is self.c is None and self.memory == 0):
-            found.append("fmu= takes the place of python=, c= and memory=")
+            problems.append("fmu= takes the place of python=, c= and memory=")
         if self.python is None and self.c is None and self.fmu is None:
-            found.append("give a function: python= or c=, or fmu=")
+            problems.append("give a function: python= or c=, or fmu=")
         if self.python is not None and not callable(self.python):
-            found.append(f"python={self.python!r:.40} must be a function")
+            problems.append(f"python={self.python!r:.40} must be a function")
         if not isinstance(self.memory, int) or isinstance(self.memory, bool) or self.memory < 0:
-            found.append(f"memory={self.memory!r:.40} must be a whole number, 0 or more")
-        return found
+            problems.append(f"memory={self.memory!r:.40} must be a whole number, 0 or more")
+        return problems
 
     def ready(self) -> OwnController:
         """The same with its FMU as the function, read and checked."""
-        own = replace(self, inputs=_names(self.inputs), torques=_names(self.torques))
+        controller = replace(self, inputs=_names(self.inputs), torques=_names(self.torques))
         if self.fmu is None:
-            return own
+            return controller
         read = FmuController.read(self.fmu, [*self.inputs], [*self.torques], self.sample_time)
-        return replace(own, python=read, memory=MEMORY)
+        return replace(controller, python=read, memory=MEMORY)
 
     def __call__(self, system: CarSystem, car: Any) -> None:
         """Adds the function, its switch and its channels to a model."""
@@ -91,21 +93,21 @@ class OwnController:
             label = f"controller {self.name}: {kind.replace('_', ' ')} of {corner}"
             system.add_output(f"{self.name}.{torque}", torque, units="F*L", label=label)
 
-    def _sampled(self, t: float, *given: Any) -> tuple[float, ...]:
+    def _sampled(self, t: float, *signals: Any) -> tuple[float, ...]:
         """Calls the function when a sample is due; `kept` begins with 1 after the first call and the time of the next
         one."""
-        *arguments, kept = given
+        *arguments, kept = signals
         end = 2 + len(self.torques)
         if not kept[0] or t >= kept[1] - EARLY:
-            own = kept[end:]
+            user_memory = kept[end:]
             try:
-                found = self.python(t, *arguments, own) if self.memory else self.python(t, *arguments)
+                result = self.python(t, *arguments, user_memory) if self.memory else self.python(t, *arguments)
             except BellcrankError:
                 raise
             except Exception as error:
-                why = f"{type(error).__name__}: {error}"
-                raise RunError(f"controller '{self.name}' failed at t = {t:g} s: {why}") from error
-            values = [*found] if isinstance(found, Sequence) or hasattr(found, "__len__") else [found]
+                reason = f"{type(error).__name__}: {error}"
+                raise RunError(f"controller '{self.name}' failed at t = {t:g} s: {reason}") from error
+            values = [*result] if isinstance(result, Sequence) or hasattr(result, "__len__") else [result]
             if len(values) != len(self.torques):
                 count = len(self.torques)
                 raise ModelError(f"controller '{self.name}' returned {len(values)} values, but has {count} torques")
@@ -113,18 +115,18 @@ class OwnController:
                 if not _is_finite(x):  # brakes would ignore it
                     raise RunError(f"controller '{self.name}' returned {x!r:.40} for {torque} at t = {t:g} s")
             kept[0], kept[1] = 1.0, (math.floor((t + EARLY) / self.sample_time) + 1) * self.sample_time
-            kept[2:end], kept[end:] = values, own
+            kept[2:end], kept[end:] = values, user_memory
         return tuple(float(x) for x in kept[2:end])
 
     def _sampled_c(self) -> str:
         """The same in C, around the function of the user."""
         end = 2 + len(self.torques)
         names = ["t", *(f"a{i}" for i in range(len(self.inputs)))]
-        own = f", kept + {end}" if self.memory else ""
+        memory_argument = f", kept + {end}" if self.memory else ""
         return f"""{self.c}
 void {self.name}_sampled({", ".join(f"double {x}" for x in names)}, double *returns, double *kept) {{
     if (kept[0] == 0 || t >= kept[1] - {EARLY!r}) {{
-        {self.name}({", ".join(names)}, kept + 2{own});
+        {self.name}({", ".join(names)}, kept + 2{memory_argument});
         kept[0] = 1;
         kept[1] = (floor((t + {EARLY!r})/{self.sample_time!r}) + 1)*{self.sample_time!r};
     }}
@@ -133,9 +135,9 @@ void {self.name}_sampled({", ".join(f"double {x}" for x in names)}, double *retu
 """
 
 
-def _names(given: Sequence[Any] | Mapping[str, Any]) -> tuple[Any, ...]:
+def _names(names: Sequence[Any] | Mapping[str, Any]) -> tuple[Any, ...]:
     """Names of the model."""
-    return tuple(given.values() if isinstance(given, Mapping) else given)
+    return tuple(names.values() if isinstance(names, Mapping) else names)
 
 
 def _is_number(x: Any) -> bool:

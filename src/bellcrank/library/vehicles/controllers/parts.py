@@ -51,12 +51,12 @@ class Place:
         fitted, load = self.car.axle(axle), (self.at_rest.drawn or self.at_rest).load[i]
         return float(fitted.tyre.forces(load / len(fitted.tyre_offsets), 0.0, 0.0).Re)
 
-    def parameters(self, name: str, label: str, given: Any, **defaults: float) -> None:
+    def parameters(self, name: str, label: str, keys: Any, **defaults: float) -> None:
         """The switch of a controller, and a parameter for each number of its section; those that are not given have
         `defaults`, or are omitted."""
-        put(self.s, f"{name}_on", float(given.on), "1", f"{label}: 1 on, 0 off", (0, 1))
-        for f in fields(given):
-            k, value = key_of(f), getattr(given, f.name)
+        put(self.s, f"{name}_on", float(keys.on), "1", f"{label}: 1 on, 0 off", (0, 1))
+        for f in fields(keys):
+            k, value = key_of(f), getattr(keys, f.name)
             value = defaults.get(f.name) if value is None else value
             if k.kind == "number" and value is not None:
                 put(self.s, f"{name}_{f.name}", value, k.dimensions[0], f"{label}: {k.words.partition(';')[0]}")
@@ -84,7 +84,7 @@ def reference(s: System, name: str) -> str:
     return clip(steady, f"-{name}.limit", f"{name}.limit")
 
 
-def held_between(s: System, name: str, rate: str, most: str, units: str, label: str) -> None:
-    """A state with a rate, which comes to rest at 0 and at `most`."""
-    bounded = clip(rate, f"-{name}/{STOPS}", f"({most} - {name})/{STOPS}")
+def held_between(s: System, name: str, rate: str, upper: str, units: str, label: str) -> None:
+    """A state with a rate, which comes to rest at 0 and at `upper`."""
+    bounded = clip(rate, f"-{name}/{STOPS}", f"({upper} - {name})/{STOPS}")
     s.add_state(name, rate=bounded, units=units, label=label)

@@ -11,24 +11,24 @@ from bellcrank.library.vehicles.controllers.parts import ACTIVE, YAW_RATE, Contr
 from bellcrank.library.vehicles.controllers.records import Vectoring
 
 
-def add_vectoring(at: Place, given: Vectoring, controls: Controls) -> None:
+def add_vectoring(context: Place, keys: Vectoring, controls: Controls) -> None:
     """States, channels and wheel torques of torque vectoring."""
-    s = at.s
-    at.parameters("vectoring", "torque vectoring", given, understeer=at.known.understeer)
+    s = context.s
+    context.parameters("vectoring", "torque vectoring", keys, understeer=context.known.understeer)
     s.require_positive("vectoring_lag", "vectoring_slow")
     s.define("vectoring.on", "vectoring_on*max(0, min(1, forward/vectoring_slow - 1))")
     error = f"({reference(s, 'vectoring')} - {YAW_RATE})"
     s.define("vectoring.moment", f"vectoring.on*(vectoring_moment*forward*{YAW_RATE} + vectoring_gain*{error})")
-    axles = ("front", "rear") if given.axle == "both" else (given.axle,)
+    axles = ("front", "rear") if keys.axle == "both" else (keys.axle,)
     for axle in axles:
-        name, lever = (f"vectoring.{axle}", at.radius(axle) / (2 * len(axles) * at.half_track(axle)))
-        wanted = clip(f"{lever!r}*vectoring.moment", "-vectoring_torque", "vectoring_torque")
-        s.add_state(name, rate=f"({wanted} - {name})/vectoring_lag", units="F*L",
+        name, lever = (f"vectoring.{axle}", context.radius(axle) / (2 * len(axles) * context.half_track(axle)))
+        torque = clip(f"{lever!r}*vectoring.moment", "-vectoring_torque", "vectoring_torque")
+        s.add_state(name, rate=f"({torque} - {name})/vectoring_lag", units="F*L",
                     label=f"torque vectoring: torque moved to the right {axle} wheel")  # fmt: skip
-        left, right = (f"{axle[0]}{side}" for side in "lr")
-        controls.drive[left].append(f"(-{name})")
-        controls.drive[right].append(name)
-        s.add_output(f"{name}.power", f"{name}*(u({right}.wheel) - u({left}.wheel))", units="F*L/T",
+        left_corner, right_corner = (f"{axle[0]}{side}" for side in "lr")
+        controls.drive[left_corner].append(f"(-{name})")
+        controls.drive[right_corner].append(name)
+        s.add_output(f"{name}.power", f"{name}*(u({right_corner}.wheel) - u({left_corner}.wheel))", units="F*L/T",
                      label=f"torque vectoring: power that it adds at the {axle} wheels")  # fmt: skip
     s.add_output("vectoring.yaw_moment", "vectoring.moment", units="F*L",
                  label="torque vectoring: requested yaw moment, positive to the left")  # fmt: skip

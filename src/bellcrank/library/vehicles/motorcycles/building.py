@@ -55,13 +55,13 @@ class MotorcycleSystem(System):
 def build(data: MotorcycleData, speed: float, terrain: Ground | None = None, rider: Any = None) -> MotorcycleSystem:
     """The model of a motorcycle that rolls ahead at a speed (m/s), upright; `rider` steers and drives, if there is
     one."""
-    s, given = MotorcycleSystem(data, speed), data.sections
-    inputs = INPUTS | ({"lean_torque": LEAN} if given.rider is not None and given.rider.lean is not None else {})
+    s, keys = MotorcycleSystem(data, speed), data.sections
+    inputs = INPUTS | ({"lean_torque": LEAN} if keys.rider is not None and keys.rider.lean is not None else {})
     for name, (units, label, usual) in inputs.items():
         s.add_input(name, units=units, label=label, range=usual)
     s.set_run(inputs=dict.fromkeys(inputs, 0.0))
     s.add_gravity()
-    frame = _body(s, "frame", given.frame, "frame", translate=(1, 2, 3), rotate=(3, 1, 2))
+    frame = _body(s, "frame", keys.frame, "frame", translate=(1, 2, 3), rotate=(3, 1, 2))
     _add_rider(s, data, frame)
     acting = {name: name for name in INPUTS}
     if rider is not None:
@@ -76,7 +76,7 @@ def build(data: MotorcycleData, speed: float, terrain: Ground | None = None, rid
     _add_air(s, data, frame)
     add_shapes(s, data)
     _add_channels(s, data, frame, steer, acting)
-    events = given.events or {}
+    events = keys.events or {}
     if "fallen" not in events:
         s.add_event("fallen", f"abs(q(frame, 5)) - {FALLEN!r}", stop=True)
     for name, x in events.items():
@@ -105,27 +105,27 @@ def _body(
     ixx, iyy, izz = part.inertia
     inertia = np.array([[ixx, 0, part.inertia_xz], [0, iyy, 0], [part.inertia_xz, 0, izz]])
     c, k = math.cos(rake), math.sin(rake)
-    own = np.array([[c, 0, k], [0, 1, 0], [-k, 0, c]])  # its axes in rows
-    turned = own @ inertia @ own.T
-    turned[abs(turned) < 1e-15 * abs(turned).max()] = 0.0
+    axes = np.array([[c, 0, k], [0, 1, 0], [-k, 0, c]])  # its axes in rows
+    rotated = axes @ inertia @ axes.T
+    rotated[abs(rotated) < 1e-15 * abs(rotated).max()] = 0.0
     mass = put(s, f"m_{name}", part.mass, "M", f"mass of the {label}")
     return s.add_body(
-        name, parent=parent, mass=mass, cm=part.cg, coordinates_of=s.inertial, inertia=turned.tolist(), label=label,
+        name, parent=parent, mass=mass, cm=part.cg, coordinates_of=s.inertial, inertia=rotated.tolist(), label=label,
         **joint,
     )  # fmt: skip
 
 
 def _add_rider(s: System, data: MotorcycleData, frame: BodyHandle) -> None:
-    given = data.sections.rider
-    if given is None:
+    rider = data.sections.rider
+    if rider is None:
         return
-    if given.lean is None:
-        _body(s, "rider", given, "rider", frame)
+    if rider.lean is None:
+        _body(s, "rider", rider, "rider", frame)
         return
-    at = (given.cg[0], 0.0, given.lean.height)
-    body = _body(s, "rider", given, "rider", frame, rotate=1, joint_at=at)
-    k = put(s, "k_rider", given.lean.stiffness, "F*L/A", "stiffness of the rider against the frame")
-    c = put(s, "c_rider", given.lean.damping, "F*L*T/A", "damping of the rider against the frame")
+    position = (rider.cg[0], 0.0, rider.lean.height)
+    body = _body(s, "rider", rider, "rider", frame, rotate=1, joint_at=position)
+    k = put(s, "k_rider", rider.lean.stiffness, "F*L/A", "stiffness of the rider against the frame")
+    c = put(s, "c_rider", rider.lean.damping, "F*L*T/A", "damping of the rider against the frame")
     s.add_moment("rider.lean", magnitude=f"lean_torque - {k}*q(rider) - {c}*u(rider)", direction=frame[1], on=body,
                  against=frame, label="torque between rider and frame")  # fmt: skip
     s.add_output("rider_lean", "q(rider)", label="angle of the rider against the frame, to the right", units="deg")
@@ -148,25 +148,28 @@ def _add_front(s: System, data: MotorcycleData, frame: BodyHandle, torque: str) 
         return steer, steer
     fork = _body(s, "fork", front.slider, "fork sliders", steer, front.rake, translate=3,
                  joint_at=(data.wheelbase, 0.0, data.heights[0]))  # fmt: skip
-    push = _strut(s, "front", front.spring, data.preloads[0], "q(fork)", "u(fork)", "fork")
-    s.add_force("front.strut", magnitude=-push, direction=steer[3], at=fork.origin, against=fork.joint,
+    strut_force = _strut(s, "front", front.spring, data.preloads[0], "q(fork)", "u(fork)", "fork")
+    s.add_force("front.strut", magnitude=-strut_force, direction=steer[3], at=fork.origin, against=fork.joint,
                 label="spring, damper and stops of the fork")  # fmt: skip
     s.add_output("front.travel", "q(fork)", label="travel of the fork, in compression", units="L")
     return steer, fork
 
 
-def _strut(s: System, end: str, given: Strut, preload: float, shorter: str, rate: str, words: str) -> Any:
+def _strut(s: System, end: str, strut: Strut, preload: float, shorter: str, rate: str, strut_label: str) -> Any:
     """The push of a strut that is shorter by so much than at rest."""
     m, x = FORMULAS, name_of(shorter)
-    force = name_of(put(s, f"f_{end}", preload, "F", f"static force of the {words} strut"))
-    k = name_of(put(s, f"k_{end}", given.stiffness, "F/L", f"stiffness of the {words} strut"))
-    damping = (("bump", given.compression, "compression"), ("rebound", given.rebound, "rebound"))
-    c = [put(s, f"c_{w}_{end}", value, "F*T/L", f"damping of the {words} in {label}") for w, value, label in damping]
-    push = force + k * x + two_way(m, name_of(c[0]), name_of(c[1]), -name_of(rate))
-    for stopped, sign in ((given.bump_stop, 1), (given.rebound_stop, -1)):
-        if stopped is not None:
-            push = push + sign * stop(m, stopped.gap, stopped.stiffness, stopped.cubic, sign * x)
-    return push
+    force = name_of(put(s, f"f_{end}", preload, "F", f"static force of the {strut_label} strut"))
+    k = name_of(put(s, f"k_{end}", strut.stiffness, "F/L", f"stiffness of the {strut_label} strut"))
+    damping = (("bump", strut.compression, "compression"), ("rebound", strut.rebound, "rebound"))
+    c = [
+        put(s, f"c_{w}_{end}", value, "F*T/L", f"damping of the {strut_label} in {label}")
+        for w, value, label in damping
+    ]
+    strut_force = force + k * x + two_way(m, name_of(c[0]), name_of(c[1]), -name_of(rate))
+    for stop_keys, sign in ((strut.bump_stop, 1), (strut.rebound_stop, -1)):
+        if stop_keys is not None:
+            strut_force = strut_force + sign * stop(m, stop_keys.gap, stop_keys.stiffness, stop_keys.cubic, sign * x)
+    return strut_force
 
 
 def _add_rear(s: System, data: MotorcycleData, frame: BodyHandle) -> BodyHandle:
@@ -175,12 +178,17 @@ def _add_rear(s: System, data: MotorcycleData, frame: BodyHandle) -> BodyHandle:
     if rear.arm is None or rear.spring is None:
         return frame
     arm = _body(s, "arm", rear.arm, "swing arm", frame, rotate=2, joint_at=rear.arm.pivot)
-    ends = [
-        s.add_point(f"rear.strut_{name}", body=body, at=at, coordinates_of=s.inertial)
-        for name, body, at in (("frame", frame, rear.spring.frame), ("arm", arm, rear.spring.arm))
+    end_points = [
+        s.add_point(f"rear.strut_{name}", body=body, at=position, coordinates_of=s.inertial)
+        for name, body, position in (("frame", frame, rear.spring.frame), ("arm", arm, rear.spring.arm))
     ]
-    push = _strut(s, "rear", rear.spring, data.preloads[1], "(x0 - x)", "(-v)", "swing arm")
-    s.add_strut("rear.strut", magnitude=push, between=tuple(ends), label="spring, damper and stops of the swing arm")
+    strut_force = _strut(s, "rear", rear.spring, data.preloads[1], "(x0 - x)", "(-v)", "swing arm")
+    s.add_strut(
+        "rear.strut",
+        magnitude=strut_force,
+        between=tuple(end_points),
+        label="spring, damper and stops of the swing arm",
+    )
     rises = dot(pos("rear.wheel.origin") - pos(arm.origin), frame[3]) - (data.heights[1] - rear.arm.pivot[2])
     s.add_output("rear.travel", rises, label="travel of the rear wheel, in compression", units="L")
     return arm
@@ -188,50 +196,50 @@ def _add_rear(s: System, data: MotorcycleData, frame: BodyHandle) -> BodyHandle:
 
 def _add_wheel(s: System, data: MotorcycleData, end: str, carrier: BodyHandle, ground: Ground, brake: str) -> None:
     first = end == "front"
-    given: Wheel = (data.sections.front if first else data.sections.rear).wheel
+    wheel_keys: Wheel = (data.sections.front if first else data.sections.rear).wheel
     tyre = data.front_tyre if first else data.rear_tyre
-    at = (data.wheelbase if first else 0.0, 0.0, data.heights[0 if first else 1])
-    cross_inertia = given.cross_inertia or given.spin_inertia / 2
+    position = (data.wheelbase if first else 0.0, 0.0, data.heights[0 if first else 1])
+    cross_inertia = wheel_keys.cross_inertia or wheel_keys.spin_inertia / 2
     wheel = s.add_body(
-        f"{end}.wheel", parent=carrier, rotate=2, joint_at=at, cm=at, coordinates_of=s.inertial,
-        mass=put(s, f"m_wheel_{end}", given.mass, "M", f"mass of the {end} wheel"),
-        inertia=(cross_inertia, given.spin_inertia, cross_inertia), label=f"{end} wheel",
+        f"{end}.wheel", parent=carrier, rotate=2, joint_at=position, cm=position, coordinates_of=s.inertial,
+        mass=put(s, f"m_wheel_{end}", wheel_keys.mass, "M", f"mass of the {end} wheel"),
+        inertia=(cross_inertia, wheel_keys.spin_inertia, cross_inertia), label=f"{end} wheel",
     )  # fmt: skip
     tyre = named_slip(s, tyre, end)
     s.add_contact(f"{end}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left"), wheel=wheel)
-    k = put(s, f"k_brake_{end}", RING**2 * given.spin_inertia, "F*L/A", f"elasticity of the {end} brake")
+    k = put(s, f"k_brake_{end}", RING**2 * wheel_keys.spin_inertia, "F*L/A", f"elasticity of the {end} brake")
     if first:
-        share = data.sections.brakes.front_share
-        put(s, "brake_front", share, "1", "fraction of the brake torque on the front wheel", (0, 1))
+        fraction = data.sections.brakes.front_share
+        put(s, "brake_front", fraction, "1", "fraction of the brake torque on the front wheel", (0, 1))
     add_brake(s, end, f"u({end}.wheel)", f"max(0, {brake})*{'brake_front' if first else '(1 - brake_front)'}", k)
     s.add_moment(f"{end}.braked", magnitude=f"-{end}.held", direction=carrier[2], on=wheel, against=carrier,
                  label=f"brake of the {end} wheel")  # fmt: skip
-    radius, wide = float(tyre.free_radius(ARRAYS, 0.0)), getattr(tyre, "width", 0.12)
-    s.add_shape(body=wheel, kind="wheel", size=(radius, wide), axis=2, label=f"{end} wheel")
+    radius, width = float(tyre.free_radius(ARRAYS, 0.0)), getattr(tyre, "width", 0.12)
+    s.add_shape(body=wheel, kind="wheel", size=(radius, width), axis=2, label=f"{end} wheel")
 
 
 def _add_drive(s: System, data: MotorcycleData, frame: BodyHandle, arm: BodyHandle, drive: str) -> None:
-    given = data.sections.chain
+    chain = data.sections.chain
     s.define("driving", drive)
-    if given is None:
+    if chain is None:
         s.add_moment(
             "driven", magnitude="driving", direction=arm[2], on="rear.wheel", against=arm, label="drive torque"
         )
         return
-    engine = s.add_point("sprocket", body=frame, at=given.sprocket, coordinates_of=s.inertial)
-    r1 = put(s, "r_engine", given.front_radius, "L", "pitch radius of the engine sprocket")
-    r2 = put(s, "r_sprocket", given.rear_radius, "L", "pitch radius of the sprocket on the wheel")
+    engine = s.add_point("sprocket", body=frame, at=chain.sprocket, coordinates_of=s.inertial)
+    r1 = put(s, "r_engine", chain.front_radius, "L", "pitch radius of the engine sprocket")
+    r2 = put(s, "r_sprocket", chain.rear_radius, "L", "pitch radius of the sprocket on the wheel")
     s.require_positive(r1, r2)
-    ahead = pos(engine, "rear.wheel.origin")
+    chain_line = pos(engine, "rear.wheel.origin")
     for name, axis in (("x", frame[1]), ("z", frame[3])):
-        s.define(f"chain.{name}", dot(ahead, axis))
+        s.define(f"chain.{name}", dot(chain_line, axis))
     s.define("chain.far", "sqrt(chain.x**2 + chain.z**2)")
     s.define("chain.sin", f"({r2} - {r1})/chain.far")
     s.define("chain.cos", "sqrt(1 - chain.sin**2)")
-    for run, sign, pull in (("upper", "-", f"max(0, driving)/{r2}"), ("lower", "+", f"max(0, -driving)/{r2}")):
-        s.define(f"chain.{run}", pull)
-        other = "+" if sign == "-" else "-"
-        s.define(f"chain.{run}_x", f"chain.{run}*(chain.cos*chain.x {other} chain.sin*chain.z)/chain.far")
+    for run, sign, tension in (("upper", "-", f"max(0, driving)/{r2}"), ("lower", "+", f"max(0, -driving)/{r2}")):
+        s.define(f"chain.{run}", tension)
+        opposite_sign = "+" if sign == "-" else "-"
+        s.define(f"chain.{run}_x", f"chain.{run}*(chain.cos*chain.x {opposite_sign} chain.sin*chain.z)/chain.far")
         s.define(f"chain.{run}_z", f"chain.{run}*(chain.cos*chain.z {sign} chain.sin*chain.x)/chain.far")
     for name, axis in (("x", frame[1]), ("z", frame[3])):
         s.add_force(f"chain.pull_{name}", magnitude=f"chain.upper_{name} + chain.lower_{name}", direction=axis,
@@ -248,28 +256,35 @@ def _add_air(s: System, data: MotorcycleData, frame: BodyHandle) -> None:
     put(s, "rho", air.density, "M/L**3", "density of the air")
     put(s, "drag_area", air.drag_area, "L**2", "drag coefficient times frontal area")
     put(s, "lift_area", air.lift_area, "L**2", "lift coefficient times frontal area")
-    at = s.add_point("pressure_centre", body=frame, at=air.at, coordinates_of=s.inertial)
-    s.define("air.ahead", dot(vel(at), frame[1]))
-    s.add_force("drag", magnitude="-rho/2*drag_area*abs(air.ahead)*air.ahead", direction=frame[1], at=at, label="drag")
-    s.add_force("lift", magnitude="rho/2*lift_area*air.ahead**2", direction=frame[3], at=at, label="lift")
+    point = s.add_point("pressure_centre", body=frame, at=air.at, coordinates_of=s.inertial)
+    s.define("air.ahead", dot(vel(point), frame[1]))
+    s.add_force(
+        "drag", magnitude="-rho/2*drag_area*abs(air.ahead)*air.ahead", direction=frame[1], at=point, label="drag"
+    )
+    s.add_force("lift", magnitude="rho/2*lift_area*air.ahead**2", direction=frame[3], at=point, label="lift")
 
 
 def _add_channels(
     s: System, data: MotorcycleData, frame: BodyHandle, steer: BodyHandle, acting: dict[str, str]
 ) -> None:
-    up, (e1, e2) = s.inertial[3], (frame[1], frame[2])
-    ahead = direction(project(e1, up))
-    left, v = cross(up, ahead), vel(frame.cm)
+    vertical, (e1, e2) = s.inertial[3], (frame[1], frame[2])
+    forward = direction(project(e1, vertical))
+    lateral, v = cross(vertical, forward), vel(frame.cm)
     base = s.add_point("rear.foot", body=frame, at=(0, 0, 0), coordinates_of=s.inertial)
     for name, value, label, units in (
-        ("speed", dot(v, ahead), "forward speed", "L/T"),
-        ("roll", call("asin", dot(e2, up)), "roll of the frame, positive to the right", "deg"),
+        ("speed", dot(v, forward), "forward speed", "L/T"),
+        ("roll", call("asin", dot(e2, vertical)), "roll of the frame, positive to the right", "deg"),
         ("steer", "q(steer)", "steering angle about the steering axis, to the left", "deg"),
         ("steering_torque", "steering", "torque that acts on the handlebar, to the left", "F*L"),
-        ("yaw_rate", dot(rot(frame), up), "yaw rate, to the left", "deg/s"),
-        ("ay", dot(dxdt(v), left), "lateral acceleration, to the left", "L/T**2"),
-        ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
-        ("pitch", call("atan2", -dot(e1, up), dot(frame[3], up)), "pitch, positive with the nose down", "deg"),
+        ("yaw_rate", dot(rot(frame), vertical), "yaw rate, to the left", "deg/s"),
+        ("ay", dot(dxdt(v), lateral), "lateral acceleration, to the left", "L/T**2"),
+        ("ax", dot(dxdt(v), forward), "longitudinal acceleration", "L/T**2"),
+        (
+            "pitch",
+            call("atan2", -dot(e1, vertical), dot(frame[3], vertical)),
+            "pitch, positive with the nose down",
+            "deg",
+        ),
         ("yaw", call("atan2", dot(e1, s.inertial[2]), dot(e1, s.inertial[1])), "yaw angle, to the left", "deg"),
         ("x", dot(pos(base), s.inertial[1]), "x of the rear contact", "L"),
         ("y", dot(pos(base), s.inertial[2]), "y of the rear contact", "L"),

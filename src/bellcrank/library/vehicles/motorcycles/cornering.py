@@ -66,8 +66,8 @@ class Cornering(ResultTable):
         if channel == "radius":
             with np.errstate(divide="ignore"):
                 return self.speed**2 / np.array(self.lateral_acceleration)
-        found = np.array([turn[channel] for turn in self.turns])
-        return np.degrees(found) if channel.endswith((".alpha", ".gamma")) else found
+        values = np.array([state[channel] for state in self.turns])
+        return np.degrees(values) if channel.endswith((".alpha", ".gamma")) else values
 
     @property
     def _title(self) -> str:
@@ -80,37 +80,37 @@ class Cornering(ResultTable):
         return list(self.problems)
 
     def _draw(self, path: str | Path | None) -> Any:
-        panels = [(f"{words} ({unit})", {words: self[channel]}) for words, unit, channel in COLUMNS[2:5]]
+        panels = [(f"{label} ({unit})", {label: self[channel]}) for label, unit, channel in COLUMNS[2:5]]
         return draw_panels(self._title, HEAD[0], self["lateral_acceleration"], panels, path)
 
 
 def straight(sim: Any, start: dict[str, float], speed: float) -> Equilibrium:
     """Steady straight running at a speed (m/s), by the drive torque that it takes."""
-    found: Equilibrium = sim.equilibrium(at=start, free="drive", targets={"speed": speed})
-    return found
+    equilibrium: Equilibrium = sim.equilibrium(at=start, free="drive", targets={"speed": speed})
+    return equilibrium
 
 
-def turn(sim: Any, near: Equilibrium, speed: float, ay: float) -> Equilibrium:
+def turn(sim: Any, state: Equilibrium, speed: float, ay: float) -> Equilibrium:
     """The steady turn with a lateral acceleration (m/s2), in steps from a motion near it; where one fails, in smaller
     ones."""
-    now, wanted = near["yaw_rate"], float(np.degrees(ay / speed))
+    yaw_rate, target = state["yaw_rate"], float(np.degrees(ay / speed))
     furthest = float(np.degrees(FURTHEST / speed))
     step = furthest
-    torque = near["steering_torque"]
-    while now != wanted:
-        count = max(1, int(np.ceil(abs(wanted - now) / step)))
-        rate = wanted if count == 1 else now + (wanted - now) / count
+    torque = state["steering_torque"]
+    while yaw_rate != target:
+        count = max(1, int(np.ceil(abs(target - yaw_rate) / step)))
+        rate = target if count == 1 else yaw_rate + (target - yaw_rate) / count
         try:
-            near = sim.equilibrium(
-                at=dict(near.initial), inputs={"drive": near["drive"], "steer_torque": torque},
+            state = sim.equilibrium(
+                at=dict(state.initial), inputs={"drive": state["drive"], "steer_torque": torque},
                 free=("drive", "steer_torque"), targets={"speed": speed, "yaw_rate": rate},
             )  # fmt: skip
         except RunError as error:
-            step = abs(rate - now) / 2
+            step = abs(rate - yaw_rate) / 2
             if step < furthest * SMALLEST:
                 raise RunError(
                     f"no steady turn at {speed:g} m/s with {np.radians(rate) * speed:.3g} m/s2 was found: {error}"
                 ) from None
         else:
-            torque, now = near["steer_torque"], rate
-    return near
+            torque, yaw_rate = state["steer_torque"], rate
+    return state

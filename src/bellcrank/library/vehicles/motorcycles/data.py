@@ -43,24 +43,24 @@ class MotorcycleData:
 
     def masses(self) -> Iterator[tuple[str, float, float, float]]:
         """Name, mass, and x and z of the mass centre of each part."""
-        given = self.sections
-        parts: dict[str, Part | None] = {
-            "frame": given.frame, "rider": given.rider, "steer": given.front.steer, "fork": given.front.slider,
-            "arm": given.rear.arm,
+        keys = self.sections
+        bodies: dict[str, Part | None] = {
+            "frame": keys.frame, "rider": keys.rider, "steer": keys.front.steer, "fork": keys.front.slider,
+            "arm": keys.rear.arm,
         }  # fmt: skip
-        for name, part in parts.items():
+        for name, part in bodies.items():
             if part is not None:
                 yield name, part.mass, part.cg[0], part.cg[2]
-        yield "front.wheel", given.front.wheel.mass, self.wheelbase, self.heights[0]
-        yield "rear.wheel", given.rear.wheel.mass, 0.0, self.heights[1]
+        yield "front.wheel", keys.front.wheel.mass, self.wheelbase, self.heights[0]
+        yield "rear.wheel", keys.rear.wheel.mass, 0.0, self.heights[1]
 
     @cached_property
     def loads(self) -> tuple[float, float]:
         """Load of the front and of the rear wheel at rest, N: they do not depend on heights."""
-        given = self.sections
-        parts = [p for p in (given.frame, given.rider, given.front.steer, given.front.slider, given.rear.arm) if p]
-        weights = [(p.mass, p.cg[0]) for p in parts]
-        weights += [(given.front.wheel.mass, self.wheelbase), (given.rear.wheel.mass, 0.0)]
+        keys = self.sections
+        bodies = [p for p in (keys.frame, keys.rider, keys.front.steer, keys.front.slider, keys.rear.arm) if p]
+        weights = [(p.mass, p.cg[0]) for p in bodies]
+        weights += [(keys.front.wheel.mass, self.wheelbase), (keys.rear.wheel.mass, 0.0)]
         front = GRAVITY * sum(m * x for m, x in weights) / self.wheelbase
         return front, GRAVITY * sum(m for m, _ in weights) - front
 
@@ -88,17 +88,17 @@ class MotorcycleData:
     @cached_property
     def preloads(self) -> tuple[float, float]:
         """Forces of the struts of fork and swing arm at rest, N; zero where there is none."""
-        given, (front, rear) = self.sections, self.loads
+        keys, (front, rear) = self.sections, self.loads
         fork = 0.0
-        if given.front.spring is not None and given.front.slider is not None:
-            hung = given.front.slider.mass + given.front.wheel.mass
-            fork = (front - hung * GRAVITY) * math.cos(given.front.rake)
-        arm, strut = given.rear.arm, given.rear.spring
+        if keys.front.spring is not None and keys.front.slider is not None:
+            sliding_mass = keys.front.slider.mass + keys.front.wheel.mass
+            fork = (front - sliding_mass * GRAVITY) * math.cos(keys.front.rake)
+        arm, strut = keys.rear.arm, keys.rear.spring
         if arm is None or strut is None:
             return fork, 0.0
-        ahead = arm.pivot[0]
-        turning = ahead * (rear - given.rear.wheel.mass * GRAVITY) + (arm.cg[0] - ahead) * arm.mass * GRAVITY
-        return fork, -turning / strut_lever(strut, arm.pivot)
+        pivot_x = arm.pivot[0]
+        pivot_moment = pivot_x * (rear - keys.rear.wheel.mass * GRAVITY) + (arm.cg[0] - pivot_x) * arm.mass * GRAVITY
+        return fork, -pivot_moment / strut_lever(strut, arm.pivot)
 
     @cached_property
     def mass(self) -> float:
@@ -107,31 +107,31 @@ class MotorcycleData:
     @cached_property
     def centre(self) -> tuple[float, float]:
         """x and z of the mass centre of all at rest, m."""
-        parts = list(self.masses())
-        return sum(m * x for _, m, x, _ in parts) / self.mass, sum(m * z for _, m, _, z in parts) / self.mass
+        masses = list(self.masses())
+        return sum(m * x for _, m, x, _ in masses) / self.mass, sum(m * z for _, m, _, z in masses) / self.mass
 
 
 def strut_lever(strut: ArmStrut, pivot: Vector) -> float:
     """Moment of a strut about the pivot, about the axis to the left, per force that pushes its ends apart, m."""
-    along = [a - f for a, f in zip(strut.arm, strut.frame, strict=True)]
-    length = math.hypot(*along)
-    return ((strut.arm[2] - pivot[2]) * along[0] - (strut.arm[0] - pivot[0]) * along[2]) / length
+    line = [a - f for a, f in zip(strut.arm, strut.frame, strict=True)]
+    length = math.hypot(*line)
+    return ((strut.arm[2] - pivot[2]) * line[0] - (strut.arm[0] - pivot[0]) * line[2]) / length
 
 
 def loaded_radius(tyre: Any, load: float) -> float:
     """The radius at which an upright tyre at rest carries a load, m."""
-    at = Rolling(load, 0.0, 0.0, 0.0, tyre.usual[0], 0.0, 0.0)
+    state = Rolling(load, 0.0, 0.0, 0.0, tyre.usual[0], 0.0, 0.0)
     low, high = LEAST * float(tyre.free_radius(ARRAYS, 0.0)), float(tyre.free_radius(ARRAYS, 0.0))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if float(tyre.press(ARRAYS, at, middle)[0]) > load else (low, middle)
+        low, high = (middle, high) if float(tyre.press(ARRAYS, state, middle)[0]) > load else (low, middle)
     return (low + high) / 2
 
 
-def make_motorcycle(given: Mapping[str, Any], folder: Path) -> MotorcycleData:
+def make_motorcycle(content: Mapping[str, Any], folder: Path) -> MotorcycleData:
     """The motorcycle that a mapping of sections describes; paths in it start at `folder`."""
-    name, problems = str(given.get("name", "motorcycle")), Problems()
-    sections = read_record(MotorcycleSections, given, "", problems)
+    name, problems = str(content.get("name", "motorcycle")), Problems()
+    sections = read_record(MotorcycleSections, content, "", problems)
     if sections is None:
         raise ModelError([p.removeprefix(": ") for p in problems], name)
     front, rear = (
@@ -155,11 +155,11 @@ def make_motorcycle(given: Mapping[str, Any], folder: Path) -> MotorcycleData:
 
 def _check_rest(data: MotorcycleData, problems: Problems) -> None:
     """What can be seen only where it stands."""
-    given = data.sections
+    keys = data.sections
     for end, tyre, load in zip(("front", "rear"), (data.front_tyre, data.rear_tyre), data.loads, strict=True):
-        most = float(tyre.press(ARRAYS, Rolling(load, 0.0, 0.0, 0.0, tyre.usual[0], 0.0, 0.0), LEAST * tyre.radius)[0])
-        if most < load:
-            problems.append(f"{end}.tyre: compressed to half its radius it carries {most:.4g} N, less than the load of "
+        peak = float(tyre.press(ARRAYS, Rolling(load, 0.0, 0.0, 0.0, tyre.usual[0], 0.0, 0.0), LEAST * tyre.radius)[0])
+        if peak < load:
+            problems.append(f"{end}.tyre: compressed to half its radius it carries {peak:.4g} N, less than the load of "
                             f"{load:.4g} N at rest; in which unit is its vertical stiffness?")  # fmt: skip
     if problems:
         return
@@ -169,16 +169,16 @@ def _check_rest(data: MotorcycleData, problems: Problems) -> None:
                         f"the load of {data.loads[0]:.0f} N of the front wheel.")  # fmt: skip
     if strut < 0:
         problems.append(f"rear.spring: the strut pulls with {-strut:.0f} N at rest: are frame and arm interchanged?")
-    if given.chain is not None:
-        x, _, z = given.chain.sprocket
-        apart, both = math.hypot(x, z - data.heights[1]), (given.chain.rear_radius, given.chain.front_radius)
-        if apart <= sum(both):
-            problems.append(f"chain.sprocket lies {apart:.4g} m from the axle of the rear wheel: the sprockets, with "
-                            f"radii {both[0]:.4g} and {both[1]:.4g} m, overlap.")  # fmt: skip
+    if keys.chain is not None:
+        x, _, z = keys.chain.sprocket
+        spacing, radii = math.hypot(x, z - data.heights[1]), (keys.chain.rear_radius, keys.chain.front_radius)
+        if spacing <= sum(radii):
+            problems.append(f"chain.sprocket lies {spacing:.4g} m from the axle of the rear wheel: the sprockets, with "
+                            f"radii {radii[0]:.4g} and {radii[1]:.4g} m, overlap.")  # fmt: skip
 
 
-def _check(given: MotorcycleSections, problems: Problems) -> None:
-    front, rear = given.front, given.rear
+def _check(keys: MotorcycleSections, problems: Problems) -> None:
+    front, rear = keys.front, keys.rear
     if not front.rake < math.pi / 2:
         problems.append(f"front.rake = {math.degrees(front.rake):.4g} deg must lie between 0 and 90 deg.")
     if (front.trail is None) == (front.offset is None):
@@ -194,36 +194,36 @@ def _check(given: MotorcycleSections, problems: Problems) -> None:
             problems.append("rear.spring: the strut points at rear.arm.pivot and cannot carry the frame.")
         if not rear.arm.pivot[0] > 0:
             problems.append(f"rear.arm.pivot: x = {rear.arm.pivot[0]:g} m must lie before the rear wheel.")
-    parts = {"frame": given.frame, "rider": given.rider, "front.steer": front.steer, "front.slider": front.slider,
-             "rear.arm": rear.arm}  # fmt: skip
-    for name, part in parts.items():
+    bodies = {"frame": keys.frame, "rider": keys.rider, "front.steer": front.steer, "front.slider": front.slider,
+              "rear.arm": rear.arm}  # fmt: skip
+    for name, part in bodies.items():
         if part is not None and not all(i > 0 for i in part.inertia):
             problems.append(f"{name}.inertia = {list(part.inertia)} must be three positive moments.")
         if part is not None and not part.cg[2] > 0:
             problems.append(f"{name}.cg = {list(part.cg)} m must lie above the road: z positive.")
-    points = {f"{name}.cg": part.cg for name, part in parts.items() if part is not None}
+    points = {f"{name}.cg": part.cg for name, part in bodies.items() if part is not None}
     points |= {} if rear.arm is None else {"rear.arm.pivot": rear.arm.pivot}
     points |= {} if rear.spring is None else {f"rear.spring.{x}": getattr(rear.spring, x) for x in ("frame", "arm")}
-    for where, at in points.items():
-        if at[1]:
-            problems.append(f"{where} = {list(at)} m must lie in the plane of symmetry: y = 0.")
+    for label, position in points.items():
+        if position[1]:
+            problems.append(f"{label} = {list(position)} m must lie in the plane of symmetry: y = 0.")
 
 
-def _tyre(where: str, given: MotorcycleRubber, folder: Path, problems: Problems) -> Any:
-    values = {k: v for k, v in vars(given).items() if v is not None and k not in ("file", "crown")}
-    if given.file is not None:
-        problems.extend(f"{where}.{key} has no meaning for a tyre by file." for key in values)
+def _tyre(section: str, tyre_data: MotorcycleRubber, folder: Path, problems: Problems) -> Any:
+    values = {k: v for k, v in vars(tyre_data).items() if v is not None and k not in ("file", "crown")}
+    if tyre_data.file is not None:
+        problems.extend(f"{section}.{key} has no meaning for a tyre by file." for key in values)
         try:
-            return replace(MagicFormula.read(folder / given.file), crown=given.crown)
+            return replace(MagicFormula.read(folder / tyre_data.file), crown=tyre_data.crown)
         except ModelError as error:
-            return problems.extend(f"{where}: {p}" for p in error.problems)
+            return problems.extend(f"{section}: {p}" for p in error.problems)
     missing = [key for key in NEEDED if key not in values]
     if missing:
-        return problems.wrong(f"{where}: {', '.join(missing)} missing; give them, or file (a .tir file).")
+        return problems.wrong(f"{section}: {', '.join(missing)} missing; give them, or file (a .tir file).")
     if "friction" in values:
         values["mu"] = values.pop("friction")
     if "relaxation" in values:
         values["relaxation"] = (ALONG * values["relaxation"], values["relaxation"])
-    tyre = MotorcycleTyre(crown=given.crown, **values)
-    problems.extend(f"{where}: {p}" for p in tyre.problems())
+    tyre = MotorcycleTyre(crown=tyre_data.crown, **values)
+    problems.extend(f"{section}: {p}" for p in tyre.problems())
     return tyre

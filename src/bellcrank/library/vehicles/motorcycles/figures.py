@@ -10,10 +10,10 @@ from bellcrank.library.vehicles.motorcycles.data import MotorcycleData, strut_le
 
 def figures_of(data: MotorcycleData) -> Figures:
     """All figures of a motorcycle at rest with its rider."""
-    given, (front, rear), (x, z) = data.sections, data.loads, data.centre
-    rake = given.front.rake
+    keys, (front, rear), (x, z) = data.sections, data.loads, data.centre
+    rake = keys.front.rake
     normal = data.trail * math.cos(rake)
-    found = {
+    metrics = {
         "mass": Figure(data.mass, "kg", "mass with rider", (20, 500)),
         "wheelbase": Figure(data.wheelbase, "m", "wheelbase", (0.8, 1.8)),
         "cg_x": Figure(x, "m", "mass centre before the rear contact"),
@@ -25,19 +25,21 @@ def figures_of(data: MotorcycleData) -> Figures:
         "normal_trail": Figure(1000 * normal, "mm", "trail across the steering axis"),
         "offset": Figure(1000 * data.offset, "mm", "offset of the fork"),
     }
-    if given.front.spring is not None:
-        rate = given.front.spring.stiffness / math.cos(rake) ** 2 / 1000
-        found["rate_front"] = Figure(rate, "N/mm", "vertical rate of the front wheel without tyre", (5, 60))
-    arm, strut = given.rear.arm, given.rear.spring
+    if keys.front.spring is not None:
+        rate = keys.front.spring.stiffness / math.cos(rake) ** 2 / 1000
+        metrics["rate_front"] = Figure(rate, "N/mm", "vertical rate of the front wheel without tyre", (5, 60))
+    arm, strut = keys.rear.arm, keys.rear.spring
     if arm is not None and strut is not None:
         ratio = strut_lever(strut, arm.pivot) / arm.pivot[0]
         rate = strut.stiffness * ratio**2 / 1000
-        found["rate_rear"] = Figure(rate, "N/mm", "vertical rate of the rear wheel, without tyre and preload", (5, 80))
-        if given.chain is not None:
-            found["squat_ratio"] = Figure(
+        metrics["rate_rear"] = Figure(
+            rate, "N/mm", "vertical rate of the rear wheel, without tyre and preload", (5, 80)
+        )
+        if keys.chain is not None:
+            metrics["squat_ratio"] = Figure(
                 squat_ratio(data), "", "squat ratio: load transfer over the moment of chain and swing arm"
             )
-    return Figures(found)
+    return Figures(metrics)
 
 
 def squat_ratio(data: MotorcycleData) -> float:
@@ -48,16 +50,16 @@ def squat_ratio(data: MotorcycleData) -> float:
     assert chain is not None and arm is not None
     axle = (0.0, data.heights[1])
     dx, dz = chain.sprocket[0] - axle[0], chain.sprocket[2] - axle[1]
-    far = math.hypot(dx, dz)
-    sin = (chain.rear_radius - chain.front_radius) / far
+    distance = math.hypot(dx, dz)
+    sin = (chain.rear_radius - chain.front_radius) / distance
     cos = math.sqrt(1 - sin**2)
-    ex, ez = (cos * dx + sin * dz) / far, (cos * dz - sin * dx) / far  # along the upper run
+    ex, ez = (cos * dx + sin * dz) / distance, (cos * dz - sin * dx) / distance  # along the upper run
     px, pz = axle[0] - chain.rear_radius * ez, axle[1] + chain.rear_radius * ex  # a point of it
     ax, az = arm.pivot[0] - axle[0], arm.pivot[2] - axle[1]
-    across = ax * ez - az * ex
-    if abs(across) < 1e-9 * far:
+    determinant = ax * ez - az * ex
+    if abs(determinant) < 1e-9 * distance:
         slope = az / ax  # parallel: the squat line has their slope
     else:
-        share = ((px - axle[0]) * ez - (pz - axle[1]) * ex) / across
-        slope = (axle[1] + share * az) / (axle[0] + share * ax)
+        fraction = ((px - axle[0]) * ez - (pz - axle[1]) * ex) / determinant
+        slope = (axle[1] + fraction * az) / (axle[0] + fraction * ax)
     return data.centre[1] / data.wheelbase / slope

@@ -70,14 +70,14 @@ class SpeedModes(ResultTable):
         dict
             Speeds in m/s by mode, interpolated linearly between those that were computed.
         """
-        found: dict[str, list[float]] = {}
+        limits: dict[str, list[float]] = {}
         for name, values in self.named.items():
             real = values.real
             for i in np.flatnonzero(real[:-1] * real[1:] < 0):
                 step = self.speeds[i + 1] - self.speeds[i]
-                at = self.speeds[i] + step * real[i] / (real[i] - real[i + 1])
-                found.setdefault(name, []).append(float(at))
-        return found
+                speed = self.speeds[i] + step * real[i] / (real[i] - real[i + 1])
+                limits.setdefault(name, []).append(float(speed))
+        return limits
 
     @property
     def _title(self) -> str:
@@ -91,8 +91,11 @@ class SpeedModes(ResultTable):
         ]
 
     def _remarks(self) -> list[str]:
-        limits = {name: ", ".join(f"{v:.4g}" for v in at) for name, at in self.limits().items()}
-        return [*(f"{name} becomes stable or unstable at {at} m/s" for name, at in limits.items()), *self.problems]
+        limits = {name: ", ".join(f"{v:.4g}" for v in speeds) for name, speeds in self.limits().items()}
+        return [
+            *(f"{name} becomes stable or unstable at {speeds} m/s" for name, speeds in limits.items()),
+            *self.problems,
+        ]
 
     def _draw(self, path: str | Path | None) -> Any:
         real = {name: values.real for name, values in self.named.items()}
@@ -106,23 +109,23 @@ HEAD = ("speed (m/s)", "weave (1/s)", "weave (Hz)", "wobble (1/s)", "wobble (Hz)
 
 def named_modes(modes: Modes) -> dict[str, complex]:
     """The eigenvalues of weave, wobble and capsize among those of a straight run."""
-    known = dict.fromkeys(NAMES, NONE)
+    eigenvalues = dict.fromkeys(NAMES, NONE)
     lateral = [m for m in modes if _part(m, LATERAL) > 0.5 > _part(m, TYRES)]
     swings = [m for m in lateral if m.oscillates]
     if swings:
         weave = max(swings, key=lambda m: _part(m, ROLLS))
-        known["weave"] = weave.eigenvalue
-        others = [m for m in swings if m is not weave and m.damping < OVERDAMPED]
-        if others:
-            known["wobble"] = max(others, key=lambda m: _part(m, STEERS)).eigenvalue
+        eigenvalues["weave"] = weave.eigenvalue
+        wobbles = [m for m in swings if m is not weave and m.damping < OVERDAMPED]
+        if wobbles:
+            eigenvalues["wobble"] = max(wobbles, key=lambda m: _part(m, STEERS)).eigenvalue
     real = [m for m in lateral if not m.oscillates]
     unstable = [m for m in real if m.eigenvalue.real > 0]
     if not swings and len(unstable) == 2:
-        known["weave"] = max(m.eigenvalue.real for m in unstable) + 0j
+        eigenvalues["weave"] = max(m.eigenvalue.real for m in unstable) + 0j
         real = [m for m in real if m not in unstable]
     if real:
-        known["capsize"] = min(real, key=lambda m: abs(m.eigenvalue)).eigenvalue
-    return known
+        eigenvalues["capsize"] = min(real, key=lambda m: abs(m.eigenvalue)).eigenvalue
+    return eigenvalues
 
 
 def _part(mode: Mode, states: Sequence[str]) -> float:

@@ -99,8 +99,8 @@ class Motorcycle:
         >>> bc.vehicles.Motorcycle.read("bicycle").name
         'benchmark bicycle'
         """
-        given, found = MOTORCYCLES.read(path)
-        return cls(folder=found.parent, **given)
+        sections, file = MOTORCYCLES.read(path)
+        return cls(folder=file.parent, **sections)
 
     @property
     def name(self) -> str:
@@ -142,10 +142,10 @@ class Motorcycle:
         list of str
             Messages.
         """
-        found = [*unusual_keys(self.data.sections, ""), *unusual(self.metrics)]
+        messages = [*unusual_keys(self.data.sections, ""), *unusual(self.metrics)]
         for end, tyre in (("front", self.data.front_tyre), ("rear", self.data.rear_tyre)):
-            found += [f"{end}.tyre: {note}." for note in tyre.notes]
-        return found
+            messages += [f"{end}.tyre: {note}." for note in tyre.notes]
+        return messages
 
     def system(
         self, *, speed: float = 20.0, terrain: Ground | None = None, rider: Rider | None = None
@@ -203,20 +203,22 @@ class Motorcycle:
         NoEquilibrium
             If the motorcycle has no steady motion at any of the speeds.
         """
-        asked = list(SPEEDS) if speeds is None else finite_list("modes", "speeds", "m/s", speeds)
-        found: dict[float, Modes] = {}
-        failed: list[RunError] = []
-        for v in asked:
+        speed_values = list(SPEEDS) if speeds is None else finite_list("modes", "speeds", "m/s", speeds)
+        modes_by_speed: dict[float, Modes] = {}
+        errors: list[RunError] = []
+        for v in speed_values:
             try:
-                found[v] = self._free.modes(at=self._straight(v))
+                modes_by_speed[v] = self._free.modes(at=self._straight(v))
             except RunError as error:
-                failed.append(error)
-        if not found:
-            raise failed[0]
-        known = [named_modes(modes) for modes in found.values()]
-        named = {name: np.array([k[name] for k in known]) for name in NAMES}
-        left = [f"no steady motion was found at {v:g} m/s" for v in asked if v not in found]
-        return SpeedModes(self.name, np.array([*found]), tuple(found.values()), named, tuple(left))
+                errors.append(error)
+        if not modes_by_speed:
+            raise errors[0]
+        eigenvalues = [named_modes(modes) for modes in modes_by_speed.values()]
+        curves = {name: np.array([k[name] for k in eigenvalues]) for name in NAMES}
+        messages = [f"no steady motion was found at {v:g} m/s" for v in speed_values if v not in modes_by_speed]
+        return SpeedModes(
+            self.name, np.array([*modes_by_speed]), tuple(modes_by_speed.values()), curves, tuple(messages)
+        )
 
     def corner(self, speed: float, lateral_acceleration: Sequence[float]) -> Cornering:
         """Find steady turns at a speed.
@@ -239,22 +241,22 @@ class Motorcycle:
         RunError
             If none of the turns was found.
         """
-        asked = finite_list("corner", "lateral_acceleration", "m/s2", lateral_acceleration)
-        now = self._straight(speed)
-        turns: dict[float, Equilibrium] = {}
-        failed: dict[float, RunError] = {}
-        for ay in asked:
-            if any(ay * less > 0 and abs(ay) >= abs(less) for less in failed):
+        accelerations = finite_list("corner", "lateral_acceleration", "m/s2", lateral_acceleration)
+        state = self._straight(speed)
+        equilibria: dict[float, Equilibrium] = {}
+        errors: dict[float, RunError] = {}
+        for ay in accelerations:
+            if any(ay * failed_ay > 0 and abs(ay) >= abs(failed_ay) for failed_ay in errors):
                 continue  # the way there leads past a turn that was not found
             try:
-                turns[ay] = now = turn(self._free, now, speed, ay)
+                equilibria[ay] = state = turn(self._free, state, speed, ay)
             except RunError as error:
-                failed[ay] = error
-        if not turns:
-            raise next(iter(failed.values()))
-        left = ", ".join(f"{ay:g}" for ay in asked if ay not in turns)
-        problems = [f"no turn at {left} m/s2", *map(str, failed.values())] if failed else []
-        return Cornering(self.name, speed, tuple(turns), tuple(turns.values()), tuple(problems))
+                errors[ay] = error
+        if not equilibria:
+            raise next(iter(errors.values()))
+        missing = ", ".join(f"{ay:g}" for ay in accelerations if ay not in equilibria)
+        problems = [f"no turn at {missing} m/s2", *map(str, errors.values())] if errors else []
+        return Cornering(self.name, speed, tuple(equilibria), tuple(equilibria.values()), tuple(problems))
 
     def rider(self, path: Line, *, speed: float = 20.0, horizon: float = 4.0, **options: Any) -> Rider:
         """Make a rider who stabilizes the motorcycle, follows a path and keeps the speed.
@@ -282,11 +284,13 @@ class Motorcycle:
         """
         check_path(path)
         positive("rider", "s", horizon=horizon)
-        known = [f.name for f in fields(Rider) if f.default is not MISSING]
+        option_names = [f.name for f in fields(Rider) if f.default is not MISSING]
         for name, value in options.items():
-            if name not in known:
-                near = did_you_mean(name, ["horizon", *known])
-                raise ModelError(f"rider: '{name}' is not known.{near} Options: horizon, {', '.join(known)}.")
+            if name not in option_names:
+                suggestion = did_you_mean(name, ["horizon", *option_names])
+                raise ModelError(
+                    f"rider: '{name}' is not known.{suggestion} Options: horizon, {', '.join(option_names)}."
+                )
             positive("rider", "SI units", **{name: value})
         steady = self._straight(speed)
         linear = self._free.linearize(at=steady, wrt="steer_torque", outputs=())
@@ -345,8 +349,8 @@ class Motorcycle:
         positive("lane_change", "m/s", speed=speed)
         positive("lane_change", "m", length=length)
         finite("lane_change", "m", offset=offset)
-        after = (AFTER + 1.0) * speed
-        path = lane_change([(BEFORE, 0.0), (BEFORE + length, offset)], before=10.0, after=after)
+        runout = (AFTER + 1.0) * speed
+        path = lane_change([(BEFORE, 0.0), (BEFORE + length, offset)], before=10.0, after=runout)
         return self.ride(path, speed=speed, t_end=(BEFORE + length) / speed + AFTER, **options)
 
 

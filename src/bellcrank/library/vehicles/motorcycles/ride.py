@@ -77,8 +77,8 @@ class Ride(Plotted):
         })  # fmt: skip
 
     def __str__(self) -> str:
-        ended = "fell" if self.fell else "did not fall"
-        return f"{self.name}: {ended} in {self.run.time[-1]:.4g} s\n{self.metrics!r}"
+        outcome = "fell" if self.fell else "did not fall"
+        return f"{self.name}: {outcome} in {self.run.time[-1]:.4g} s\n{self.metrics!r}"
 
     def _html(self) -> list[str]:
         return [heading(f"{self.name}: a ride, {'fell' if self.fell else 'did not fall'}"), *self.metrics._html()]

@@ -87,9 +87,9 @@ class Rider(Listed):
     def ahead(self) -> Array:
         """Steering torque for the path ahead, at its stations, N m."""
         times, weights = self.preview
-        at, bends = np.array(self.path.s), self.path.curvature
-        seen = np.interp(at[:, None] + self.speed * times[None, :], at, bends)
-        return np.asarray(np.trapezoid(seen * weights, times, axis=1))
+        stations, path_curvature = np.array(self.path.s), self.path.curvature
+        curvatures = np.interp(stations[:, None] + self.speed * times[None, :], stations, path_curvature)
+        return np.asarray(np.trapezoid(curvatures * weights, times, axis=1))
 
     def add(self, s: System, data: MotorcycleData) -> dict[str, str]:
         """Adds states and formulas; returns what the model shall take for its inputs."""
@@ -106,18 +106,18 @@ class Rider(Listed):
         for name, axis in (("x", "[n1]"), ("y", "[n2]")):
             s.define(f"follow.{name}", f"dot(pos(frame.origin), {axis}) - path_{name}(follow.station)")
             s.define(f"follow.v{name}", f"dot(vel(frame.origin), {axis})")
-        along = "cos(follow.heading)*{0} + sin(follow.heading)*{1}"
-        rate = f"{along.format('follow.vx', 'follow.vy')} + {DRAWN}*({along.format('follow.x', 'follow.y')})"
+        projection = "cos(follow.heading)*{0} + sin(follow.heading)*{1}"
+        rate = f"{projection.format('follow.vx', 'follow.vy')} + {DRAWN}*({projection.format('follow.x', 'follow.y')})"
         s.add_state("follow.station", rate=rate, units="L", label="station of the path")
         s.define("follow.error", "cos(follow.heading)*follow.y - sin(follow.heading)*follow.x")
         s.define("follow.cos", "dot(direction(project([frame1], [n3])), [n1])")
         s.define("follow.sin", "dot(direction(project([frame1], [n3])), [n2])")
-        turned = "atan2(follow.sin*cos(follow.heading) - follow.cos*sin(follow.heading), "
-        s.define("follow.angle", f"{turned}follow.cos*cos(follow.heading) + follow.sin*sin(follow.heading))")
+        sine_part = "atan2(follow.sin*cos(follow.heading) - follow.cos*sin(follow.heading), "
+        s.define("follow.angle", f"{sine_part}follow.cos*cos(follow.heading) + follow.sin*sin(follow.heading))")
         s.add_output("path_error", "follow.error", label="distance from the path, to the left", units="L")
         terms = []
-        for key, (name, dimension, words) in (FEELS | SEES).items():
-            put(s, name, self.gains[key], dimension, f"rider: steering torque to the right per {words}")
+        for key, (name, dimension, label) in (FEELS | SEES).items():
+            put(s, name, self.gains[key], dimension, f"rider: steering torque to the right per {label}")
             terms.append(f"{name}*{ {'error': 'follow.error', 'heading': 'follow.angle'}.get(key, key) }")
         s.define("follow.asked", f"follow_preview(follow.station) - {' - '.join(terms)}")
         put(s, "steer_most", self.most, "F*L", "rider: largest steering torque")
@@ -127,8 +127,8 @@ class Rider(Listed):
         s.add_input("speed_set", units="L/T", label="speed that the rider keeps", default=self.speed)
         s.add_parameter("k_speed", self.k_speed, units="1/T", label="rider: acceleration over speed error")
         s.add_parameter("i_speed", self.i_speed, units="1/T**2", label="rider: acceleration over its integral")
-        reach = data.mass * data.heights[1]
-        s.add_parameter("rider_reach", reach, units="M*L", label="mass times radius of the rear wheel")
+        mass_radius = data.mass * data.heights[1]
+        s.add_parameter("rider_reach", mass_radius, units="M*L", label="mass times radius of the rear wheel")
         s.define("follow.slow", "speed_set - dot(vel(frame.cm), direction(project([frame1], [n3])))")
         s.add_state("follow.sum", rate="follow.slow", units="L", label="integral of the speed error")
         return "rider_reach*(k_speed*follow.slow + i_speed*follow.sum)"
@@ -147,16 +147,16 @@ def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: 
 
     names = list(model.state_names)
     sensed = [names.index(n) for n in FEELS]
-    other = [i for i, n in enumerate(names) if n not in FEELS and _lateral(model.A, sensed, i)]
-    keep = sensed + other
-    n, few = len(keep), len(sensed)
+    fast_states = [i for i, n in enumerate(names) if n not in FEELS and _lateral(model.A, sensed, i)]
+    kept_states = sensed + fast_states
+    n, sensed_count = len(kept_states), len(sensed)
     A, B = np.zeros((n + 2, n + 2)), np.zeros((n + 2, 1))
-    A[:n, :n] = model.A[np.ix_(keep, keep)]
-    B[:n, 0] = model.B[keep, list(model.input_names).index("steer_torque")]
+    A[:n, :n] = model.A[np.ix_(kept_states, kept_states)]
+    B[:n, 0] = model.B[kept_states, list(model.input_names).index("steer_torque")]
     order = list(FEELS)
-    ahead, _, height = data.sections.frame.cg
-    for name, share in (("u(frame, 2)", 1.0), ("u(frame, 6)", -ahead), ("u(frame, 4)", height)):
-        A[n, order.index(name)] = share
+    cg_x, _, height = data.sections.frame.cg
+    for name, coefficient in (("u(frame, 2)", 1.0), ("u(frame, 6)", -cg_x), ("u(frame, 4)", height)):
+        A[n, order.index(name)] = coefficient
     A[n, n + 1] = speed
     A[n + 1, order.index("u(frame, 6)")] = 1.0
     Q = np.zeros((n + 2, n + 2))
@@ -169,17 +169,17 @@ def design(model: Any, data: MotorcycleData, path: Path, speed: float, horizon: 
         raise RunError(f"no rider was found at {speed:g} m/s: {error}") from None
     K = (B.T @ P)[0] / price
     closed = A - B @ K[None, :]
-    step, now = expm(closed.T * FINE), P @ np.concatenate([np.zeros(n + 1), [-speed]])
+    step, costate = expm(closed.T * FINE), P @ np.concatenate([np.zeros(n + 1), [-speed]])
     times, weights = np.arange(0.0, horizon + FINE / 2, FINE), []
     for _ in times:
-        weights.append(-float(B[:, 0] @ now) / price)
-        now = step @ now
-    if other:
-        slow = [*range(few), n, n + 1]
-        fast = list(range(few, n))
-        follow = -np.linalg.solve(A[np.ix_(fast, fast)], A[np.ix_(fast, slow)])
-        known, K = K[slow] + K[fast] @ follow, np.zeros(n + 2)
-        K[slow] = known
+        weights.append(-float(B[:, 0] @ costate) / price)
+        costate = step @ costate
+    if fast_states:
+        slow = [*range(sensed_count), n, n + 1]
+        fast = list(range(sensed_count, n))
+        fast_from_slow = -np.linalg.solve(A[np.ix_(fast, fast)], A[np.ix_(fast, slow)])
+        slow_gains, K = K[slow] + K[fast] @ fast_from_slow, np.zeros(n + 2)
+        K[slow] = slow_gains
     worst = np.linalg.eigvals(A - B @ K[None, :]).real.max()
     if not worst < 0:
         raise RunError(f"the rider does not stabilize the motorcycle at {speed:g} m/s (growth {worst:.3g} 1/s)")

@@ -20,7 +20,7 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
     """Adds them to the model."""
     front, rear, w = data.sections.front, data.sections.rear, data.wheelbase
     (h1, h2), arm = data.heights, rear.arm if rear.spring is not None else None
-    sprung, forked = arm is not None, front.spring is not None and front.slider is not None
+    has_arm, has_fork = arm is not None, front.spring is not None and front.slider is not None
     sin, cos = math.sin(front.rake), math.cos(front.rake)
     top = max(0.62 * w, 2 * h1 + ABOVE)
     axle, hub, head = (w, 0.0, h1), (0.0, 0.0, h2), (w + data.trail - top * sin / cos, 0.0, top)
@@ -46,17 +46,19 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
         """A point of a leg of the fork, so far above the axle."""
         return axle[0] - sin * length, y, axle[2] + cos * length
 
-    thick = 0.05 if sprung else 0.03
-    tail = (-0.05 * w, 0.0, top) if sprung else (0.2 * w, 0.0, top)
+    thick = 0.05 if has_arm else 0.03
+    tail = (-0.05 * w, 0.0, top) if has_arm else (0.2 * w, 0.0, top)
     seat = (0.35 * w, 0.0, 0.94 * top)
-    draw("frame", (head, seat, tail, pivot, head) if sprung else (head, tail, pivot, head), 1.2 * thick, PAINT, "frame")
-    carrier, color = ("arm", STEEL) if sprung else ("frame", PAINT)
+    draw(
+        "frame", (head, seat, tail, pivot, head) if has_arm else (head, tail, pivot, head), 1.2 * thick, PAINT, "frame"
+    )
+    carrier, color = ("arm", STEEL) if has_arm else ("frame", PAINT)
     for y in (-1.0, 1.0):
         end, leg = _aside(hub, y * _half(data.rear_tyre, thick)), y * _half(data.front_tyre, thick)
-        draw(carrier, (_aside(pivot, end[1]), end) if sprung else (pivot, end, tail), 0.8 * thick, color, "swing arm")
+        draw(carrier, (_aside(pivot, end[1]), end) if has_arm else (pivot, end, tail), 0.8 * thick, color, "swing arm")
         grip = (head[0] - REACH, y * GRIPS, head[2] + 0.1)
         draw("steer", (_aside(head, 0.0, 0.08), _aside(grip, grip[1] / 2), grip), 0.6 * thick, DARK, "handlebar")
-        if forked:
+        if has_fork:
             long = (top - h1) / cos
             draw("steer", (along(long, leg), along(0.4 * long, leg)), 0.8 * thick, STEEL, "tube of the fork")
             draw("steer", (along(long, leg), head), thick, DARK, "clamp of the fork")
@@ -75,17 +77,17 @@ def add_shapes(s: System, data: MotorcycleData) -> None:
             foot = (pivot[0], y * SHOULDERS, pivot[2] - 0.05)
             draw("frame", ((x, y * 0.1, hip), knee, foot), 0.13, LEATHER, "leg of the rider")
     if rider is not None:
-        at = inside("rider", (x + 0.22, 0.0, z + 0.38))
-        s.add_shape(body="rider", kind="sphere", size=0.13, at=at, color=HELMET, label="helmet")
-    if sprung:
+        position = inside("rider", (x + 0.22, 0.0, z + 0.38))
+        s.add_shape(body="rider", kind="sphere", size=0.13, at=position, color=HELMET, label="helmet")
+    if has_arm:
         engine = (pivot[0] + 0.24, 0.0, pivot[2] + 0.02)
         s.add_shape(body="frame", kind="box", size=(0.36, 0.3, 0.3), at=engine, color=DARK, label="engine")
 
 
-def _aside(p: Point, y: float, up: float = 0.0) -> Point:
-    return p[0], y, p[2] + up
+def _aside(p: Point, y: float, rise: float = 0.0) -> Point:
+    return p[0], y, p[2] + rise
 
 
-def _half(tyre: object, more: float) -> float:
+def _half(tyre: object, clearance: float) -> float:
     """Where a leg is next to a wheel: half of its width and some room."""
-    return float(getattr(tyre, "width", 0.12)) / 2 + more
+    return float(getattr(tyre, "width", 0.12)) / 2 + clearance

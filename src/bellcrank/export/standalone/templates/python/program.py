@@ -25,8 +25,8 @@ NUMBERED = {f"q({i})" if i <= N_Q else f"u({i - N_Q})": s[0] for i, s in enumera
 problems = []  # all of them are reported before anything runs
 
 
-def problem(place, text):
-    problems.append(f"{place}: {text}" if place else text)
+def problem(location, text):
+    problems.append(f"{location}: {text}" if location else text)
 
 
 def plain(text):
@@ -51,86 +51,91 @@ def lines_of(name, folder):
         raise ValueError(f"cannot read {name}") from None
 
 
-def read(name, given, folder, place="", depth=0):
+def read(name, entries, folder, location="", depth=0):
     """Words, line and folder of each keyword in a parameter file and in those that it names."""
     try:
         path, lines = lines_of(name, folder)
     except ValueError as error:
-        return problem(place, str(error))
+        return problem(location, str(error))
     rows = [(f"{path}, line {i}", line.strip()) for i, line in enumerate(lines, 1)]
-    rows = [(here, line) for here, line in rows if line and not line.startswith("*")] or [(path, "")]
+    rows = [(line_place, line) for line_place, line in rows if line and not line.startswith("*")] or [(path, "")]
     if plain(rows[0][1]) != "parsfile":
         empty = "" if rows[0][1] else "; this one is empty"
         return problem(rows[0][0], f"a parameter file begins with the line PARSFILE{empty}")
-    for here, line in rows[1:]:
+    for line_place, line in rows[1:]:
         first = (re.match(r"[^\s(]+\((?:[^()]|\([^()]*\))*\)", line) or re.match(r"\S+", line))[0]
         keyword, words = plain(first), line[len(first) :].split()
         if keyword == "end":
             break
         if keyword != "parsfile":
-            given[plain(NUMBERED.get(keyword, keyword))] = words, here, path.parent
+            entries[plain(NUMBERED.get(keyword, keyword))] = words, line_place, path.parent
         elif not words:
-            problem(here, "PARSFILE needs the name of a file")
+            problem(line_place, "PARSFILE needs the name of a file")
         elif depth == 20:
-            problem(here, "parameter files name each other more than 20 deep")
+            problem(line_place, "parameter files name each other more than 20 deep")
         else:
-            read(" ".join(words), given, path.parent, here, depth + 1)
+            read(" ".join(words), entries, path.parent, line_place, depth + 1)
     return None
 
 
-def values(rows, given, positive=False):
+def values(rows, entries, positive=False):
     """Values in equation units: those of the file, else those of the model."""
-    found = []
+    results = []
     for keyword, _unit, _label, factor, value in rows:
-        words, place, _ = given.pop(plain(keyword), ([repr(value)], "", None))
+        words, location, _ = entries.pop(plain(keyword), ([repr(value)], "", None))
         text = words[0] if words else ""
         value = number(text)
         if text == "None":
             problem("", f"no value is given for {keyword}")
         elif value is None or (positive and value <= 0):
-            problem(place, f"{keyword} needs a {'positive ' * positive}number, found '{text}'")
-        found.append((value or 1.0 * positive) * factor)
-    return found
+            problem(location, f"{keyword} needs a {'positive ' * positive}number, found '{text}'")
+        results.append((value or 1.0 * positive) * factor)
+    return results
 
 
-def inputs_of(given, t_end):
+def inputs_of(entries, t_end):
     """The inputs over time."""
-    found = []
+    inputs = []
     for i, (keyword, _unit, _label, _factor, usual) in enumerate(model.SIGNALS):
-        words, place, folder = given.pop(plain(keyword), (usual, "", None))
+        words, location, folder = entries.pop(plain(keyword), (usual, "", None))
         rate = max(rate for j, rate in model.INPUTS if j == i)
         try:
-            found.append(signals.Signal(words, partial(lines_of, folder=folder), number, rate, t_end))
+            inputs.append(signals.Signal(words, partial(lines_of, folder=folder), number, rate, t_end))
         except ValueError as error:
-            problem(place, str(error).replace("INPUT", keyword))
-    return found
+            problem(location, str(error).replace("INPUT", keyword))
+    return inputs
 
 
-def parts(t, end, near, breaks):
+def parts(t, end, tolerance, breaks):
     """A step, cut where an input jumps or has a kink: start, end, and the times just before and after that."""
-    inner = [b for b in breaks if t + near < b <= end + near]
+    inner = [b for b in breaks if t + tolerance < b <= end + tolerance]
     while t < end:
-        at = inner[0] if inner else math.inf
-        to = at if at < end - near else end
-        last = max([b for b in inner if b <= at + near], default=to)
-        yield t, to, math.nextafter(min(at, to), -math.inf) if inner else to, max(last, to)
-        inner, t = [b for b in inner if b > last], to
+        next_break = inner[0] if inner else math.inf
+        step_end = next_break if next_break < end - tolerance else end
+        last = max([b for b in inner if b <= next_break + tolerance], default=step_end)
+        yield (
+            t,
+            step_end,
+            math.nextafter(min(next_break, step_end), -math.inf) if inner else step_end,
+            max(last, step_end),
+        )
+        inner, t = [b for b in inner if b > last], step_end
 
 
-def advance(method, rates, t, end, before, y, k):
+def advance(method, rates, t, end, t_before, y, k):
     """The state after a step; k: the rates at its start, before: when inputs are read at its end."""
 
-    def moved(h, k):
+    def stepped(h, k):
         return [x + h * rate for x, rate in zip(y, k)]
 
     h, middle = end - t, 0.5 * (t + end)
-    k2 = rates(middle, moved(h / 2, k))
+    k2 = rates(middle, stepped(h / 2, k))
     if method == "rk2":  # midpoint rule
-        new = moved(h, k2)
+        new = stepped(h, k2)
     else:
-        k3 = rates(middle, moved(h / 2, k2))
-        k4 = rates(before, moved(h, k3))
-        new = moved(h / 6, [a + 2 * b + 2 * c + d for a, b, c, d in zip(k, k2, k3, k4)])
+        k3 = rates(middle, stepped(h / 2, k2))
+        k4 = rates(t_before, stepped(h, k3))
+        new = stepped(h / 6, [a + 2 * b + 2 * c + d for a, b, c, d in zip(k, k2, k3, k4)])
     for i in model.UNIT:  # Euler parameters
         size = math.hypot(*new[i : i + 4])
         new[i : i + 4] = [x / size for x in new[i : i + 4]]
@@ -152,12 +157,12 @@ def run(rows, method, step, every, t_end, p, c, y, inputs):
         return [x for part in model.derivatives(*at(t, y)) for x in part]
 
     def write(t, y):
-        here = at(t, y)
+        arguments = at(t, y)
         try:
-            out = model.outputs(*here)
+            outputs = model.outputs(*arguments)
         except (ArithmeticError, ValueError):
-            out = [math.nan] * model.N_OUT
-        row = [*y, *out, *(here[5][i] for i in model.SHOWN)]
+            outputs = [math.nan] * model.N_OUT
+        row = [*y, *outputs, *(arguments[5][i] for i in model.SHOWN)]
         rows.writerow([repr(t), *(repr(x / channel[2]) for x, channel in zip(row, model.CHANNELS))])
 
     write(0.0, y)
@@ -166,12 +171,12 @@ def run(rows, method, step, every, t_end, p, c, y, inputs):
         k = rates(0.0, y)
         for i in range(1, total + 1):
             end = t_end if i == total else i * step
-            for t, to, before, after in parts((i - 1) * step, end, model.NEAR * step, breaks):
-                y = advance(method, rates, t, to, before, y, k)
-                k = rates(after, y)
-            bad = [s[0] for s, x in zip(model.STATES, y) if not math.isfinite(x)]
-            if bad:
-                raise ArithmeticError(f"{', '.join(bad)} is no longer a finite number")
+            for t, step_end, t_before, t_after in parts((i - 1) * step, end, model.NEAR * step, breaks):
+                y = advance(method, rates, t, step_end, t_before, y, k)
+                k = rates(t_after, y)
+            not_finite = [s[0] for s, x in zip(model.STATES, y) if not math.isfinite(x)]
+            if not_finite:
+                raise ArithmeticError(f"{', '.join(not_finite)} is no longer a finite number")
             if i % every == 0 or i == total:
                 write(end, y)
     except (ArithmeticError, ValueError) as error:
@@ -186,24 +191,26 @@ def main():
     options = {"--t-end": "stopt", "--step": "step", "--output-every": "iprint", "--method": "method"}
     for option, keyword in options.items():
         parser.add_argument(option, dest=keyword, metavar="X", help=f"instead of {keyword.upper()} of the file")
-    args, given = parser.parse_args(), {}
-    read(args.input, given, Path())
-    given |= {k: ([x], option, None) for option, k in options.items() if (x := getattr(args, k)) is not None}
-    title = " ".join(given.pop("title", ([model.TITLE],))[0])
-    words, place, _ = given.pop("method", ([model.METHOD], "", None))
+    args, entries = parser.parse_args(), {}
+    read(args.input, entries, Path())
+    entries |= {k: ([x], option, None) for option, k in options.items() if (x := getattr(args, k)) is not None}
+    title = " ".join(entries.pop("title", ([model.TITLE],))[0])
+    words, location, _ = entries.pop("method", ([model.METHOD], "", None))
     method = "".join(words[:1]).lower()
     if method not in METHODS:
-        problem(place, f"the method is {' or '.join(METHODS)}, found '{method}'; programs in C and Fortran have others")
-    t_end, step, every = values(model.RUN, given, positive=True)
+        problem(
+            location, f"the method is {' or '.join(METHODS)}, found '{method}'; programs in C and Fortran have others"
+        )
+    t_end, step, every = values(model.RUN, entries, positive=True)
     if every != int(every):
         problem(args.input, f"iprint needs a whole number of at least 1, found '{every:g}'")
     if step > t_end * (1 + model.AT_END):
         problem(args.input, f"STEP {step:g} s is larger than STOPT {t_end:g} s")
-    p, y, inputs = values(model.PARAMETERS, given), values(model.STATES, given), inputs_of(given, t_end)
-    for keyword, (_, place, _) in given.items():
-        follows = f"{keyword} follows from a constraint and cannot be given"
+    p, y, inputs = values(model.PARAMETERS, entries), values(model.STATES, entries), inputs_of(entries, t_end)
+    for keyword, (_, location, _) in entries.items():
+        constrained = f"{keyword} follows from a constraint and cannot be given"
         unknown = f"no keyword is called '{keyword}'; {STEM}.par has all of them"
-        problem(place, follows if keyword in model.REMOVED else unknown)
+        problem(location, constrained if keyword in model.REMOVED else unknown)
     try:
         p += model.entry(0.0, [], [], p, [], [], model.ROUTINES) if hasattr(model, "entry") else []
         c = model.constants(p, model.ROUTINES)
@@ -217,16 +224,16 @@ def main():
             with open(part, "w", encoding="utf-8", newline="") as stream:
                 rows = csv.writer(stream)
                 rows.writerows([["t", *(x[0] for x in model.CHANNELS)], ["s", *(x[1] for x in model.CHANNELS)]])
-                last, ended = run(rows, method, step, every, t_end, p, c, y, inputs)
+                last, end_text = run(rows, method, step, every, t_end, p, c, y, inputs)
             os.replace(part, args.output)
         except OSError as error:
             Path(part).unlink(missing_ok=True)
             problem(args.output, f"this file cannot be written ({error.strerror})")
     if problems:
         sys.exit("\n".join(f"{STEM}: {x}" for x in problems))
-    print(f"{title}: {last} steps of {step:g} s, {method}, {ended or f'finished at t = {t_end:g} s'}")
+    print(f"{title}: {last} steps of {step:g} s, {method}, {end_text or f'finished at t = {t_end:g} s'}")
     print(f"wrote {args.output}")
-    return 4 if ended else 0
+    return 4 if end_text else 0
 
 
 if __name__ == "__main__":
